@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { AccountStore } from '#core/accounts.ts';
+import { type AccountStore, where } from '#core/accounts.ts';
 import { findEmail } from '#core/email.ts';
 import { AppError } from '#core/errors.ts';
 import type { OwnAccount, SignIn, Visit } from '#core/sign-in.ts';
@@ -8,7 +8,7 @@ import { createOidc, providerId } from './oidc.ts';
 import type { OidcSettings } from './oidc-provider.ts';
 import { createPasskeys } from './passkeys.ts';
 import { hashNewPassword, newPerson, passwordMatches } from './passwords.ts';
-import { createPending, createSessions, expiredCookie, is } from './sessions.ts';
+import { createPending, createSessions, expiredCookie } from './sessions.ts';
 import { createTwoFactor } from './two-factor.ts';
 
 export interface AccountsOptions {
@@ -42,9 +42,12 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   // `abs`, because a time may be in the future after the clock was set back.
   const isRecent = (at: number | undefined) => at !== undefined && Math.abs(now() - at) < reauthenticationMs;
 
-  const ofPerson = (person: string, provider: string) => [is('person', person), is('provider', provider)];
+  const methodOf = (person: string, provider: string) => [
+    where('person', person),
+    where('provider', provider),
+  ];
   const passwordOf = async (person: string): Promise<string | undefined> => {
-    const [row] = await rows.select(methods, ofPerson(person, 'credential'));
+    const [row] = await rows.select(methods, methodOf(person, 'credential'));
     return row?.password_hash ? String(row.password_hash) : undefined;
   };
   /** The stored hash if it matches the password. */
@@ -109,7 +112,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
         throw new AppError('conflict', 'this account has no password: an administrator can set one');
       if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword();
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
-      const same = [...ofPerson(person.id, 'credential'), is('password_hash', stored)];
+      const same = [...methodOf(person.id, 'credential'), where('password_hash', stored)];
       const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
       // Another request changed the password in the meantime.
       if (changed.length === 0) throw wrongPassword();
@@ -121,10 +124,10 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     isReauthenticated: ({ id, createdAt }) => isRecent(createdAt) || isRecent(reauthenticatedAt.get(id)),
 
     async reauthenticationMethods(personId) {
-      const has = async (method: string) => (await rows.count(methods, ofPerson(personId, method))) > 0;
+      const has = async (method: string) => (await rows.count(methods, methodOf(personId, method))) > 0;
       const [password, passkey, provider] = await Promise.all([
         has('credential'),
-        rows.count('passkeys', [is('person', personId)]),
+        rows.count('passkeys', [where('person', personId)]),
         options.oidc !== undefined && has(providerId),
       ]);
       return { password, passkey: passkey > 0, provider };

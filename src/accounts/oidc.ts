@@ -1,13 +1,13 @@
 /** Signing in with an identity provider: OpenID Connect, code flow with PKCE. */
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { AccountStore } from '#core/accounts.ts';
+import { type AccountStore, where } from '#core/accounts.ts';
 import { notFound } from '#core/errors.ts';
 import { randomSecret } from '#core/secrets.ts';
 import type { SignIn, Visit } from '#core/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { type Claims, createProviderClient, type OidcSettings } from './oidc-provider.ts';
-import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
+import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
 
 /** There is one provider; its name in paths. */
 export const providerId = 'oidc';
@@ -142,8 +142,8 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
   const { email, verified, name } = claims;
   // Another provider may use the same `sub` for somebody else.
   const subject = `${issuer} ${claims.sub}`;
-  const ofProvider = is('provider', providerId);
-  const [known] = await rows.select('sign_in_methods', [ofProvider, is('subject', subject)]);
+  const ofProvider = where('provider', providerId);
+  const [known] = await rows.select('sign_in_methods', [ofProvider, where('subject', subject)]);
   if (known) return String(known.person);
   if (email === undefined) throw new SignInError('not-verified');
   const link = (person: string) =>
@@ -157,9 +157,9 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
     });
   const person = await store.findByEmail(email);
   if (person) {
-    const [row] = await rows.select('people', [is('id', person.id)]);
+    const [row] = await rows.select('people', [where('id', person.id)]);
     // Both sides must have verified the address, and the account must have no other identity of this provider.
-    const hasOther = (await rows.count('sign_in_methods', [is('person', person.id), ofProvider])) > 0;
+    const hasOther = (await rows.count('sign_in_methods', [where('person', person.id), ofProvider])) > 0;
     if (!verified || !row?.email_verified || hasOther) throw new SignInError('not-linked');
     if (await store.forgetUnproven(person.id))
       await store.note(person.id, {

@@ -1,10 +1,10 @@
 /** Passkeys (WebAuthn). The library is loaded at first use, which saves memory on an idle server. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { uuidv7 } from 'uuidv7';
-import type { AccountStore } from '#core/accounts.ts';
+import { type AccountStore, where } from '#core/accounts.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import type { OwnAccount, PasskeyJson, SignIn, Visit } from '#core/sign-in.ts';
-import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
+import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
 
 const table = 'passkeys';
 const challengeMs = 5 * 60_000;
@@ -52,7 +52,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     const { id } = response;
     if (typeof id !== 'string') throw badRequest('body.response.id must be string');
     const expectedChallenge = await takeChallenge(visit, 'passkey');
-    const [row] = await rows.select(table, [is('credential_id', id)]);
+    const [row] = await rows.select(table, [where('credential_id', id)]);
     if (!row) throw new AppError('unauthorized', 'this passkey is not known here');
     const { verifyAuthenticationResponse } = await library();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -69,7 +69,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
       throw failed(error);
     });
     if (!verified) throw failed();
-    await rows.update(table, [is('id', row.id as string)], { counter: authenticationInfo.newCounter });
+    await rows.update(table, [where('id', row.id as string)], { counter: authenticationInfo.newCounter });
     return String(row.person);
   };
 
@@ -93,7 +93,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     },
 
     async passkeys(personId) {
-      const found = await rows.select(table, [is('person', personId)], {
+      const found = await rows.select(table, [where('person', personId)], {
         order: { column: 'created_at', descending: false },
       });
       return found.map(({ id, name, created_at }) => ({
@@ -106,7 +106,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     async newPasskeyOptions(visit) {
       const { generateRegistrationOptions } = await library();
       const { person } = await sessions.requirePerson(visit);
-      const known = await rows.select(table, [is('person', person.id)]);
+      const known = await rows.select(table, [where('person', person.id)]);
       const options = await generateRegistrationOptions({
         rpName: 'Belfry',
         rpID: hostOf(visit.origin),
@@ -134,7 +134,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
       });
       if (!verified) throw failed();
       const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
-      if ((await rows.count(table, [is('credential_id', credential.id)])) > 0)
+      if ((await rows.count(table, [where('credential_id', credential.id)])) > 0)
         throw new AppError('conflict', 'this passkey is known already');
       const created = { id: uuidv7(), name: name.trim(), createdAt: now() };
       await rows.insert(table, {
@@ -154,7 +154,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     },
 
     async removePasskey(personId, id) {
-      return (await rows.remove(table, [is('person', personId), is('id', id)])).length > 0;
+      return (await rows.remove(table, [where('person', personId), where('id', id)])).length > 0;
     },
   };
 }

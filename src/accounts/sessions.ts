@@ -1,7 +1,13 @@
 /** Session cookies, and the short-lived verifications of a sign-in in progress. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { AccountRows, AccountStore, Condition, NewSession, SignedInPerson } from '#core/accounts.ts';
+import {
+  type AccountRows,
+  type AccountStore,
+  type NewSession,
+  type SignedInPerson,
+  where,
+} from '#core/accounts.ts';
 import { unauthorized } from '#core/errors.ts';
 import { hashSecret, randomSecret } from '#core/secrets.ts';
 import type { Visit, WithCookies } from '#core/sign-in.ts';
@@ -144,12 +150,6 @@ function verified(escaped: string, key: string): string | undefined {
   return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined;
 }
 
-export const is = (
-  column: string,
-  value: Condition['value'],
-  operator: Condition['operator'] = '=',
-): Condition => ({ column, operator, value });
-
 type PendingKind = 'two-factor' | 'device' | 'passkey' | 'new passkey' | 'provider';
 
 export type Pending = ReturnType<typeof createPending>;
@@ -161,8 +161,8 @@ export type Pending = ReturnType<typeof createPending>;
 export function createPending(rows: AccountRows, now: () => number) {
   const table = 'verifications';
   const which = (kind: PendingKind, token: string) => [
-    is('identifier', hashSecret(`${kind} ${token}`)),
-    is('expires_at', now(), '>'),
+    where('identifier', hashSecret(`${kind} ${token}`)),
+    where('expires_at', now(), '>'),
   ];
   return {
     async create(kind: PendingKind, value: string, lastsMs: number): Promise<string> {

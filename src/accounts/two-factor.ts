@@ -1,12 +1,12 @@
 /** One-time codes of an authenticator app (RFC 6238), and backup codes. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { AccountStore, Row, SignedInPerson } from '#core/accounts.ts';
+import { type AccountStore, type Row, type SignedInPerson, where } from '#core/accounts.ts';
 import { AppError } from '#core/errors.ts';
 import { createSealer, derivedKey } from '#core/sealing.ts';
 import { randomText } from '#core/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/sign-in.ts';
-import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
+import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
 
 const table = 'two_factors';
 const stepMs = 30_000;
@@ -45,24 +45,24 @@ export interface TwoFactorOptions {
 export function createTwoFactor({ store, sessions, pending, key, now, confirm }: TwoFactorOptions) {
   const { rows } = store;
   const secrets = createSecrets(key);
-  const find = async (person: string) => (await rows.select(table, [is('person', person)]))[0];
+  const find = async (person: string) => (await rows.select(table, [where('person', person)]))[0];
   const usedName = (person: string, code: string) => `code ${person} ${code}`;
   /** False when the code was used before. */
   const takeCode = (person: string, code: string) =>
     store.takeOnce(usedName(person, code), { at: now(), until: now() + usedMs });
 
   const lock = (person: string) =>
-    rows.update(table, [is('person', person)], { locked_until: now() + lockMs });
+    rows.update(table, [where('person', person)], { locked_until: now() + lockMs });
 
   /** Counts an attempt before the code is checked, so that parallel attempts all count. */
   const countTry = async (person: string): Promise<number> => {
-    await rows.update(table, [is('person', person), is('locked_until', now(), '<=')], {
+    await rows.update(table, [where('person', person), where('locked_until', now(), '<=')], {
       failures: 0,
       locked_until: null,
     });
     const [row] = await rows.update(
       table,
-      [is('person', person), is('locked_until', null)],
+      [where('person', person), where('locked_until', null)],
       {},
       { failures: 1 },
     );
@@ -81,7 +81,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     const hash = secrets.hash(code);
     if (!codes.includes(hash)) return false;
     const left = codes.filter((each) => each !== hash).join(' ');
-    const same = [is('person', row.person as string), is('backup_codes', kept)];
+    const same = [where('person', row.person as string), where('backup_codes', kept)];
     return (await rows.update(table, same, { backup_codes: left })).length > 0;
   };
 
@@ -94,7 +94,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
   };
 
   const setEnabled = (person: string, enabled: boolean) =>
-    rows.update('people', [is('id', person)], { two_factor_enabled: enabled ? 1 : 0, updated_at: now() });
+    rows.update('people', [where('id', person)], { two_factor_enabled: enabled ? 1 : 0, updated_at: now() });
 
   /** A change of the second factor replaces the current session with a new one. */
   const renew = async (visit: Visit, { person, session }: SignedInPerson) => ({
@@ -155,7 +155,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       const secret = randomBytes(20);
       const { codes, kept } = newBackupCodes();
       const fresh = { secret: secrets.seal(secret), backup_codes: kept };
-      const unproven = [is('person', person.id), is('verified', 0)];
+      const unproven = [where('person', person.id), where('verified', 0)];
       if ((await rows.update(table, unproven, fresh)).length === 0)
         await rows
           .insert(table, { id: uuidv7(), person: person.id, verified: 0, failures: 0, ...fresh })
@@ -177,7 +177,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       // Marks the code as used. A code that was used before is accepted here, because the person is already signed in.
       await takeCode(person.id, code);
       if (row.verified) return { cookies: [] };
-      const same = [is('person', person.id), is('secret', row.secret as string)];
+      const same = [where('person', person.id), where('secret', row.secret as string)];
       if ((await rows.update(table, same, { verified: 1 })).length === 0) throw wrongCode();
       await setEnabled(person.id, true);
       return renew(visit, signedIn);
@@ -185,7 +185,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
 
     async removeTwoFactor(visit, password) {
       const signedIn = await confirm(visit, password);
-      await rows.remove(table, [is('person', signedIn.person.id)]);
+      await rows.remove(table, [where('person', signedIn.person.id)]);
       await setEnabled(signedIn.person.id, false);
       await store.forgetDevices(signedIn.person.id);
       return renew(visit, signedIn);
@@ -196,7 +196,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       if (!signedIn || !(await find(signedIn.person.id))?.verified) throw noTwoFactor();
       const { person } = await confirm(visit, password);
       const { codes, kept } = newBackupCodes();
-      const inForce = [is('person', person.id), is('verified', 1)];
+      const inForce = [where('person', person.id), where('verified', 1)];
       if ((await rows.update(table, inForce, { backup_codes: kept })).length === 0) throw noTwoFactor();
       return codes;
     },
@@ -222,7 +222,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       // A parallel request used the same sign-in or the same code first.
       if (!isFirst || (factor.kind === 'totp' && !(await takeCode(person, factor.code))))
         throw signInIsOver();
-      await rows.update(table, [is('person', person)], { failures: 0 });
+      await rows.update(table, [where('person', person)], { failures: 0 });
       const cookies = [
         await sessions.begin(visit, person, remember === 'remember'),
         expiredCookie(origin, 'two_factor'),

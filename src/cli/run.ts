@@ -5,7 +5,7 @@ import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addApply, addDiff, addExport } from './configuration-commands.ts';
 import { addKey, addToken } from './credentials.ts';
-import { explain } from './explain.ts';
+import { errorMessage } from './error-message.ts';
 import type { Io } from './io.ts';
 import { addMigrate } from './migrate.ts';
 import { addPanel } from './panel.ts';
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    const { lines, exitCode } = explain(error);
+    const { lines, exitCode } = errorMessage(error);
     const hint =
       exitCode === 2 && isCommanderError(error)
         ? `; see ${io.program} ${[...pathOf(program, args), '--help'].join(' ')}`

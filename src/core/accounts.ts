@@ -69,6 +69,12 @@ export interface Condition {
   readonly value: Cell;
 }
 
+export const where = (column: string, value: Cell, operator: Condition['operator'] = '='): Condition => ({
+  column,
+  operator,
+  value,
+});
+
 export interface RowOrder {
   readonly column: string;
   readonly descending: boolean;

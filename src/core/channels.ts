@@ -125,8 +125,8 @@ export interface DeliveryQueue {
   trim(options: TrimOptions): Promise<void>;
   /** The newest first. */
   list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
-  /** Of one notification. */
-  of(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
+  /** Those of one notification. */
+  listByNotification(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
   /** How many are pending, by channel; channels with none are left out. */
   pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '#core/errors.ts';
-import type { Format, Item } from './incoming.ts';
+import type { Format, Item } from './format.ts';
 import {
   choiceAt,
   type JsonObject,

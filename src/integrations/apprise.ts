@@ -1,4 +1,4 @@
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 import { choiceAt, objectAt, textOf } from './payload-values.ts';
 import { usualLevel } from './severity.ts';
 

@@ -1,4 +1,4 @@
-import type { Format, Item, Payload } from './incoming.ts';
+import type { Format, Item, Payload } from './format.ts';
 import { type JsonObject, linesOf, objectAt, objectsAt, requiredText, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 

@@ -1,7 +1,7 @@
 /** The mapping of a tenant as a format. */
 import type { MappingPut } from '#contract/mapping.ts';
 import { badField } from '#core/errors.ts';
-import type { Format, Item } from './incoming.ts';
+import type { Format, Item } from './format.ts';
 import { objectsAt, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 

@@ -5,8 +5,8 @@ import { read, retryKeys } from '#test/support/integration.ts';
 import { alertCases } from '#test/support/webhooks-of-alerts.ts';
 import { monitorCases } from '#test/support/webhooks-of-monitors.ts';
 import { repositoryCases } from '#test/support/webhooks-of-repositories.ts';
+import type { Format } from './format.ts';
 import { findWebhook, webhookNames } from './formats.ts';
-import type { Format } from './incoming.ts';
 
 const load = (name: string): Promise<Format> => (findWebhook(name) as { load(): Promise<Format> }).load();
 
@@ -43,13 +43,13 @@ it('every format has its cases', () => {
 
 it('each is loaded when a sender first uses it, so that a server without them stays small', () => {
   const text = readFileSync(join(import.meta.dirname, 'formats.ts'), 'utf8');
-  expect(text.match(/^import .*/gm)).toEqual(["import type { Format } from './incoming.ts';"]);
+  expect(text.match(/^import .*/gm)).toEqual(["import type { Format } from './format.ts';"]);
   const http = join(import.meta.dirname, '../http/intake');
   const eager = readdirSync(http)
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .flatMap((name) => [...readFileSync(join(http, name), 'utf8').matchAll(/from '#integrations\/([^']+)'/g)])
     .map(([, module]) => module);
-  expect([...new Set(eager)].toSorted()).toEqual(['formats.ts', 'incoming.ts', 'severity.ts']);
+  expect([...new Set(eager)].toSorted()).toEqual(['format.ts', 'formats.ts', 'severity.ts']);
 });
 
 describe.each(Object.entries(cases))('%s', (name, ofFormat) => {

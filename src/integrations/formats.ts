@@ -1,5 +1,5 @@
 /** The formats by the name in their path. Each is loaded when a sender first uses it. */
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 
 export interface FormatEntry {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { badRequest } from '#core/errors.ts';
-import type { Format, Item } from './incoming.ts';
+import type { Format, Item } from './format.ts';
 import {
   type JsonObject,
   objectAt,

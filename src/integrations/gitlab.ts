@@ -1,4 +1,4 @@
-import type { Format, Item } from './incoming.ts';
+import type { Format, Item } from './format.ts';
 import { type JsonObject, objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 

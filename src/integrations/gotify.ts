@@ -1,5 +1,5 @@
 import { AppError } from '#core/errors.ts';
-import type { Answer, Format, Payload, Stored } from './incoming.ts';
+import type { Answer, Format, Payload, Stored } from './format.ts';
 import { type JsonObject, objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 
 /** POST /message of Gotify, as JSON, form or multipart form: https://gotify.net/docs/pushmsg */

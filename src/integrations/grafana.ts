@@ -1,5 +1,5 @@
 import { readAlerts } from './alertmanager.ts';
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 import { objectAt } from './payload-values.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 import { choiceAt, objectAt, textOf } from './payload-values.ts';
 
 /** The webhook integration of Healthchecks with `$JSON` as its body: https://healthchecks.io/docs/configuring_notifications/ */

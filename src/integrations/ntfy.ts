@@ -1,5 +1,5 @@
 import { badRequest } from '#core/errors.ts';
-import type { Answer, Format, Item, Payload, Stored } from './incoming.ts';
+import type { Answer, Format, Item, Payload, Stored } from './format.ts';
 import { type JsonObject, objectAt, paragraphs, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 

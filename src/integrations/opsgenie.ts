@@ -1,4 +1,4 @@
-import type { Format, Item, Payload } from './incoming.ts';
+import type { Format, Item, Payload } from './format.ts';
 import {
   type JsonObject,
   linesOf,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Format, Item } from './incoming.ts';
+import type { Format, Item } from './format.ts';
 import {
   choiceAt,
   type JsonObject,

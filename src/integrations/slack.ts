@@ -1,5 +1,5 @@
 import { badRequest } from '#core/errors.ts';
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from './payload-values.ts';
 
 /** By the colours that Slack has names for. */

@@ -1,7 +1,7 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
 import { AppError, badRequest } from '#core/errors.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import type { Format, Item, Outside, Payload } from './incoming.ts';
+import type { Format, Item, Outside, Payload } from './format.ts';
 import { choiceAt, type JsonObject, objectAt, requiredText, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 

@@ -1,4 +1,4 @@
-import type { Format } from './incoming.ts';
+import type { Format } from './format.ts';
 import { objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 
 /** By the number that Uptime Kuma gives a heartbeat's status. */

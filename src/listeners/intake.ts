@@ -3,7 +3,7 @@ import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addr
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
-import { fieldsOf, type Item, retryKeyOf } from '#integrations/incoming.ts';
+import { fieldsOf, type Item, retryKeyOf } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 
 export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp' | 'mqtt';

@@ -1,7 +1,7 @@
 /** Reads a mail: its subject, and the beginning of its text. */
 import PostalMime from 'postal-mime';
 import { limits } from '#contract/limits.ts';
-import type { Item } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/format.ts';
 
 /**
  * How much of a mail is read. Parsing blocks the event loop, and takes time for each line and part. The text precedes the

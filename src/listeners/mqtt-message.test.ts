@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldsOf } from '#integrations/incoming.ts';
+import { fieldsOf } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 import { itemOfMqtt, takesTopic } from './mqtt-message.ts';
 

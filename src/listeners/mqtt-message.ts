@@ -1,6 +1,6 @@
 /** Reads an MQTT message: JSON with Belfry's fields, or any other text. */
 import { limits } from '#contract/limits.ts';
-import type { Item } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/format.ts';
 import { type JsonObject, textOf } from '#integrations/payload-values.ts';
 import { usualLevel, wordOf } from '#integrations/severity.ts';
 

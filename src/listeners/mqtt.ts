@@ -7,7 +7,7 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
 import type { SharedLease } from '#core/nodes.ts';
 import { settlesWithin } from '#core/settles-within.ts';
-import type { Item } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/format.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';

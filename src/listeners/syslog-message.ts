@@ -1,5 +1,5 @@
 /** Syslog messages of RFC 5424 and the older RFC 3164, parsed as leniently as other receivers do. */
-import type { Item } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/format.ts';
 import { usualLevel } from '#integrations/severity.ts';
 
 /** By number. */

@@ -11,17 +11,17 @@ import type { Builder, ChannelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createChannels(db: Builder, executor: SqlExecutor): Channels {
-  const of = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
+  const select = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
   const taken = (name: string) =>
     new AppError('conflict', `there is a channel "${name}" already: choose another name`);
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile())).map(toChannel);
+      return (await executor.read(select(tenant).orderBy('name').compile())).map(toChannel);
     },
 
     async find(tenant, id) {
-      const [row] = await executor.read(of(tenant).where('id', '=', id).compile());
+      const [row] = await executor.read(select(tenant).where('id', '=', id).compile());
       return row && toChannel(row);
     },
 
@@ -35,7 +35,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
         when: sql<SqlBool>`not exists (select 1 from channels where tenant = ${tenant} and name = ${name})
           and (select count(*) from channels where tenant = ${tenant}) < ${limits.channelsPerTenant}`,
         effects: (guard) => [insertWhen(db, 'channels', toRow(record), guard)],
-        after: of(tenant).where('name', '=', name).compile(),
+        after: select(tenant).where('name', '=', name).compile(),
       });
       if (done) return;
       if (named) throw taken(name);
@@ -46,7 +46,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
     },
 
     async update(tenant, id, plan, by, at) {
-      const read = of(tenant).where('id', '=', id).compile();
+      const read = select(tenant).where('id', '=', id).compile();
       let name: string | undefined;
       // Of the row, its health changes meanwhile: only what is written is compared.
       const updated = await compareAndSet(db, executor, read, (row) => {
@@ -79,7 +79,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
     },
 
     async remove(tenant, id, by, at) {
-      const [known] = await executor.read(of(tenant).where('id', '=', id).compile());
+      const [known] = await executor.read(select(tenant).where('id', '=', id).compile());
       if (!known) return false;
       const { name, kind, settings } = toChannel(known);
       const { done } = await change(db, executor, {
@@ -101,7 +101,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
             .where(guard)
             .compile(),
         ],
-        after: of(tenant).where('id', '=', id).compile(),
+        after: select(tenant).where('id', '=', id).compile(),
       });
       return done;
     },

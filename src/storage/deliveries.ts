@@ -1,4 +1,4 @@
-/** The queue of what channels are to deliver: see `DeliveryQueue`. The log's writer adds to it. */
+/** Stores the deliveries of channels, see `DeliveryQueue`. The log's writer adds them, with their notification. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Delivery, DeliveryQueue, WaitingChannel } from '#core/channels.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -6,24 +6,24 @@ import { trimDeliveries } from './delivery-bounds.ts';
 import type { Builder, DeliveryRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
-/** Longer than an attempt may take; a node that dies is replaced after it. */
+/** Longer than an attempt may take. Another node takes over after this time when a node dies. */
 const leaseMs = 60_000;
 const waitingAtOnce = 500;
 const answerChars = 300;
 
 interface Holder {
-  /** Who holds leases: a node of several, or `server` where there is one. */
+  /** The name of this node in leases; `server` if there is only one. */
   readonly name: string;
-  /** The database's clock as SQL, where nodes share it; leases go by it alone. */
+  /** The database's clock as SQL, if several nodes share the database. Leases use no other clock. */
   readonly clock?: RawBuilder<number> | undefined;
 }
 
 export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: Holder): DeliveryQueue {
   const clock = (now: number) => holder.clock ?? sql<number>`cast(${now} as bigint)`;
-  const of = (tenant: TenantId) => db.selectFrom('deliveries').selectAll().where('tenant', '=', tenant);
-  const ofChannel = (tenant: TenantId, id: string) =>
+  const select = (tenant: TenantId) => db.selectFrom('deliveries').selectAll().where('tenant', '=', tenant);
+  const updateChannel = (tenant: TenantId, id: string) =>
     db.updateTable('channels').where('tenant', '=', tenant).where('id', '=', id);
-  const ofDelivery = (tenant: TenantId, { channel, position }: Delivery) =>
+  const updatePending = (tenant: TenantId, { channel, position }: Delivery) =>
     db
       .updateTable('deliveries')
       .where('tenant', '=', tenant)
@@ -31,22 +31,22 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
       .where('position', '=', position)
       .where('state', '=', 'pending');
 
-  /** Nobody holds it; `lease_until` is when it was last worked on. */
-  const released = (tenant: TenantId, channel: string, now: number) =>
-    ofChannel(tenant, channel)
+  /** The one way to release a lease. Without a holder, `lease_until` is when the channel was last served. */
+  const releaseLease = (tenant: TenantId, channel: string, now: number) =>
+    updateChannel(tenant, channel)
       .set({ lease_holder: null, lease_until: clock(now) })
       .where('lease_holder', '=', holder.name);
 
   return {
     async waiting(now, tenants) {
-      const ofTenants = tenants ? sql`c.tenant in (${sql.join(tenants)})` : sql`1 = 1`;
+      const tenantFilter = tenants ? sql`c.tenant in (${sql.join(tenants)})` : sql`1 = 1`;
       const rows = await executor.read(
         sql<{ tenant: number; id: string; retry_at: number; leased: number | null }>`
           select tenant, id, retry_at, leased from (
             select c.tenant, c.id, c.retry_at, c.lease_until,
               case when c.lease_holder <> ${holder.name} and c.lease_until > ${clock(now)}
                 then c.lease_until - ${clock(now)} end as leased
-            from channels c where ${ofTenants} and c.enabled = 1 and exists (
+            from channels c where ${tenantFilter} and c.enabled = 1 and exists (
               select 1 from deliveries d where d.tenant = c.tenant and d.channel = c.id and d.state = 'pending')) w
           order by case when retry_at <= ${now} and leased is null then 0 else 1 end,
             case when retry_at <= ${now} then lease_until else retry_at end
@@ -66,7 +66,7 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
     async claim(tenant, channel, now) {
       const [claimed] = await executor.write(
         [
-          ofChannel(tenant, channel)
+          updateChannel(tenant, channel)
             .set({ lease_holder: holder.name, lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}` })
             .where('enabled', '=', 1)
             .where('retry_at', '<=', now)
@@ -85,12 +85,12 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
     },
 
     async release(tenant, channel, now) {
-      await executor.write([released(tenant, channel, now).compile()], tenant);
+      await executor.write([releaseLease(tenant, channel, now).compile()], tenant);
     },
 
     async next(tenant, channel) {
       const [row] = await executor.read(
-        of(tenant)
+        select(tenant)
           .where('channel', '=', channel)
           .where('state', '=', 'pending')
           .orderBy('position')
@@ -105,10 +105,10 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
       const isDelivered = state === 'delivered';
       const results = await executor.write(
         [
-          ofDelivery(tenant, delivery)
+          updatePending(tenant, delivery)
             .set({ state, attempts: delivery.attempts + 1, finished_at: now, answer: cut(answer) })
             .compile(),
-          ofChannel(tenant, delivery.channel)
+          updateChannel(tenant, delivery.channel)
             .set({
               lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}`,
               ...(isDelivered
@@ -118,7 +118,7 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
             })
             .where('lease_holder', '=', holder.name)
             .compile(),
-          released(tenant, delivery.channel, now)
+          releaseLease(tenant, delivery.channel, now)
             .where(
               sql<SqlBool>`not exists (select 1 from deliveries where tenant = ${tenant} and channel = ${delivery.channel}
               and state = 'pending')`,
@@ -133,15 +133,15 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
     async retry(tenant, delivery, { answer, retryAt, updatedAt }, now) {
       await executor.write(
         [
-          ofDelivery(tenant, delivery)
+          updatePending(tenant, delivery)
             .set({ attempts: delivery.attempts + 1, answer: cut(answer) })
             .compile(),
-          ofChannel(tenant, delivery.channel)
+          updateChannel(tenant, delivery.channel)
             .set({ ...failure(now), retry_at: retryAt, last_error: cut(answer) })
             .where('lease_holder', '=', holder.name)
             .where('updated_at', '=', updatedAt)
             .compile(),
-          released(tenant, delivery.channel, now).compile(),
+          releaseLease(tenant, delivery.channel, now).compile(),
         ],
         tenant,
       );
@@ -150,12 +150,12 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
     trim: (options) => trimDeliveries({ db, executor }, options),
 
     async list(tenant, channel, limit) {
-      const rows = of(tenant).where('channel', '=', channel).orderBy('position', 'desc').limit(limit);
+      const rows = select(tenant).where('channel', '=', channel).orderBy('position', 'desc').limit(limit);
       return (await executor.read(rows.compile(), tenant)).map(toDelivery);
     },
 
-    async of(tenant, notification) {
-      const rows = of(tenant).where('notification', '=', notification).orderBy('channel');
+    async listByNotification(tenant, notification) {
+      const rows = select(tenant).where('notification', '=', notification).orderBy('channel');
       return (await executor.read(rows.compile(), tenant)).map(toDelivery);
     },
 

@@ -1,4 +1,4 @@
-/** Holds the queue of deliveries to its bounds, in short transactions: intake comes first. See `DeliveryQueue.trim`. */
+/** Applies the limits of the delivery queue, in short transactions, so that intake comes first. See `DeliveryQueue.trim`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
@@ -7,7 +7,7 @@ import type { TenantId } from '#core/ports.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
-/** Channels looked at in one read; each may have 11,000 rows to count. */
+/** The channels of one read; each may have 11,000 rows to count. */
 const channelsAtOnce = 20;
 const rowsAStep = 1_000;
 const pauseMs = 20;
@@ -17,7 +17,7 @@ interface Store {
   readonly executor: SqlExecutor;
 }
 
-/** Positions are those of the newest row that is too many; null: there is none. */
+/** A position is that of the newest row beyond a limit; null: there is none. */
 interface Bounds {
   readonly tenant: TenantId;
   readonly id: string;
@@ -43,23 +43,23 @@ export async function trimDeliveries(store: Store, options: TrimOptions): Promis
 }
 
 function readBounds({ db, executor }: Store, after: Pick<Bounds, 'tenant' | 'id'>): Promise<Bounds[]> {
-  const of = (column: string, rest: RawBuilder<unknown>) =>
+  const selectDelivery = (column: string, rest: RawBuilder<unknown>) =>
     sql`(select ${sql.ref(column)} from deliveries d where d.tenant = c.tenant and d.channel = c.id ${rest})`;
   const beyond = (state: RawBuilder<unknown>, kept: number) =>
-    of('position', sql`and ${state} order by position desc limit 1 offset ${sql.lit(kept)}`);
+    selectDelivery('position', sql`and ${state} order by position desc limit 1 offset ${sql.lit(kept)}`);
   return executor.read(
     sql<Bounds>`select c.tenant, c.id,
         ${beyond(isPending, limits.pendingPerChannel + limits.deliveryLog)} as forgotten,
         ${beyond(isPending, limits.pendingPerChannel)} as overflow,
         ${beyond(isFinished, limits.deliveryLog)} as logged,
-        ${of('queued_at', sql`and ${isPending} order by position limit 1`)} as queued,
-        ${of('finished_at', sql`order by position limit 1`)} as finished
+        ${selectDelivery('queued_at', sql`and ${isPending} order by position limit 1`)} as queued,
+        ${selectDelivery('finished_at', sql`order by position limit 1`)} as finished
       from channels c where c.tenant > ${after.tenant} or (c.tenant = ${after.tenant} and c.id > ${after.id})
       order by c.tenant, c.id limit ${sql.lit(channelsAtOnce)}`.compile(db),
   );
 }
 
-/** Answers how many failed. */
+/** Returns how many failed. */
 async function trim(store: Store, bounds: Bounds, { now, signal }: TrimOptions): Promise<number> {
   const { tenant, id, forgotten, overflow, logged, queued, finished } = bounds;
   const { db, executor } = store;
@@ -68,7 +68,7 @@ async function trim(store: Store, bounds: Bounds, { now, signal }: TrimOptions):
     while (!signal?.aborted) {
       const [step] = await executor.write(
         [
-          // One bound, and no list of positions: without statistics PostgreSQL compares each row with each of a list.
+          // A bound and not a list of positions: without statistics PostgreSQL compares each row with every item of a list.
           sql`${statement} where tenant = ${tenant} and channel = ${id} and ${which} and position <= (
           select max(position) from (select position from deliveries where tenant = ${tenant} and channel = ${id}
             and ${which} order by position limit ${sql.lit(rowsAStep)}) step)`.compile(db),
@@ -85,7 +85,7 @@ async function trim(store: Store, bounds: Bounds, { now, signal }: TrimOptions):
   const fail = (answer: RawBuilder<unknown>) =>
     sql`update deliveries set state = 'failed', finished_at = cast(${now} as bigint), answer = ${answer}`;
   let failed = 0;
-  // The record would forget these at once.
+  // These exceed the limit of finished deliveries too, so they are deleted without an answer.
   if (forgotten !== null) failed += await inSteps(remove, sql`${isPending} and position <= ${forgotten}`);
   if (overflow !== null) {
     const answer = sql.lit(

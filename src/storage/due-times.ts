@@ -5,7 +5,7 @@ import type { Builder, DueTimeRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
-  const of = ({ tenant, kind, subject }: DueSubject) =>
+  const select = ({ tenant, kind, subject }: DueSubject) =>
     db
       .selectFrom('due_times')
       .selectAll()
@@ -50,7 +50,7 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
     },
 
     async find(subject) {
-      const [row] = await executor.read(of(subject).compile(), subject.tenant);
+      const [row] = await executor.read(select(subject).compile(), subject.tenant);
       return row && toDueTime(row);
     },
 

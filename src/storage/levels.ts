@@ -12,11 +12,11 @@ import type { Builder, LevelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createLevels(db: Builder, executor: SqlExecutor): Levels {
-  const of = (tenant: TenantId) => db.selectFrom('levels').selectAll().where('tenant', '=', tenant);
+  const select = (tenant: TenantId) => db.selectFrom('levels').selectAll().where('tenant', '=', tenant);
 
   return {
     async list(tenant) {
-      const rows = await executor.read(of(tenant).compile(), tenant);
+      const rows = await executor.read(select(tenant).compile(), tenant);
       return rows.map(toLevel).sort(compareLevels);
     },
 
@@ -33,14 +33,14 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
         entry: { tenant, by, at, action: 'level.register', subject: name, detail: {} },
         when: sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`,
         effects: (guard) => [likeInfo(db, tenant, name, guard)],
-        after: of(tenant).where('name', '=', name).compile(),
+        after: select(tenant).where('name', '=', name).compile(),
       });
       return row !== undefined;
     },
 
     async put(tenant, name, style, by, at) {
       const entry = { tenant, by, at, action: 'level.put', subject: name };
-      const one = of(tenant).where('name', '=', name).compile();
+      const one = select(tenant).where('name', '=', name).compile();
       for (;;) {
         const restyled = await compareAndSet(db, executor, one, (row) => {
           const detail = difference({ ...toLevel(row) }, style);
@@ -70,7 +70,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
 
     async remove(tenant, name, by, at, revision) {
       if (isBuiltInLevel(name)) return false;
-      const one = of(tenant).where('name', '=', name).compile();
+      const one = select(tenant).where('name', '=', name).compile();
       const removed = await compareAndSet(db, executor, one, (row) => {
         const { rank, color, icon, sound, durationMs, repeatMs } = toLevel(row);
         return {

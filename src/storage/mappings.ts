@@ -8,17 +8,17 @@ import type { Builder, MappingRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createMappings(db: Builder, executor: SqlExecutor): Mappings {
-  const of = (tenant: number) => db.selectFrom('mappings').selectAll().where('tenant', '=', tenant);
+  const select = (tenant: number) => db.selectFrom('mappings').selectAll().where('tenant', '=', tenant);
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toMapping);
+      return (await executor.read(select(tenant).orderBy('name').compile(), tenant)).map(toMapping);
     },
 
     async put(tenant, name, wanted, by, at) {
       const entry = { tenant, by, at, action: 'mapping.put', subject: name };
       const spec = JSON.stringify(wanted);
-      const one = of(tenant).where('name', '=', name).compile();
+      const one = select(tenant).where('name', '=', name).compile();
       for (;;) {
         const replaced = await compareAndSet(db, executor, one, (row) =>
           row.spec === spec
@@ -69,7 +69,7 @@ export function createMappings(db: Builder, executor: SqlExecutor): Mappings {
             .where(guard)
             .compile(),
         ],
-        after: of(tenant).where('name', '=', name).compile(),
+        after: select(tenant).where('name', '=', name).compile(),
       });
       return done;
     },

@@ -13,19 +13,20 @@ import { toTenant } from './tenants.ts';
 type KnownMember = MemberRow & Pick<PersonRow, 'email' | 'name' | 'two_factor_enabled'>;
 
 export function createMembers(db: Builder, executor: SqlExecutor): Members {
-  const of = (tenant: TenantId) =>
+  const select = (tenant: TenantId) =>
     db
       .selectFrom('members')
       .innerJoin('people', 'people.id', 'members.person')
       .selectAll('members')
       .select(['people.email', 'people.name', 'people.two_factor_enabled'])
       .where('members.tenant', '=', tenant);
-  const one = (tenant: TenantId, person: string) => of(tenant).where('members.person', '=', person).compile();
+  const one = (tenant: TenantId, person: string) =>
+    select(tenant).where('members.person', '=', person).compile();
 
   return {
     async list(tenant) {
       const rows = await executor.read(
-        of(tenant).orderBy('people.name').orderBy('people.email').compile(),
+        select(tenant).orderBy('people.name').orderBy('people.email').compile(),
         tenant,
       );
       return rows.map(toMember);

@@ -14,11 +14,11 @@ import type { SqlExecutor } from './sql.ts';
 type Patch = Parameters<Panels['update']>[2];
 
 export function createPanels(db: Builder, executor: SqlExecutor): Panels {
-  const of = (tenant: TenantId) => db.selectFrom('panels').selectAll().where('tenant', '=', tenant);
+  const select = (tenant: TenantId) => db.selectFrom('panels').selectAll().where('tenant', '=', tenant);
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toPanel);
+      return (await executor.read(select(tenant).orderBy('name').compile(), tenant)).map(toPanel);
     },
 
     async deleted(tenant) {
@@ -30,12 +30,12 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     },
 
     async find(tenant, id) {
-      const [row] = await executor.read(of(tenant).where('id', '=', id).compile(), tenant);
+      const [row] = await executor.read(select(tenant).where('id', '=', id).compile(), tenant);
       return row && toPanel(row);
     },
 
     async register(tenant, { id, name, tags, location }, by, at) {
-      const named = of(tenant).where('name', '=', name).compile();
+      const named = select(tenant).where('name', '=', name).compile();
       // A screen registers at every start: one that is known costs no write.
       const [known] = await executor.read(named);
       if (known) return { panel: toPanel(known), created: false };
@@ -63,7 +63,7 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     },
 
     async update(tenant, id, patch, by, at) {
-      const read = of(tenant).where('id', '=', id).compile();
+      const read = select(tenant).where('id', '=', id).compile();
       const taken = sql`select 1 from panels where tenant = ${tenant} and name = ${patch.name ?? null} and id <> ${id}`;
       const minLevel = patch.display?.minLevel;
       const hasLevel =
@@ -92,7 +92,7 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
       });
       // Refused: there was something to do, and it was not done.
       if (updated?.row && !updated.done) {
-        const others = of(tenant)
+        const others = select(tenant)
           .where('name', '=', patch.name ?? '')
           .where('id', '<>', id);
         const [other] = await executor.read(others.compile());

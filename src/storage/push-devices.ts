@@ -8,9 +8,9 @@ import type { Builder, PushDeviceRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createPushDevices(db: Builder, executor: SqlExecutor): PushDevices {
-  const of = ({ tenant, channel }: Omit<PushDeviceRef, 'id'>) =>
+  const select = ({ tenant, channel }: Omit<PushDeviceRef, 'id'>) =>
     db.selectFrom('push_devices').selectAll().where('tenant', '=', tenant).where('channel', '=', channel);
-  const one = (ref: PushDeviceRef) => of(ref).where('id', '=', ref.id);
+  const one = (ref: PushDeviceRef) => select(ref).where('id', '=', ref.id);
   const updateOf = ({ tenant, channel, id }: PushDeviceRef) =>
     db
       .updateTable('push_devices')
@@ -22,7 +22,7 @@ export function createPushDevices(db: Builder, executor: SqlExecutor): PushDevic
 
   return {
     async list(tenant, channel) {
-      const rows = of({ tenant, channel }).where('sealed', 'is not', null).orderBy('name').orderBy('id');
+      const rows = select({ tenant, channel }).where('sealed', 'is not', null).orderBy('name').orderBy('id');
       return (await executor.read(rows.compile(), tenant)).map(toDevice);
     },
 

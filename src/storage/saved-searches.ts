@@ -10,7 +10,7 @@ import type { SqlExecutor } from './sql.ts';
 const savedSearchesPerTenant = 200;
 
 export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSearches {
-  const of = (tenant: number) => db.selectFrom('saved_searches').selectAll().where('tenant', '=', tenant);
+  const select = (tenant: number) => db.selectFrom('saved_searches').selectAll().where('tenant', '=', tenant);
   const taken = (name: string) =>
     new AppError(
       'conflict',
@@ -19,7 +19,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toSearch);
+      return (await executor.read(select(tenant).orderBy('name').compile(), tenant)).map(toSearch);
     },
 
     async add(tenant, search, by, at) {
@@ -37,7 +37,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
         when: sql<SqlBool>`not exists (select 1 from saved_searches where tenant = ${tenant} and name = ${name})
           and (select count(*) from saved_searches where tenant = ${tenant}) < ${savedSearchesPerTenant}`,
         effects: (guard) => [insertWhen(db, 'saved_searches', row, guard)],
-        after: of(tenant).where('name', '=', name).compile(),
+        after: select(tenant).where('name', '=', name).compile(),
       });
       if (done) return;
       if (named) throw taken(name);
@@ -48,7 +48,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
     },
 
     async update(tenant, id, { name, q }, by, at) {
-      const one = of(tenant).where('id', '=', id).compile();
+      const one = select(tenant).where('id', '=', id).compile();
       const other = sql`select 1 from saved_searches where tenant = ${tenant} and name = ${name} and id <> ${id}`;
       const updated = await compareAndSet(db, executor, one, (row) => {
         const detail = difference({ name: row.name, q: row.q }, { name, q });
@@ -74,7 +74,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
     },
 
     async remove(tenant, id, by, at) {
-      const [known] = await executor.read(of(tenant).where('id', '=', id).compile(), tenant);
+      const [known] = await executor.read(select(tenant).where('id', '=', id).compile(), tenant);
       if (!known) return false;
       const { done } = await change(db, executor, {
         entry: {
@@ -94,7 +94,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
             .where(guard)
             .compile(),
         ],
-        after: of(tenant).where('id', '=', id).compile(),
+        after: select(tenant).where('id', '=', id).compile(),
       });
       return done;
     },

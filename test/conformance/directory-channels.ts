@@ -110,7 +110,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       { position: 7, state: 'pending', finishedAt: null },
       { position: 5, state: 'failed', finishedAt: 70, answer: 'answered 400', attempts: 1 },
     ]);
-    expect(await queue.of(tenant, 'n3')).toMatchObject([
+    expect(await queue.listByNotification(tenant, 'n3')).toMatchObject([
       { channel: 'c', state: 'delivered', finishedAt: 60 },
     ]);
     expect((await lab().directory.channels.find(tenant, 'c'))?.health).toEqual({

@@ -1,9 +1,10 @@
 /** `belfry export`, `diff` and `apply`, once one of them is called. */
 import { createInterface } from 'node:readline';
 import { configurationSchema, sections } from '#contract/configuration.ts';
-import { explain } from '../explain.ts';
+import { errorMessage } from '../error-message.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { applyPlan, readCurrent } from './apply.ts';
 import { type ReadyChannels, readyChannels } from './channels.ts';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
 import { effectOf } from './effect.ts';
@@ -13,7 +14,6 @@ import { type ConfigurationFile, parseConfiguration, readFileText } from './file
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
 import { prunedTargetLines, requireUnused } from './prune.ts';
 import { requireReadable } from './searches.ts';
-import { applyPlan, readCurrent } from './server-side.ts';
 import { configurationOf, extraLine, leftOutLines, planLines, yamlOf } from './text.ts';
 
 export interface ExportOptions extends ConnectionOptions {
@@ -36,7 +36,7 @@ export async function exportConfiguration(io: Io, { schema, ...options }: Export
   }
   const current = await withConnection(io, options, readCurrent);
   const configuration = yamlOf(configurationOf(current));
-  tell(io, leftOutLines(current));
+  warn(io, leftOutLines(current));
   io.stdout.write(configuration);
 }
 
@@ -52,7 +52,7 @@ export async function diffConfiguration(io: Io, path: string, options: DiffOptio
       return planned.plan;
     });
   } catch (error) {
-    throw new Failure(explain(error).lines.join('\n'), 2);
+    throw new Failure(errorMessage(error).lines.join('\n'), 2);
   }
   if (!isEmptyPlan(plan, prune)) throw new EndedWith(1);
 }
@@ -102,11 +102,11 @@ async function show(io: Io, connection: Connection, planned: Planned): Promise<v
   const lines = planLines(plan, prune);
   io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
   const extra = prune ? undefined : extraLine(plan, io.program);
-  tell(io, channels.notes);
-  tell(io, prune ? prunedTargetLines(plan, current) : extra === undefined ? [] : [extra]);
+  warn(io, channels.notes);
+  warn(io, prune ? prunedTargetLines(plan, current) : extra === undefined ? [] : [extra]);
 }
 
-function tell(io: Io, lines: readonly string[]): void {
+function warn(io: Io, lines: readonly string[]): void {
   for (const line of lines) io.stderr.write(`belfry: ${line}\n`);
 }
 

@@ -3,12 +3,12 @@ import { ApiError } from '#client/api-error.ts';
 import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing.ts';
 import type { RuleCreate } from '#contract/rule.ts';
 import { visibleText } from '../terminal-text.ts';
+import { locatedError, panelIdsOf, ruleOf } from './apply.ts';
 import type { Connection } from './connection.ts';
 import type { Current } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
 import { withoutDeleted } from './rule-targets.ts';
-import { locatedError, panelIdsOf, ruleOf } from './server-side.ts';
 
 const days = 1;
 const maxNamed = 10;

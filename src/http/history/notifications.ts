@@ -159,7 +159,7 @@ async function channelDeliveries(
   { id, title, route }: HistoryRecord,
 ): Promise<ChannelDelivery[]> {
   if (!route.channels) return [];
-  const rows = await services.deliveries.of(tenant, id);
+  const rows = await services.deliveries.listByNotification(tenant, id);
   return rows.map((row) => deliveryView(row, channels.get(row.channel)?.name ?? '', title));
 }
 

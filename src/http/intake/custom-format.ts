@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
 import { AppError, requireFound } from '#core/errors.ts';
-import type { Format } from '#integrations/incoming.ts';
+import type { Format } from '#integrations/format.ts';
 import type { Services } from '../services.ts';
 
 /** By the mapping as it was read; a changed one is another object. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from '#core/errors.ts';
-import type { Format } from '#integrations/incoming.ts';
+import type { Format } from '#integrations/format.ts';
 import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompressed } from './body.ts';
 
 /** Fields in which senders that send a form put their JSON: Slack's and GitHub's, and Uptime Kuma's. */

@@ -11,7 +11,7 @@ import {
   type Payload,
   retryKeyOf,
   type Stored,
-} from '#integrations/incoming.ts';
+} from '#integrations/format.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';

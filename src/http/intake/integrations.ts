@@ -14,6 +14,7 @@ import {
 import { limits } from '#contract/limits.ts';
 import { MappingName } from '#contract/mapping.ts';
 import { AppError } from '#core/errors.ts';
+import type { Answer } from '#integrations/format.ts';
 import {
   type FormatEntry,
   findWebhook,
@@ -23,7 +24,6 @@ import {
   opsgenie,
   webhookNames,
 } from '#integrations/formats.ts';
-import type { Answer } from '#integrations/incoming.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
 import { problems, route } from '../route-schemas.ts';

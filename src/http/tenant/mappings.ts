@@ -11,7 +11,7 @@ import {
 import { actorOf } from '#core/access.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
 import { iso } from '#core/iso-time.ts';
-import { fieldsOf, type Payload } from '#integrations/incoming.ts';
+import { fieldsOf, type Payload } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';

@@ -64,7 +64,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       return reads.query<RemotePanel>(
         tenant,
         'elsewhere',
-        // A lag is of half a second ago, so a cursor that is reckoned from it may be ahead by what came since.
+        // A lag is up to half a second old, so the cursor that it gives may be ahead by the entries since then.
         `SELECT p.panel_id AS id, p.lag, p.client, p.address, greatest(0, coalesce(k.head, 0) - p.lag) AS cursor
          FROM node_panels p JOIN nodes n ON n.id = p.node LEFT JOIN logs k ON k.tenant = p.tenant
          WHERE p.tenant = $1 AND ($2::text IS NULL OR p.panel_id = $2) AND p.node <> $3 AND n.alive_until > now()`,

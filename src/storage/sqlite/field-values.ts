@@ -1,4 +1,4 @@
-/** What completion asks of the log. */
+/** The values of a field in the log, which complete a search. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import { addressText } from '#core/addresses.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
@@ -10,10 +10,10 @@ import { type Partition, readNewest, readPartitions, type Statements, tablesOf }
 import { entryColumns, type NotificationRow } from './rows.ts';
 import type { LogConnection } from './search.ts';
 
-/** How long values are searched, the newest partitions first. */
+/** The time limit of a search for values. The newest partitions come first. */
 const valuesMs = 150;
-/** Addresses of a partition that are read to find those whose text has the prefix. */
-const mostVisited = 200;
+/** The most addresses of a partition that are read to find those whose text starts with the prefix. */
+const maxAddresses = 200;
 
 /** The first values of a field that start with `prefix`, in order. */
 export function fieldValues(connection: LogConnection, tenant: TenantId, wanted: WantedValues): string[] {
@@ -36,7 +36,7 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
 /** The tenant's notifications that are not indexed yet. */
 function readUnindexedNotifications({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
   const partition = readNewest(sql);
-  // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
+  // `+` keeps SQLite from the index on the tenant, which holds the whole partition; the range of rows is short.
   return sql
     .of<[number, number], NotificationRow>(
       `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
@@ -60,7 +60,7 @@ function indexedValues(
     const { family, digits } = addressHex(low);
     const size = addressDigits[family].at(-1) as number;
     const term = (hex: string) => addressTerm(tenant, field, { family, size, digits: hex });
-    const range = { from: term(digits), upTo: term(addressHex(high).digits), limit: mostVisited };
+    const range = { from: term(digits), upTo: term(addressHex(high).digits), limit: maxAddresses };
     for (const found of termsBetween(sql, partition, range)) {
       const text = addressOf(valueOfTerm(found), family);
       if (text.startsWith(prefix)) values.push(text);

@@ -55,13 +55,13 @@ async function show(notice?: Notice): Promise<void> {
 async function findState(): Promise<PageState> {
   const obstacle = findObstacle();
   const canBeDevice = obstacle === undefined || obstacle === 'denied';
-  const [known, linked] = await Promise.all([canBeDevice ? findKnown() : noneKnown, findOffer()]);
+  const [known, link] = await Promise.all([canBeDevice ? findKnown() : noneKnown, findOffer()]);
   const isKnown = known.devices.length > 0 || known.isIncomplete;
   // A page on a home screen opens with its original link, which was used long ago.
-  const isOldLink = linked.isOver && isKnown && isOnHomeScreen();
-  const problem = known.problem ?? (isOldLink ? undefined : linked.problem);
-  const isIncomplete = known.isIncomplete || linked.isUnread === true;
-  return { ...known, isIncomplete, obstacle, offer: linked.offer, notice: problem };
+  const isOldLink = link.isOver && isKnown && isOnHomeScreen();
+  const problem = known.problem ?? (isOldLink ? undefined : link.problem);
+  const isIncomplete = known.isIncomplete || link.isUnread === true;
+  return { ...known, isIncomplete, obstacle, offer: link.offer, notice: problem };
 }
 
 function unknownState(error: unknown): PageState {
@@ -69,7 +69,7 @@ function unknownState(error: unknown): PageState {
   return { obstacle: findObstacle(), devices: [], isIncomplete: true, offer: undefined, notice };
 }
 
-interface Linked {
+interface LinkState {
   readonly offer: Offer | undefined;
   readonly problem?: Notice;
   readonly isOver?: boolean;
@@ -77,7 +77,7 @@ interface Linked {
   readonly isUnread?: boolean;
 }
 
-async function findOffer(): Promise<Linked> {
+async function findOffer(): Promise<LinkState> {
   const secret = location.hash.slice(1);
   if (secret === '') return { offer: undefined };
   try {
@@ -115,16 +115,16 @@ async function enterLink(text: string): Promise<void> {
   await show();
 }
 
-interface Known {
+interface KnownDevices {
   readonly devices: readonly DeviceView[];
   readonly isIncomplete: boolean;
   readonly problem?: Notice | undefined;
 }
 
-const noneKnown: Known = { devices: [], isIncomplete: false };
+const noneKnown: KnownDevices = { devices: [], isIncomplete: false };
 
 /** The channels of which this browser is a device. Devices that the server has deleted are removed here. */
-async function findKnown(): Promise<Known> {
+async function findKnown(): Promise<KnownDevices> {
   const stored = await storedDevices();
   const gone: StoredDevice[] = [];
   const devices: DeviceView[] = [];
@@ -159,8 +159,8 @@ async function keepSubscribed(devices: readonly StoredDevice[]): Promise<Notice 
   try {
     await registerWorker();
     const subscription = (await currentSubscription()) ?? (await subscribe(first.publicKey));
-    const told = await Promise.allSettled(devices.map(({ secret }) => calls.renew(secret, subscription)));
-    for (const each of told) if (each.status === 'rejected') throw each.reason;
+    const renewals = await Promise.allSettled(devices.map(({ secret }) => calls.renew(secret, subscription)));
+    for (const each of renewals) if (each.status === 'rejected') throw each.reason;
     return;
   } catch (error) {
     return problemOf(t('notReached', { reason: messageOf(error) }));

@@ -110,8 +110,8 @@ async function renew(given: PushSubscription | null | undefined): Promise<void> 
         ...{ userVisibleOnly: true, applicationServerKey: first.publicKey },
       }));
     const { endpoint, keys } = subscription.toJSON();
-    const told = devices.map(({ secret }) => tell({ secret, subscription: { endpoint, keys } }));
-    for (const each of await Promise.allSettled(told)) if (each.status === 'rejected') throw each.reason;
+    const renewals = devices.map(({ secret }) => sendRenewal({ secret, subscription: { endpoint, keys } }));
+    for (const each of await Promise.allSettled(renewals)) if (each.status === 'rejected') throw each.reason;
     await cache.delete(unfinished);
   } catch (error) {
     await worker.registration.sync?.register('renew').catch(() => undefined);
@@ -124,7 +124,10 @@ async function renewAgain(): Promise<void> {
 }
 
 /** @throws Error when the server did not accept it. An unknown device needs no subscription. */
-async function tell(device: { readonly secret: string; readonly subscription: object }): Promise<void> {
+async function sendRenewal(device: {
+  readonly secret: string;
+  readonly subscription: object;
+}): Promise<void> {
   const response = await fetch('/api/push/device/subscription', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

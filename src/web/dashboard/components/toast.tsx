@@ -21,7 +21,7 @@ export function ToastCorner() {
   return <Suspense>{useStore(shown) > 0 && <Notifications position="bottom-right" />}</Suspense>;
 }
 
-/** @returns a function that takes it away. */
+/** Returns a function that hides it. */
 export function showToast(
   toast: Toast & { icon?: ReactNode; color?: string; className?: string },
 ): () => void {
@@ -31,7 +31,7 @@ export function showToast(
   return () => void load().then(({ notifications }) => notifications.hide(id));
 }
 
-/** Says that something failed: with an icon and a colour of its own, and for longer. */
+/** Reports a failure: with an icon and a colour of its own, and for longer. */
 export function showFailure(toast: Toast): void {
   const icon = <Icon paths={alertIcon} size={18} />;
   showToast({ autoClose: failureMs, ...toast, icon, color: 'var(--error)', className: 'failure' });

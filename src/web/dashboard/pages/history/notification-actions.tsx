@@ -37,13 +37,13 @@ export function useRowActions(): RowActions {
   const acknowledge = useAcknowledge();
   const formats = useFormats();
   return useMemo(() => {
-    const say = (message: string) => showToast({ message });
-    const fail = (error: unknown) => showFailure({ title: t('failed'), message: sentenceOf(error) });
+    const showMessage = (message: string) => showToast({ message });
+    const showError = (error: unknown) => showFailure({ title: t('failed'), message: sentenceOf(error) });
     const mayClear = tenant.may('member');
     const mayMute = tenant.may('admin');
     const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });
     const muteUntil = async (row: HistoryNotification, until: Date) => {
-      if (!mayMute) return void say(t('mayNotMute'));
+      if (!mayMute) return void showMessage(t('mayNotMute'));
       const subject = subjectOf(row);
       const time = formats.dateTime(until);
       try {
@@ -51,21 +51,21 @@ export function useRowActions(): RowActions {
         const rule = await mute(tenant.api, { name, when: whenSame(row), until });
         void rulesChanged();
         const message = t('muted', { subject: clip(subject, 80), time });
-        const shown = showToast({
+        const hide = showToast({
           autoClose: 12_000,
           message: createElement(Undo, {
             message,
             label: t('undo'),
             onUndo: () => {
-              shown();
+              hide();
               unmute(tenant.api, rule)
-                .then(() => say(t('unmuted', { subject: clip(subject, 80) })), fail)
+                .then(() => showMessage(t('unmuted', { subject: clip(subject, 80) })), showError)
                 .finally(rulesChanged);
             },
           }),
         });
       } catch (error) {
-        fail(error);
+        showError(error);
       }
     };
     return {
@@ -73,14 +73,16 @@ export function useRowActions(): RowActions {
       mayMute,
       muteUntil,
       async clear(row) {
-        if (!mayClear) return void say(t('mayNotClear'));
-        if (row.state !== 'live') return void say(t('notLive'));
-        await clear(row).then(() => say(t('cleared', { title: clip(row.title, 80) })), fail);
+        if (!mayClear) return void showMessage(t('mayNotClear'));
+        if (row.state !== 'live') return void showMessage(t('notLive'));
+        await clear(row).then(() => showMessage(t('cleared', { title: clip(row.title, 80) })), showError);
       },
       async acknowledge(row, note) {
-        const told = ({ first, acknowledged: { by } }: AcknowledgeAccepted) =>
-          say(first ? t('acknowledged', { title: clip(row.title, 80) }) : t('acknowledgedBefore', { by }));
-        await acknowledge(row, note).then(told, fail);
+        const onAcknowledged = ({ first, acknowledged: { by } }: AcknowledgeAccepted) =>
+          showMessage(
+            first ? t('acknowledged', { title: clip(row.title, 80) }) : t('acknowledgedBefore', { by }),
+          );
+        await acknowledge(row, note).then(onAcknowledged, showError);
       },
       muteUntilMorning: (row) => muteUntil(row, new Date(nextClock(Date.now(), tenant.timeZone, 8))),
       explain: (row) =>

@@ -73,9 +73,10 @@ export function ResultLine({
 
 /** Screen readers hear the number of results once; the list announces later arrivals. */
 function useAnnouncedOnce(search: HistoryPages, count: number | undefined): boolean {
-  const said = useRef({ search, count });
-  if (said.current.search !== search || said.current.count === undefined) said.current = { search, count };
-  return said.current.count === count;
+  const announced = useRef({ search, count });
+  if (announced.current.search !== search || announced.current.count === undefined)
+    announced.current = { search, count };
+  return announced.current.count === count;
 }
 
 /** The time range of the search. */

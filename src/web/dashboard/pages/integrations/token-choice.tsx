@@ -8,7 +8,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { Remark } from '#web/dashboard/components/notice.tsx';
 import { CreateCredential } from '../tokens/create-credential.tsx';
-import { isOver, stateOf } from '../tokens/credential.ts';
+import { hasEnded, stateOf } from '../tokens/credential.ts';
 import styles from './integrations.module.css';
 
 /** The token that was chosen for a sender. */
@@ -34,7 +34,7 @@ export function useTokenChoice(senderName: string, created: CreatedTokens, isSho
   const [isCreating, setCreating] = useState(false);
   const now = Date.now();
   const tokens = data?.filter(
-    (each) => each.scopes.includes('notify') && each.panelId === null && !isOver(stateOf(each, now)),
+    (each) => each.scopes.includes('notify') && each.panelId === null && !hasEnded(stateOf(each, now)),
   );
   const token =
     tokens?.find(({ id }) => id === chosen) ??

@@ -72,7 +72,7 @@ export function CommandButtons({ panel }: { panel: Panel }) {
 export function CommandRow({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const { run, busy } = useCommand(panel);
-  const [said, setSaid] = useState<{ ok: boolean; text: string }>();
+  const [outcome, setOutcome] = useState<{ ok: boolean; text: string }>();
   return (
     <div className={drawerStyles.commands}>
       <Group gap="xs">
@@ -83,14 +83,14 @@ export function CommandRow({ panel }: { panel: Panel }) {
             disabled={busy}
             title={t(`command.${command}.hint`)}
             leftSection={<Icon paths={commandIcons[command]} />}
-            onClick={() => void run(command).then(setSaid)}
+            onClick={() => void run(command).then(setOutcome)}
           >
             {t(`command.${command}`)}
           </Button>
         ))}
       </Group>
-      <p role="status" className={said && !said.ok ? drawerStyles.refused : drawerStyles.said}>
-        {said?.text}
+      <p role="status" className={outcome && !outcome.ok ? drawerStyles.refused : drawerStyles.outcome}>
+        {outcome?.text}
       </p>
     </div>
   );

@@ -126,7 +126,7 @@ function ReplayResult({ result, days }: { result: ReplayResponse; days: number }
 function ChangedOne({ example: { id, title, host, receivedAt, before, after } }: { example: Example }) {
   const formats = useFormats();
   const { t } = useTranslation('rules');
-  const said = (one: Example['before']) => {
+  const outcomeText = (one: Example['before']) => {
     if (one.muted) return t('replay.one.muted');
     if (one.throttled) return t('replay.kind.throttled');
     if (one.target.all) return t('panels.all');
@@ -134,7 +134,7 @@ function ChangedOne({ example: { id, title, host, receivedAt, before, after } }:
     if (ids.length + tags.length === 0) return t('panels.none');
     return [...tags, ...(ids.length > 0 ? [t('replay.one.panels', { count: ids.length })] : [])].join(', ');
   };
-  const looks = before.level !== after.level;
+  const levelChanged = before.level !== after.level;
   return (
     <li className={styles.example}>
       <div className={styles.exampleHead}>
@@ -147,10 +147,10 @@ function ChangedOne({ example: { id, title, host, receivedAt, before, after } }:
         </time>
       </div>
       <div className={styles.beforeAfter}>
-        {looks && <LevelMark name={before.level} />} {said(before)}
+        {levelChanged && <LevelMark name={before.level} />} {outcomeText(before)}
         <span aria-hidden="true"> → </span>
         <span className="hidden">{t('replay.becomes')}</span>
-        {looks && <LevelMark name={after.level} />} <b>{said(after)}</b>
+        {levelChanged && <LevelMark name={after.level} />} <b>{outcomeText(after)}</b>
         {before.ttl !== after.ttl && (
           <span>
             {' · '}

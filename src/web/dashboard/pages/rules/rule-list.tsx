@@ -39,7 +39,7 @@ interface RuleListProps {
 /** The rules in their order; only visible ones are drawn. Rows move by dragging, and by Alt with the arrow keys. */
 export function RuleList({ rules, numbers, words, now, canMove, actions, move }: RuleListProps) {
   const { t } = useTranslation('rules');
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const [lifted, setLifted] = useState<string>();
   const { list, rows, virtualizer } = useRows(rules, lifted);
   const total = numbers.size;
@@ -59,7 +59,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
     if (!rule || place < 0 || place >= rules.length) return;
     move(rule.id, place);
     virtualizer.scrollToIndex(place, { align: 'auto' });
-    setSaid(t('movedTo', { name: rule.name, number: place + 1, total }));
+    setAnnouncement(t('movedTo', { name: rule.name, number: place + 1, total }));
   };
   const onKeyDown = useRowKeys({
     canMove: canMove && lifted === undefined,
@@ -113,7 +113,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
         )}
       </DragOverlay>
       <div role="status" className="hidden">
-        {said}
+        {announcement}
       </div>
     </DndContext>
   );

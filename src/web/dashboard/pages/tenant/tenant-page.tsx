@@ -46,7 +46,7 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
   const rateText =
     rate === null || rate === 'off'
       ? limit(rate, String)
-      : t('rateTold', { perSecond: formats.number(rate.perSecond), burst: formats.number(rate.burst) });
+      : t('rateValue', { perSecond: formats.number(rate.perSecond), burst: formats.number(rate.burst) });
   return (
     <Section title={t('settings')}>
       <Facts
@@ -59,10 +59,10 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
             </span>,
           ],
           [t('timeZone'), `${settings.timeZone}, ${timeIn(settings.timeZone, i18n.language)}`],
-          [t('daysFact'), limit(days, (value) => t('daysTold', { count: value }))],
+          [t('daysFact'), limit(days, (value) => t('daysValue', { count: value }))],
           [
             t('countFact'),
-            limit(count, (value) => t('countTold', { count: value, n: formats.number(value) })),
+            limit(count, (value) => t('countValue', { count: value, n: formats.number(value) })),
           ],
           [t('rate'), rateText],
           [t('created'), formats.dateTime(settings.createdAt)],

@@ -9,7 +9,7 @@ import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
-import { isOver, stateOf } from './credential.ts';
+import { hasEnded, stateOf } from './credential.ts';
 import {
   type Credential,
   CredentialFields,
@@ -41,7 +41,7 @@ export function TokenDrawer(props: TokenProps) {
         prefix="bfy"
         more={[
           ...(panel === undefined ? [] : ([[t('panel'), <bdi key="panel">{panel}</bdi>]] as const)),
-          ...(isOver(state) || panel !== undefined
+          ...(hasEnded(state) || panel !== undefined
             ? ([[t('scopes'), token.scopes.join(', ')]] as const)
             : []),
         ]}

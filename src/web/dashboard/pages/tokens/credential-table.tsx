@@ -14,11 +14,11 @@ import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
 import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
-import { isOver as isStateOver, stateOf } from './credential.ts';
+import { hasEnded, stateOf } from './credential.ts';
 import type { Credential, Kind } from './credential-fields.tsx';
 import styles from './tokens.module.css';
 
-/** Those in use; what is over comes when it is asked for. */
+/** Tokens or keys. Expired and revoked ones are shown on demand. */
 export function CredentialTable<C extends Credential>({
   query,
   kind,
@@ -31,15 +31,15 @@ export function CredentialTable<C extends Credential>({
   kind: Kind;
   onOpen: (id: string) => void;
   onCreate: () => void;
-  /** Behind the name. */
+  /** A remark after the name. */
   remarkOf?: (credential: C) => string | undefined;
   column: Column<C>;
 }) {
   const { t } = useTranslation('tokens');
   const formats = useFormats();
-  const [withOver, setWithOver] = useState(false);
-  const isOver = (each: C) => isStateOver(stateOf(each, Date.now()));
-  const over = query.data?.filter(isOver).length ?? 0;
+  const [showsEnded, setShowsEnded] = useState(false);
+  const isEnded = (each: C) => hasEnded(stateOf(each, Date.now()));
+  const ended = query.data?.filter(isEnded).length ?? 0;
   const createFirst = (
     <Button variant="filled" onClick={onCreate}>
       {t(kind === 'keys' ? 'createKey' : 'createToken')}
@@ -63,14 +63,14 @@ export function CredentialTable<C extends Credential>({
         }}
         tools={
           <Switch
-            label={t('withOver', { count: over })}
-            checked={withOver}
-            disabled={over === 0}
-            onChange={(event) => setWithOver(event.currentTarget.checked)}
+            label={t('showEnded', { count: ended })}
+            checked={showsEnded}
+            disabled={ended === 0}
+            onChange={(event) => setShowsEnded(event.currentTarget.checked)}
           />
         }
-        where={(each) => withOver || !isOver(each)}
-        rowClassOf={(each) => (isOver(each) ? styles.over : undefined)}
+        where={(each) => showsEnded || !isEnded(each)}
+        rowClassOf={(each) => (isEnded(each) ? styles.ended : undefined)}
         keys={[t('keys.create')]}
         keyOf={({ id }) => id}
         onOpen={onOpen}
@@ -134,7 +134,7 @@ export function LastUse({ lastUsedAt, lastUsedFrom }: Pick<Key, 'lastUsedAt' | '
   );
 }
 
-/** Names what ends within the next days, before whoever uses it is refused. */
+/** A warning about credentials that expire within the next days. */
 function ExpiryWarning({
   credentials,
   onOpen,
@@ -144,14 +144,14 @@ function ExpiryWarning({
 }) {
   const { t } = useTranslation('tokens');
   const formats = useFormats();
-  const ending = credentials.filter((each) => stateOf(each, Date.now()) === 'expiring');
-  if (ending.length === 0) return null;
+  const expiring = credentials.filter((each) => stateOf(each, Date.now()) === 'expiring');
+  if (expiring.length === 0) return null;
   return (
     <div className={styles.warning}>
       <Icon paths={expiringIcon} size={18} />
       <div>
-        {t('endingSoon', { count: ending.length })}{' '}
-        {ending.map(({ id, name, expiresAt }, n) => (
+        {t('expiringSoon', { count: expiring.length })}{' '}
+        {expiring.map(({ id, name, expiresAt }, n) => (
           <span key={id}>
             {n > 0 && ', '}
             <button type="button" className={styles.link} onClick={() => onOpen(id)}>
@@ -165,16 +165,16 @@ function ExpiryWarning({
   );
 }
 
-const looks = {
+const marks = {
   active: { icon: activeIcon, tone: 'good' },
   expiring: { icon: expiringIcon, tone: 'doubtful' },
   expired: { icon: expiredIcon, tone: 'quiet' },
   revoked: { icon: revokedIcon, tone: 'quiet' },
 } as const;
 
-/** Whether it still opens the door: word, icon and colour. */
+/** Whether it is still valid, as a word, an icon and a colour. */
 export function CredentialMark({ credential }: { credential: Pick<Key, 'revokedAt' | 'expiresAt'> }) {
   const { t } = useTranslation('tokens');
   const state = stateOf(credential, Date.now());
-  return <StateMark {...looks[state]}>{t(`state.${state}`)}</StateMark>;
+  return <StateMark {...marks[state]}>{t(`state.${state}`)}</StateMark>;
 }

@@ -18,7 +18,7 @@ export function stateOf(
   return leftMs <= warnMs ? 'expiring' : 'active';
 }
 
-export const isOver = (state: CredentialState): boolean => state === 'expired' || state === 'revoked';
+export const hasEnded = (state: CredentialState): boolean => state === 'expired' || state === 'revoked';
 
 export const expiryPresets = ['never', '30', '90', '365', 'date'] as const;
 

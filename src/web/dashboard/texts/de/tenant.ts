@@ -16,13 +16,13 @@ export const tenant: TranslatedPage<'tenant'> = {
   retentionHint:
     'Meldungen werden endgültig gelöscht, sobald eine der Grenzen erreicht ist, die ältesten zuerst.',
   days: 'Nach Alter',
-  daysTold_one: '{{count}} Tag',
-  daysTold_other: '{{count}} Tage',
+  daysValue_one: '{{count}} Tag',
+  daysValue_other: '{{count}} Tage',
   daysWrong: 'Geben Sie mehr als 0 und höchstens 36.500 Tage ein.',
   count: 'Nach Anzahl',
   countUnit: 'Meldungen',
-  countTold_one: '{{n}} Meldung',
-  countTold_other: '{{n}} Meldungen',
+  countValue_one: '{{n}} Meldung',
+  countValue_other: '{{n}} Meldungen',
   countWrong: 'Geben Sie eine ganze Zahl von 1 bis 1.000.000.000 ein.',
   retentionShrinks:
     'Nach dem Speichern werden alle Meldungen über dieser Grenze innerhalb von Minuten gelöscht. Das lässt sich nicht rückgängig machen.',
@@ -31,5 +31,5 @@ export const tenant: TranslatedPage<'tenant'> = {
     'Begrenzt, wie schnell alle Absender dieses Mandanten senden. Darüber hinaus antwortet der Server mit 429; jedes Token hat außerdem ein eigenes Limit.',
   rateCritical:
     'Kritische Meldungen haben ein eigenes, gleich großes Limit. Andere Meldungen können sie nicht blockieren.',
-  rateTold: '{{perSecond}} pro Sekunde, {{burst}} auf einmal',
+  rateValue: '{{perSecond}} pro Sekunde, {{burst}} auf einmal',
 };

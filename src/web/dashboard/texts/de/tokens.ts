@@ -11,8 +11,8 @@ export const tokens: TranslatedPage<'tokens'> = {
   createFailed: 'Nicht angelegt',
   createdTitle: '„{{name}}“ angelegt',
   filter: 'Nach Name, ID oder Urheber filtern',
-  withOver_one: '{{count}} widerrufenes oder abgelaufenes anzeigen',
-  withOver_other: '{{count}} widerrufene oder abgelaufene anzeigen',
+  showEnded_one: '{{count}} widerrufenes oder abgelaufenes anzeigen',
+  showEnded_other: '{{count}} widerrufene oder abgelaufene anzeigen',
   noneMatch: 'Keine Treffer.',
   'empty.tokens': 'Noch keine API-Tokens',
   'emptyText.tokens':
@@ -20,8 +20,8 @@ export const tokens: TranslatedPage<'tokens'> = {
   'empty.keys': 'Noch keine Automationsschlüssel',
   'emptyText.keys':
     'Legen Sie für jedes Skript einen Schlüssel an, das den Verlauf durchsucht oder Einstellungen ändert.',
-  endingSoon_one: '{{count}} läuft bald ab:',
-  endingSoon_other: '{{count}} laufen bald ab:',
+  expiringSoon_one: '{{count}} läuft bald ab:',
+  expiringSoon_other: '{{count}} laufen bald ab:',
 
   nameHint: 'Der Absender oder das Skript. Der Verlauf zeigt diesen Namen.',
   namePlaceholder: 'prometheus',

@@ -14,13 +14,13 @@ export const tenant = {
   retention: 'History retention',
   retentionHint: 'Notifications are deleted for good when they reach either limit, oldest first.',
   days: 'By age',
-  daysTold_one: '{{count}} day',
-  daysTold_other: '{{count}} days',
+  daysValue_one: '{{count}} day',
+  daysValue_other: '{{count}} days',
   daysWrong: 'Enter more than 0 and at most 36,500 days.',
   count: 'By count',
   countUnit: 'notifications',
-  countTold_one: '{{n}} notification',
-  countTold_other: '{{n}} notifications',
+  countValue_one: '{{n}} notification',
+  countValue_other: '{{n}} notifications',
   countWrong: 'Enter a whole number from 1 to 1,000,000,000.',
   retentionShrinks:
     'Saving deletes all notifications beyond this limit within minutes. This can’t be undone.',
@@ -29,5 +29,5 @@ export const tenant = {
     'Limits how fast all senders of this tenant can send. Excess requests get a 429 response, and each token also has its own limit.',
   rateCritical:
     'Critical notifications have a separate limit of the same size, so other notifications can’t block them.',
-  rateTold: '{{perSecond}} per second, burst {{burst}}',
+  rateValue: '{{perSecond}} per second, burst {{burst}}',
 } as const;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { applyPlan } from './apply.ts';
 import { readyChannels } from './channels.ts';
 import type { Current } from './entries.ts';
 import { parseConfiguration } from './file.ts';
 import { planOf } from './plan.ts';
-import { applyPlan } from './server-side.ts';
 
 const empty: Current = {
   ...{ levels: [], mappings: [], channels: [], panels: [], rules: [], searches: [], tokens: [] },
@@ -77,7 +77,7 @@ test('of a channel that is there, only what differs is changed; secrets follow a
   );
 });
 
-test('a signing key that the server would make is told of, and not the key', async () => {
+test('it is reported that the server will create a signing key; the key is not shown', async () => {
   const text =
     'version: 1\nchannels: [{ name: hook, kind: webhook, settings: { url: https://example.org } }]\n';
   const { sent, notes } = await apply(text, {});

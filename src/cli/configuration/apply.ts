@@ -1,4 +1,4 @@
-/** Reads a tenant's configuration, and makes it what a plan says. */
+/** Reads a tenant's configuration from the server, and applies a plan to it. */
 import { ApiError } from '#client/api-error.ts';
 import type { RuleCreate } from '#contract/rule.ts';
 import { Failure } from '../failure.ts';
@@ -25,20 +25,20 @@ export async function readCurrent({ request }: Connection): Promise<Current> {
 export interface ApplyOptions {
   readonly file: ConfigurationFile;
   readonly prune: boolean;
-  /** Of the secrets of channels. */
+  /** The secrets of channels. */
   readonly values: SecretValues;
 }
 
 /**
- * Makes the changes one by one, in an order in which each may name what those before it made, and nothing is deleted before
- * what replaces it is there. If one fails, those before it stay, and applying the file again makes the others.
+ * Makes the changes one by one. Each may name what earlier ones created, and nothing is deleted before its replacement exists.
+ * If one fails, the earlier ones stay, and applying the file again makes the others.
  *
- * @throws Failure with line and column of what the server refused.
+ * @throws Failure with the line and column of the entry that the server refused.
  */
 export async function applyPlan(connection: Connection, plan: Plan, options: ApplyOptions): Promise<void> {
   const { request } = connection;
   const { file, prune } = options;
-  const at = (path: readonly (string | number)[], work: Promise<unknown>) => located(file, path, work);
+  const at = (path: readonly (string | number)[], work: Promise<unknown>) => withLocation(file, path, work);
   for (const { entry, index } of [...plan.levels.created, ...plan.levels.updated]) {
     const { name, ...style } = entry;
     await at(['levels', index], request('PUT', `/api/levels/${encodeURIComponent(name)}`, style));
@@ -53,12 +53,13 @@ export async function applyPlan(connection: Connection, plan: Plan, options: App
   for (const { known, entry, index } of plan.searches.updated)
     await at(['searches', index], request('PUT', `/api/searches/${known.id}`, entry));
   if (prune) {
-    for (const { id } of plan.searches.extra) await removed(request('DELETE', `/api/searches/${id}`));
-    for (const { id } of plan.panels.extra) await removed(request('DELETE', `/api/panels/${id}`));
-    for (const { id } of plan.channels.extra) await removed(request('DELETE', `/api/channels/${id}`));
-    for (const { name } of plan.mappings.extra) await removed(request('DELETE', `/api/mappings/${name}`));
+    for (const { id } of plan.searches.extra) await ignoreNotFound(request('DELETE', `/api/searches/${id}`));
+    for (const { id } of plan.panels.extra) await ignoreNotFound(request('DELETE', `/api/panels/${id}`));
+    for (const { id } of plan.channels.extra) await ignoreNotFound(request('DELETE', `/api/channels/${id}`));
+    for (const { name } of plan.mappings.extra)
+      await ignoreNotFound(request('DELETE', `/api/mappings/${name}`));
     for (const { name } of plan.levels.extra)
-      await removed(request('DELETE', `/api/levels/${encodeURIComponent(name)}`));
+      await ignoreNotFound(request('DELETE', `/api/levels/${encodeURIComponent(name)}`));
   }
   for (const { entry, index } of plan.searches.created)
     await at(['searches', index], request('POST', '/api/searches', entry));
@@ -71,7 +72,7 @@ async function applyChannels(
 ): Promise<void> {
   for (const { entry, index } of channels.created) {
     const body = { ...entry, secrets: values.get(entry.name) ?? {} };
-    await located(file, ['channels', index], request('POST', '/api/channels', body));
+    await withLocation(file, ['channels', index], request('POST', '/api/channels', body));
   }
   for (const { known, entry, fields, index } of channels.updated) {
     const { name, enabled, settings } = entry;
@@ -81,10 +82,10 @@ async function applyChannels(
     const patch = {
       ...(changes('enabled') && { enabled }),
       ...(changesSettings && { settings }),
-      // With another address the server wants all of them again. Naming none would not leave them as they are: it seals them anew.
+      // With another address the server requires all of them again. An empty object would not keep them: it seals them anew.
       ...(Object.keys(secrets).length > 0 && (changesSettings || changes('secrets')) && { secrets }),
     };
-    await located(file, ['channels', index], request('PATCH', `/api/channels/${known.id}`, patch));
+    await withLocation(file, ['channels', index], request('PATCH', `/api/channels/${known.id}`, patch));
   }
 }
 
@@ -93,7 +94,7 @@ async function applyPanels({ request }: Connection, plan: Plan, file: Configurat
   for (const { entry, index } of created) {
     const { name, tags, location, display } = entry;
     const register = { name, ...(tags && { tags }), ...(location !== undefined && { location }) };
-    await located(
+    await withLocation(
       file,
       ['panels', index],
       request<{ id: string }>('POST', '/api/panels', register).then(({ id }) =>
@@ -103,7 +104,7 @@ async function applyPanels({ request }: Connection, plan: Plan, file: Configurat
   }
   for (const { known, entry, index } of updated) {
     const { name: _, ...patch } = entry;
-    await located(file, ['panels', index], request('PATCH', `/api/panels/${known.id}`, patch));
+    await withLocation(file, ['panels', index], request('PATCH', `/api/panels/${known.id}`, patch));
   }
   return panelIdsOf(await request<Pick<Current, 'panels'>>('GET', '/api/panels'));
 }
@@ -116,7 +117,7 @@ interface RulesOptions extends ApplyOptions {
   readonly panelIds: ReadonlyMap<string, string>;
 }
 
-/** A rule of the file as the API takes it. @throws Failure when it names a panel that is not there. */
+/** A rule of the file as the API takes it. @throws Failure when it names an unknown panel. */
 export function ruleOf(
   { entry, index }: { readonly entry: WholeRule; readonly index: number },
   panelIds: ReadonlyMap<string, string>,
@@ -134,37 +135,37 @@ async function applyRules(connection: Connection, plan: Plan, options: RulesOpti
   const { request } = connection;
   const { file, prune, panelIds } = options;
   const { created, updated, extra } = plan.rules;
-  // All of them are made ready before the first is sent: a panel that is not there must not stop it half-way.
+  // All are prepared before the first is sent: an unknown panel must not stop it half-way.
   const changes = updated.map((each) => ({ ...each, rule: ruleOf(each, panelIds, file) }));
   const additions = created.map((each) => ({ ...each, rule: ruleOf(each, panelIds, file) }));
   for (const { known, index, rule } of changes)
-    await located(file, ['rules', index], request('PATCH', `/api/rules/${known.id}`, rule));
+    await withLocation(file, ['rules', index], request('PATCH', `/api/rules/${known.id}`, rule));
   for (const { entry, index, rule } of additions) {
     const position = 1 + plan.order.findIndex(({ name }) => name === entry.name);
-    await located(file, ['rules', index], request('POST', '/api/rules', { ...rule, position }));
+    await withLocation(file, ['rules', index], request('POST', '/api/rules', { ...rule, position }));
   }
-  if (prune) for (const { id } of extra) await removed(request('DELETE', `/api/rules/${id}`));
+  if (prune) for (const { id } of extra) await ignoreNotFound(request('DELETE', `/api/rules/${id}`));
   if (additions.length > 0)
-    await removeRepeated(connection, new Set(additions.map(({ entry }) => entry.name)));
+    await removeDuplicates(connection, new Set(additions.map(({ entry }) => entry.name)));
   if (additions.length > 0 || plan.isReordered) await putInOrder(connection, plan.order);
 }
 
 /**
- * Two that apply one file at the same moment both create its new rules. Of each name the oldest stays: the ids are in the
- * order of time, so both come to the same.
+ * Two runs that apply one file at the same moment both create its new rules. The oldest rule of each name stays: ids are in the
+ * order of their creation, so both runs keep the same rule.
  */
-async function removeRepeated({ request }: Connection, created: ReadonlySet<string>): Promise<void> {
+async function removeDuplicates({ request }: Connection, created: ReadonlySet<string>): Promise<void> {
   const { rules } = await request<Pick<Current, 'rules'>>('GET', '/api/rules');
   const oldest = new Set<string>();
   for (const { id, name } of rules.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    if (oldest.has(name) && created.has(name)) await removed(request('DELETE', `/api/rules/${id}`));
+    if (oldest.has(name) && created.has(name)) await ignoreNotFound(request('DELETE', `/api/rules/${id}`));
     oldest.add(name);
   }
 }
 
 const orderAttempts = 20;
 
-/** Rules that others made meanwhile stand where they are put: behind the one that they follow. */
+/** A rule that somebody else created meanwhile stays behind the rule that it follows. */
 async function putInOrder({ request }: Connection, order: readonly PlannedRule[]): Promise<void> {
   const rank = new Map(order.map(({ name }, i) => [name, i]));
   for (let attempt = 1; ; attempt += 1) {
@@ -188,7 +189,7 @@ async function putInOrder({ request }: Connection, order: readonly PlannedRule[]
 }
 
 /** Somebody else may have deleted it already. */
-async function removed(deletion: Promise<unknown>): Promise<void> {
+async function ignoreNotFound(deletion: Promise<unknown>): Promise<void> {
   try {
     await deletion;
   } catch (error) {
@@ -196,8 +197,8 @@ async function removed(deletion: Promise<unknown>): Promise<void> {
   }
 }
 
-/** An error of the server, with the place in the file that it is about. */
-async function located(
+/** Adds the place in the file to an error of the server. */
+async function withLocation(
   file: ConfigurationFile,
   path: readonly (string | number)[],
   work: Promise<unknown>,

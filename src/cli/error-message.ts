@@ -3,27 +3,27 @@ import { ApiError } from '#client/api-error.ts';
 import { EndedWith, Failure } from './failure.ts';
 import { visibleText } from './terminal-text.ts';
 
-export interface Explanation {
+export interface ErrorMessage {
   /** For stderr, one line each. */
   readonly lines: readonly string[];
   readonly exitCode: number;
 }
 
 /** Turns any error into a message and an exit code. An unexpected error is shown with its stack. */
-export function explain(error: unknown): Explanation {
+export function errorMessage(error: unknown): ErrorMessage {
   if (error instanceof Failure) return { lines: error.message.split('\n'), exitCode: error.exitCode };
   if (error instanceof EndedWith) return { lines: [], exitCode: error.exitCode };
-  if (error instanceof CommanderError) return ofCommander(error);
+  if (error instanceof CommanderError) return commanderMessage(error);
   if (error instanceof ApiError)
     return { lines: [visibleText(error.message)], exitCode: error.status === 400 ? 2 : 1 };
   if (isConfigError(error)) return { lines: error.problems, exitCode: 2 };
   if (isAppError(error)) return { lines: [error.message], exitCode: error.code === 'bad-request' ? 2 : 1 };
-  const unforeseen = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { lines: [`unexpected: ${unforeseen}`], exitCode: 1 };
+  const unexpected = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { lines: [`unexpected: ${unexpected}`], exitCode: 1 };
 }
 
-/** Requested help is no error. Help that is shown because no command was named is one, and was printed already. */
-function ofCommander(error: CommanderError): Explanation {
+/** Requested help is not an error. Help is one when no command was named; it was printed already. */
+function commanderMessage(error: CommanderError): ErrorMessage {
   if (error.exitCode === 0) return { lines: [], exitCode: 0 };
   if (error.code === 'commander.help') return { lines: [], exitCode: 2 };
   const message = error.message
@@ -33,7 +33,7 @@ function ofCommander(error: CommanderError): Explanation {
   return { lines: [message.replaceAll('\n', ' ')], exitCode: 2 };
 }
 
-/** These two are recognised by name, because importing them would load the whole server. */
+/** This error and the next are recognised by name, because importing their classes would load the whole server. */
 function isConfigError(error: unknown): error is Error & { problems: readonly string[] } {
   return error instanceof Error && error.name === 'ConfigError' && 'problems' in error;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '#contract/limits.ts';
-import { fieldsOf, type Item } from './incoming.ts';
+import { fieldsOf, type Item } from './format.ts';
 import { parseLevelMap, usualLevel } from './severity.ts';
 
 const none = parseLevelMap([]);
