@@ -112,24 +112,6 @@ export default defineConfig({
       output: {
         entryFileNames: ({ name }) => (name === 'push-worker' ? 'push/worker.js' : 'assets/[name]-[hash].js'),
       },
-      // Pages take words from the contract (roles, levels), and leave its schemas behind.
-      treeshake: {
-        manualPureFunctions: [
-          'Type',
-          'Type.Object',
-          'Type.String',
-          'Type.Union',
-          'Type.Array',
-          'Type.Enum',
-          'Type.Partial',
-          'Type.Null',
-          'Type.Integer',
-          'closed',
-          'component',
-          'nullable',
-          'patch',
-        ],
-      },
       input: {
         dashboard: join(root, 'src/web/dashboard/index.html'),
         panel: join(root, 'src/web/panel/index.html'),

@@ -41,27 +41,11 @@ function filesBesideSources(): Plugin {
   };
 }
 
-/**
- * V8 keeps the text of a file in twice the memory if one character of it is beyond Latin-1, so such characters become escapes.
- * All of them are in strings, templates and patterns.
- */
-function latin1Sources(): Plugin {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return {
-    name: 'belfry-latin1-sources',
-    generateBundle(_, bundle) {
-      for (const file of Object.values(bundle))
-        if (file.type === 'chunk') file.code = file.code.replace(/[\u0100-\uffff]/g, escaped);
-    },
-  };
-}
-
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
   plugins: [
     filesBesideSources(),
-    latin1Sources(),
     {
       name: 'belfry-manual-page',
       generateBundle() {
@@ -79,7 +63,13 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: { main: join(source, 'main.ts') },
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', comments: false },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+        comments: false,
+        // V8 keeps the text of a file in twice the memory if one character of it is beyond Latin-1.
+        charset: 'ascii',
+      },
     },
   },
 });

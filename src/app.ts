@@ -1,4 +1,4 @@
-/** Wiring: the only file that imports every folder. */
+/** Wiring: the only file that imports from every part of the server. */
 import { startLoops, watchClock } from './background.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';

@@ -1,4 +1,4 @@
-/** Reads the environment, once and completely. No other file reads it. */
+/** Reads the environment, once and completely. Nothing else of the server reads it. */
 import { readFileSync } from 'node:fs';
 import { channelsOf, channelVariables } from './config-channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';

@@ -95,7 +95,7 @@ export function encryptPush(
   const recordSize = Buffer.from([0, 0, 0x10, 0]);
   return Buffer.concat([
     ...[salt, recordSize, Buffer.from([sender.length]), sender],
-    // The byte The byte 2 ends the last record.
+    // The byte 2 ends the last record.
     ...[cipher.update(text), cipher.update(Buffer.from([2])), cipher.final(), cipher.getAuthTag()],
   ]);
 }

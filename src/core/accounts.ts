@@ -36,7 +36,7 @@ export interface NewPerson {
   readonly signInWith:
     | { readonly passwordHash: string }
     | { readonly provider: string; readonly subject: string };
-  /** Whether the address is verified: by an invitation, an identity provider, or the set-up. */
+  /** Whether the address is verified: by an invitation to this address, an identity provider, or the set-up. */
   readonly emailVerified: boolean;
 }
 

@@ -8,8 +8,8 @@ import type { AppendOutcome, Idempotency, NotificationDraft } from './ports.ts';
 export interface RetryKey {
   readonly key: string;
   /**
-   * If set, the key names an alert, and this is its state. Only the newest state counts as a repeat, for an hour and until it
-   * expires.
+   * If set, the key names an alert, and this is its state. Only the newest state counts as a repeat, for an hour, or until it
+   * expires if that is sooner.
    */
   readonly state?: string;
 }

@@ -32,8 +32,8 @@ export interface Absent {
 export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
 
 /**
- * Adjusts what rules decided for a notification of Belfry itself: marks one that is sent in the place of a token, and removes
- * throttling.
+ * Adjusts what rules decided for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
+ * sent in the place of a token, which is also marked; others stay as decided.
  */
 export function ownDecision(
   decided: Decision,

@@ -6,7 +6,7 @@ export interface TakeOffContext {
   readonly now: () => number;
 }
 
-/** Takes a notification off its panels, and tells them. `by`: who does, or the notification that takes its place. */
+/** Takes a notification off its panels. `by`: the person, key or token that does it, or the notification that replaces it. */
 export async function takeOff(
   { history, bus, now }: TakeOffContext,
   tenant: TenantId,

@@ -42,6 +42,8 @@ export function limitConcurrency(app: App, metrics: Metrics): void {
     if (kind === undefined) return;
     const { handler, onRequest = [] } = route;
     const acquire = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+      // Its caller left during authentication: no `close` would follow that could release it.
+      if (reply.raw.destroyed) return done(new AppError('timeout', 'the request was cut off'));
       const { tenant } = request.principal;
       const name = nameOf(tenant, kind);
       const count = running.get(name) ?? 0;
@@ -58,12 +60,12 @@ export function limitConcurrency(app: App, metrics: Metrics): void {
     };
     route.onRequest = [onRequest, acquire].flat();
     route.handler = async function (request, reply) {
-      unhandled.delete(request);
+      const counts = unhandled.delete(request);
       try {
         // A handler that answers with a stream resolves when the stream has been sent.
         return await handler.call(this, request, reply);
       } finally {
-        release(nameOf(request.principal.tenant, kind));
+        if (counts) release(nameOf(request.principal.tenant, kind));
       }
     };
   });

@@ -12,9 +12,13 @@ export function openApiRoutes(
 ): void {
   let loading: ReturnType<typeof createApiReference> | undefined;
   const load = () => {
-    loading ??= import('./openapi.ts').then((module) =>
-      module.createApiReference(version, routes(), app.log),
-    );
+    loading ??= import('./openapi.ts')
+      .then(({ createApiReference }) => createApiReference(version, routes(), app.log))
+      .catch((error) => {
+        // The next who asks tries again.
+        loading = undefined;
+        throw error;
+      });
     return loading;
   };
   app.get('/openapi.json', options, async (_request, reply) => {

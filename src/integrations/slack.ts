@@ -9,7 +9,7 @@ const levelOfColor: ReadonlyMap<string, string> = new Map([
   ['danger', 'error'],
 ]);
 
-/** Item webhooks of Slack, as JSON or as the field `payload` of a form: https://api.slack.com/messaging/webhooks */
+/** Incoming webhooks of Slack, as JSON or as the field `payload` of a form: https://api.slack.com/messaging/webhooks */
 export const slack: Format = {
   read({ body }) {
     const message = objectAt(body);

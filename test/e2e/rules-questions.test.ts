@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RawConnection, rawRequest } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -209,6 +212,31 @@ describe('replay', () => {
     expect((await replay({ rules: [{ name: 'x', then: {} }] }, key)).status).toBe(400);
     expect((await replay({ rules: [] }, key)).status).toBe(200);
     expect((await replay({ rules: [] }, await server.key('member', 'busy'))).status).toBe(403);
+  });
+
+  test('has room again after a caller who left while the credential was looked up', async () => {
+    const key = await server.key('admin', 'left-early');
+    const { credentials } = server.running.directory;
+    const find = credentials.find.bind(credentials);
+    const { promise: mayContinue, resolve: proceed } = Promise.withResolvers<void>();
+    const held = vi.spyOn(credentials, 'find').mockImplementation((id) => mayContinue.then(() => find(id)));
+    const sockets: Socket[] = [];
+    const started = channel('http.server.request.start');
+    const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+    started.subscribe(note);
+    const connection = await RawConnection.open(server.url);
+    const headers = [
+      ['Authorization', `Bearer ${key}`],
+      ['Content-Type', 'application/json'],
+    ] as const;
+    await connection.write(rawRequest({ path: '/api/rules/replay', headers, body: '{"rules":[]}' }));
+    await expect.poll(() => held.mock.calls.length, { timeout: 20_000 }).toBe(1);
+    connection.reset();
+    await expect.poll(() => sockets.map(({ closed }) => closed), { timeout: 20_000 }).toEqual([true]);
+    started.unsubscribe(note);
+    proceed();
+    held.mockRestore();
+    expect((await replay({ rules: [] }, key)).status).toBe(200);
   });
 
   /** With one panel; the titles are disk and load by turns. */

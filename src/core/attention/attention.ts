@@ -1,4 +1,4 @@
-/** Wiring of escalations, expectations and alerts for lost panels. */
+/** Wiring of escalations, expectations and notifications of lost panels. */
 
 import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
