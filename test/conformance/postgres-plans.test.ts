@@ -6,7 +6,8 @@ import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
 import type { Storage } from '#storage/storage.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
-import { draft, lobby, now } from './history-lab.ts';
+import { draft, lobby, now, store } from './history-lab.ts';
+import { all, is, words } from './history-samples.ts';
 
 const tenant = 1;
 const rows = 1_500;
@@ -75,10 +76,71 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
       expect((await history.clear(tenant, other.id, 'ann', now)).kind).toBe('cleared');
       await history.find(tenant, other.id);
       await history.readAfter(tenant, 0, 100);
+      const { head } = await history.bounds(tenant);
+      for (const query of [
+        all,
+        words('disk'),
+        is('live'),
+        is('live', 'unseen'),
+        { kind: 'before', at: now } as const,
+      ]) {
+        await history.search(tenant, query, { limit: 2, now, timeoutMs: 0 });
+        await history.search(tenant, query, { limit: 2, now, before: head });
+      }
+      await storage.statistics.count(
+        tenant,
+        all,
+        { after: now - 90_001, before: now + 1, origin: 0, bucketMs: 60_000 },
+        { now },
+      );
+      await history.prune(tenant, { olderThan: null, keep: 2 }, now);
+      await storage.retain?.(async () => undefined);
     });
     await storage.close();
-    expect(taken.size).toBeGreaterThan(8);
+    expect(taken.size).toBeGreaterThan(20);
     expect([...taken].filter(([, locks]) => locks > 80)).toEqual([]);
+  });
+
+  test('a search by time asks the partitions that have something of it, also where a clock went back', async () => {
+    const url = await createDatabase(server());
+    const storage = await openPostgres({
+      url,
+      queueCapacity: 10,
+      partitionRows: 5,
+      newestRows: 2,
+      onProblem: () => undefined,
+    });
+    const { history } = storage;
+    const times = new Map<string, number>();
+    const add = async (at: number) => {
+      const entry = await store(history, tenant, { receivedAt: at, expiresAt: null });
+      times.set(entry.id, at);
+      return entry.id;
+    };
+    for (let i = 0; i < 40; i++) await add(i % 7 === 6 ? i - 6 : i);
+    await history.clear(tenant, await add(40), 'ann', 0);
+    await storage.retain?.(async () => undefined);
+    // Known only from now on, and not of the partitions that are still filled.
+    for (const at of [3, 50, 17, 51, 52, 53, 54]) await add(at);
+    const asked = new Map<number, Set<string>>();
+    const spans = [0, 99, 0, 1, 3, 4, 17, 18, 12, 19, 33, 41, 40, 41, 41, 50, 50, 98];
+    for (let i = 0; i < spans.length; i += 2) {
+      const [from, to] = spans.slice(i, i + 2) as [number, number];
+      const terms = [
+        { kind: 'after', at: from },
+        { kind: 'before', at: to },
+      ] as const;
+      const texts = await locksTaken(async () => {
+        const { records } = await history.search(tenant, { kind: 'and', terms }, { limit: 99, now });
+        const expected = [...times].filter(([, at]) => at >= from && at < to).map(([id]) => id);
+        expect(records.map(({ id }) => id)).toEqual(expected.reverse());
+      });
+      asked.set(to, new Set([...texts.keys()].flatMap((text) => text.match(/\blog_\d+/g) ?? [])));
+    }
+    await storage.close();
+    expect(asked.get(99)?.size).toBeGreaterThan(9);
+    // The two first ones, and what was not full at the time of the round.
+    expect(asked.get(4)?.size).toBeLessThan(6);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
 import { levelsAlone, minuteMs, Tally, withoutLive, withTimes } from '../counting.ts';
 import { countInSteps, timer } from '../log-search.ts';
+import { logOf, readPartitions } from './partitions.ts';
 import {
   finite,
   foundIn,
@@ -56,14 +57,13 @@ class Counter {
   }
 
   /** Counts a part that the index decides. */
-  count({ rows: partition, ...range }: PostgresPart): Promise<number> {
-    if (typeof partition === 'string') throw new Error('rows of a count are tested, or of a partition');
+  count(part: PostgresPart): Promise<number> {
     const { origin, bucketMs } = this.#tally.times;
-    return this.#search.within(range, async (connections, { low, high }) => {
+    return this.#search.within(part, async (connections, { low, high }) => {
       const counts = await connections.query<LevelCount>(
         this.#tenant,
         '',
-        `SELECT (n.at - $7) / $8 AS bucket, n.level, count(*) AS count FROM ${foundIn(partition)} GROUP BY 1, 2`,
+        `SELECT (n.at - $7) / $8 AS bucket, n.level, count(*) AS count FROM ${foundIn(part.partition)} GROUP BY 1, 2`,
         [...this.#search.values, low, high, origin, bucketMs],
       );
       this.#tally.addAll(counts);
@@ -113,15 +113,17 @@ class Counter {
     ];
     for (const edge of edges) {
       if (edge.after >= edge.before) continue;
-      const rows = await reads.query<LevelCount>(
-        tenant,
-        'count-edge',
-        `SELECT (n.at - $5) / $6 AS bucket, n.level, count(*) AS count FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
-         WHERE n.tenant = $1 AND n.cleared IS NULL AND n.at >= $2 AND n.at < $3 AND ($4::text[] IS NULL OR n.level = ANY ($4))
-         GROUP BY 1, 2`,
-        [tenant, edge.after, edge.before, wanted, origin, bucketMs],
-      );
-      this.#tally.addAll(rows);
+      for (const partition of await readPartitions(reads, edge)) {
+        const rows = await reads.query<LevelCount>(
+          tenant,
+          '',
+          `SELECT (n.at - $5) / $6 AS bucket, n.level, count(*) AS count FROM ${logOf(partition)} n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
+           WHERE n.tenant = $1 AND n.cleared IS NULL AND n.at >= $2 AND n.at < $3 AND ($4::text[] IS NULL OR n.level = ANY ($4))
+           GROUP BY 1, 2`,
+          [tenant, edge.after, edge.before, wanted, origin, bucketMs],
+        );
+        this.#tally.addAll(rows);
+      }
     }
   }
 }

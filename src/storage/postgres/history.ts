@@ -45,8 +45,7 @@ import {
   entryColumns,
   type NotificationRow,
   type RecordRow,
-  recordColumns,
-  recordJoinsIn,
+  recordsIn,
   toEntry,
   toNotification,
   toRecord,
@@ -222,8 +221,10 @@ export class PostgresHistory implements History, ReceiptStore {
       const [found] = await this.#read<RecordRow>(
         tenant,
         '',
-        `SELECT ${recordColumns} FROM ${logOf(partition)} n ${recordJoinsIn(partition)}
-         WHERE n.id = $2 AND n.tenant = $1 AND n.tenant = policy_tenant() AND n.cleared IS NULL`,
+        recordsIn(
+          partition,
+          `SELECT * FROM ${logOf(partition)} WHERE id = $2 AND tenant = $1 AND tenant = policy_tenant() AND cleared IS NULL`,
+        ),
         [tenant, id],
       );
       return found;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connections, Scope } from './connections.ts';
-import { isLockTimeout, isMissingPartition, isMissingTable, isRetryable } from './errors.ts';
+import { isLockTimeout, isMissingPartition, isMissingTable, isRetryable, isTimeout } from './errors.ts';
 
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
@@ -12,9 +12,18 @@ export interface Partition {
   readonly high: number;
 }
 
-/** Newest first. */
-export const readPartitions = (connections: Connections): Promise<Partition[]> =>
-  connections.query('all', 'partitions', 'SELECT low, high FROM partitions ORDER BY low DESC', []);
+/** Partitions that may hold notifications of these times, newest first; Unix milliseconds, or of all times. */
+export const readPartitions = (
+  connections: Connections,
+  { after, before }: { readonly after?: number | undefined; readonly before?: number | undefined } = {},
+): Promise<Partition[]> =>
+  connections.query(
+    'all',
+    'partitions',
+    `SELECT low, high FROM partitions WHERE coalesce(last_at >= $1, true) AND coalesce(first_at < $2, true)
+       AND low <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
+    [after ?? null, before ?? null],
+  );
 
 /** The log's table of a partition: policies do not hold there. */
 export const logOf = ({ low }: Partition) => `log_${low}`;
@@ -78,6 +87,36 @@ export async function makeAhead(connections: Connections, size: number): Promise
     [size],
   );
   if (found?.isShort) await connections.run('all', (client) => makePartitions(client, size, size));
+}
+
+/** Records between which times the notifications of full partitions are. A later call does what this one has no time for. */
+export async function recordTimes(connections: Connections): Promise<void> {
+  const full = await connections.query<Partition>(
+    'all',
+    'full-partitions',
+    `SELECT low, high FROM partitions WHERE first_at IS NULL AND high <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
+    [],
+  );
+  if (full.length === 0) return;
+  try {
+    // Who has taken a row's number holds a lock on the counters until the row is stored.
+    await connections.query(
+      'all',
+      '',
+      "DO $$ BEGIN SET LOCAL lock_timeout = '100ms'; LOCK TABLE logs IN EXCLUSIVE MODE; END $$",
+      [],
+    );
+    for (const partition of full)
+      await connections.query(
+        'all',
+        '',
+        `UPDATE partitions SET (first_at, last_at) = (
+           SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM ${logOf(partition)} WHERE cleared IS NULL) WHERE low = $1`,
+        [partition.low],
+      );
+  } catch (error) {
+    if (!isLockTimeout(error) && !isTimeout(error) && !isMissingTable(error)) throw error;
+  }
 }
 
 /**

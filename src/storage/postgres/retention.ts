@@ -8,7 +8,7 @@ import {
 } from '../retention.ts';
 import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
-import { dropUnkept, type LogWrite } from './partitions.ts';
+import { dropUnkept, type LogWrite, recordTimes } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
 /** Entries that one step drops, at the most; and among which the earliest that is kept is sought. */
@@ -44,6 +44,7 @@ export function createRetain(lease: Connections, writes: Connections): NonNullab
           await round();
         } finally {
           await dropUnkept(writes);
+          await recordTimes(writes);
         }
       } finally {
         await client.query('SELECT pg_advisory_unlock($1)', [roundLock]);
@@ -72,9 +73,7 @@ export async function dropFromLog(
   await connections.query(
     tenant,
     'retention-minutes',
-    `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT coalesce(min(at), $2) / 60000 FROM (
-       SELECT n.at FROM log n JOIN logs k ON k.tenant = n.tenant WHERE n.tenant = $1 AND n.position >= k.first
-       ORDER BY n.position LIMIT ${entriesAStep}) kept)`,
+    `DELETE FROM minutes WHERE tenant = $1 AND minute < coalesce(earliest_kept($1, ${entriesAStep}), $2) / 60000`,
     [tenant, bounds.now],
   );
   await connections.query(

@@ -46,7 +46,7 @@ export interface NotificationRow extends EntryRow {
   readonly throttle_count: number;
 }
 
-/** What {@link recordColumns} selects beside the notification. */
+/** As {@link recordsIn} reads it. */
 export interface RecordRow extends NotificationRow, StateRow {
   readonly token_name: string | null;
   readonly expired: number;
@@ -58,22 +58,14 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
   n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
   n.throttle_count`;
 
-/** Goes with `FROM log n` and {@link recordJoins}. */
-export const recordColumns = `${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
-  ${acknowledgedColumns}, r.shown, r.expired, r.cleared_on_panels`;
-
-export const recordJoins = joins('');
-
-/** The same for rows of one partition, so that no other is looked at. */
-export const recordJoinsIn = ({ low, high }: Partition) => joins(`AND row >= ${low} AND row < ${high}`);
-
-function joins(within: string): string {
-  return `LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
-  ${acknowledgedJoin}
-  LEFT JOIN LATERAL (SELECT * FROM log_state WHERE log_state.row = n.row ${within}) s ON true
+/** Reads records, newest first, where `found` selects rows of a partition's log. No other partition is looked at. */
+export const recordsIn = ({ low }: Partition, found: string) => `SELECT ${entryColumns}, t.name AS token_name,
+    s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns}, r.shown, r.expired, r.cleared_on_panels
+  FROM (${found}) n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
+  ${acknowledgedJoin} LEFT JOIN log_state_${low} s ON s.row = n.row
   CROSS JOIN LATERAL (SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared_on_panels
-    FROM receipts WHERE receipts.row = n.row ${within}) r`;
-}
+    FROM receipts_${low} WHERE row = n.row) r
+  ORDER BY n.position DESC`;
 
 export function toEntry(row: EntryRow): Entry {
   return row.cleared === null ? toNotification(row as NotificationRow) : toChange(row);

@@ -21,14 +21,7 @@ import {
 import type { Connections } from './connections.ts';
 import { isMissingTable, isTimeout } from './errors.ts';
 import { logOf, type Partition, readPartitions } from './partitions.ts';
-import {
-  type RecordRow,
-  recordColumns,
-  recordJoins,
-  recordJoinsIn,
-  toNotification,
-  toRecord,
-} from './rows.ts';
+import { type RecordRow, recordsIn, toNotification, toRecord } from './rows.ts';
 
 /** The newest rows of a tenant are tested without the index: a search for what is frequent ends here. */
 export const newestRows = 1_000;
@@ -47,8 +40,12 @@ export interface SearchLanes {
   readonly newestRows: number;
 }
 
-/** Positions of one partition, or of several where `rows` says which of them are looked at. */
-export type PostgresPart = LogPart & { readonly rows: 'live' | 'newest' | Partition };
+/** Positions of one partition. */
+export interface PostgresPart extends LogPart {
+  readonly partition: Partition;
+  /** How its rows are found: by the terms of the index, one after the other, or from what is on panels. */
+  readonly by: 'terms' | 'position' | 'live';
+}
 
 /** `wanted`: matches that a page needs; undefined for a count, which does not begin with the newest rows. */
 interface SearchScope {
@@ -84,45 +81,40 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   }
 
   async *parts(): AsyncIterable<PostgresPart> {
-    const { low } = this.range;
     let { high } = this.range;
-    if (low > high) return;
-    if (await this.isFewLive()) return yield { low, high, rows: 'live', isExact: false };
-    const isExact = this.compiled.exact;
-    if (this.#scope.wanted !== undefined) {
-      const lowest = high - this.#lanes.newestRows + 1;
-      yield { low: Math.max(low, lowest), high, rows: 'newest', isExact };
-      high = lowest - 1;
-    }
-    for (const partition of await readPartitions(this.#lanes.reads)) {
-      if (high < low) return;
-      const lowest = Math.max(low, await this.#lowestIn(partition));
-      yield { low: lowest, high, rows: partition, isExact };
-      high = Math.min(high, lowest - 1);
+    const { exact: isExact } = this.compiled;
+    const [, , after, before] = this.values as readonly number[];
+    const live = this.compiled.live ? await this.#fewLive() : undefined;
+    let newest = live || this.#scope.wanted === undefined ? 0 : this.#lanes.newestRows;
+    for (const partition of live ?? (await readPartitions(this.#lanes.reads, { after, before }))) {
+      if (high < this.range.low) return;
+      const held = await this.#positionsIn(partition);
+      const part = { partition, isExact, low: Math.max(this.range.low, held.low) };
+      high = Math.min(high, held.high);
+      if (part.low > high) continue;
+      if (live) yield { ...part, high, by: 'live', isExact: false };
+      else {
+        const lowest = Math.max(part.low, high - newest + 1);
+        if (lowest <= high) yield { ...part, low: lowest, high, by: 'position' };
+        newest -= high - lowest + 1;
+        if (part.low < lowest) yield { ...part, high: lowest - 1, by: 'terms' };
+      }
+      high = part.low - 1;
     }
   }
 
-  async look(part: PostgresPart, take: (row: RecordRow) => boolean): Promise<number> {
+  look(part: PostgresPart, take: (row: RecordRow) => boolean): Promise<number> {
+    const { partition, by } = part;
     const most = part.isExact ? (this.#scope.wanted ?? testedRows) : testedRows;
-    const passOn = (rows: readonly RecordRow[], limit: number) => {
-      rows.every(take);
-      return rows.length < limit ? part.low : (rows.at(-1) as RecordRow).position;
-    };
-    if (part.rows === 'live') return passOn(await this.#readLive(part), testedRows);
-    if (part.rows === 'newest') return passOn(await this.#readNewest(part, most), most);
-    const { rows: partition } = part;
     return this.within(part, async (connections, { low, high }) => {
       const rows = await connections.query<RecordRow>(
         this.#tenant,
-        '',
-        // Materialized: the planner shall not walk all of the partition in the order of rows until enough of them match.
-        `WITH found AS MATERIALIZED (SELECT n.row, n.position FROM ${foundIn(partition)})
-         SELECT ${recordColumns} FROM (SELECT row FROM found ORDER BY position DESC LIMIT $7) f
-         JOIN log n ON n.row = f.row AND n.row >= ${partition.low} AND n.row < ${partition.high}
-         ${recordJoinsIn(partition)} ORDER BY n.position DESC`,
-        [...this.values, low, high, most],
+        by === 'position' ? `newest-in-${partition.low}` : '',
+        recordsIn(partition, found[by](partition)),
+        [...this.values, low, high, most, ...(by === 'live' ? [this.#scope.now] : [])],
       );
-      return Math.max(low, passOn(rows, most));
+      rows.every(take);
+      return rows.length < most ? low : (rows.at(-1) as RecordRow).position;
     });
   }
 
@@ -143,8 +135,8 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     const [found] = await this.#lanes.reads.query<{ at: number }>(
       this.#tenant,
       'time-at',
-      'SELECT at FROM log WHERE tenant = $1 AND position = $2',
-      [this.#tenant, position],
+      'SELECT at FROM entries_at($1, $2)',
+      [this.#tenant, [position]],
     );
     return { position, at: found?.at ?? this.#scope.now };
   }
@@ -173,60 +165,41 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     }
   }
 
-  /** The tenant's lowest position in a partition; above all others when it has none there. */
-  async #lowestIn(partition: Partition): Promise<number> {
+  /** Where the tenant's entries in a partition begin and end; nowhere when it has none there. */
+  async #positionsIn(partition: Partition): Promise<LogRange> {
+    const end = (order: string) => `(SELECT position FROM ${logOf(partition)} n
+      WHERE n.tenant = $1 AND n.tenant = policy_tenant() ORDER BY position ${order} LIMIT 1)`;
+    const nowhere = { low: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
     try {
-      const [lowest] = await this.#lanes.reads.query<{ position: number }>(
+      const [held] = await this.#lanes.reads.query<LogRange | { low: null }>(
         this.#tenant,
         '',
-        `SELECT position FROM ${logOf(partition)} WHERE tenant = $1 AND tenant = policy_tenant() ORDER BY position LIMIT 1`,
+        `SELECT ${end('ASC')} AS low, ${end('DESC')} AS high`,
         [this.#tenant],
       );
-      return lowest?.position ?? Number.POSITIVE_INFINITY;
+      return held && held.low !== null ? held : nowhere;
     } catch (error) {
-      if (isMissingTable(error)) return Number.POSITIVE_INFINITY;
+      if (isMissingTable(error)) return nowhere;
       throw error;
     }
   }
 
   /** Whether the query asks only for what is on panels, and that is little. */
   async isFewLive(): Promise<boolean> {
-    if (!this.compiled.live) return false;
-    const [counted] = await this.#lanes.reads.query<{ isFew: boolean }>(
+    return this.compiled.live && (await this.#fewLive()) !== undefined;
+  }
+
+  /** The partitions of what is on panels, newest first; undefined when that is much. */
+  async #fewLive(): Promise<readonly Partition[] | undefined> {
+    const counted = await this.#lanes.reads.query<Partition & { live: number }>(
       this.#tenant,
-      'is-few-live',
-      `SELECT count(*) <= ${mostLiveRows} AS "isFew" FROM (SELECT 1 FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l`,
+      'partitions-of-live',
+      `SELECT p.low, p.high, sum(count(*)) OVER ()::bigint AS live
+       FROM (SELECT row FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l JOIN partitions p ON l.row >= p.low AND l.row < p.high
+       GROUP BY p.low ORDER BY p.low DESC`,
       [this.#tenant],
     );
-    return counted?.isFew ?? false;
-  }
-
-  #readLive({ low, high }: LogRange): Promise<RecordRow[]> {
-    return this.#lanes.reads.query<RecordRow>(
-      this.#tenant,
-      'live-rows',
-      // OFFSET 0: the planner shall go from what is live to the log, and never the other way.
-      `SELECT ${recordColumns} FROM (
-         SELECT row, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $7)
-           AND position BETWEEN $5 AND $6 ORDER BY position DESC OFFSET 0
-       ) l CROSS JOIN LATERAL (SELECT * FROM log WHERE row = l.row OFFSET 0) n ${recordJoins}
-       WHERE n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4
-       ORDER BY l.position DESC LIMIT ${testedRows}`,
-      [...this.values, low, high, this.#scope.now],
-    );
-  }
-
-  #readNewest({ low, high }: LogRange, limit: number): Promise<RecordRow[]> {
-    return this.#lanes.reads.query<RecordRow>(
-      this.#tenant,
-      'search-newest',
-      `SELECT ${recordColumns} FROM (
-         SELECT * FROM log WHERE tenant = $1 AND position BETWEEN $5 AND $6 ORDER BY position DESC LIMIT $8
-       ) n ${recordJoins}
-       WHERE n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4
-       ORDER BY n.position DESC LIMIT $7`,
-      [...this.values, low, high, limit, this.#lanes.newestRows],
-    );
+    return (counted[0]?.live ?? 0) > mostLiveRows ? undefined : counted;
   }
 }
 
@@ -267,13 +240,34 @@ export const tsqueryOf = (terms: TermExpression): string => writeTerms(terms, di
 export const finite = (time: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));
 
+const isWanted = 'n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4';
+
 /**
  * Rows of a partition's log `n` that the terms and times of a query lead to, between the positions `$5` and `$6`. PostgreSQL
  * would not use the index under a policy, so this reads the partition itself, and has the tenant of the policies in its condition.
  */
 export const foundIn = (partition: Partition) => `${logOf(partition)} n
-  WHERE n.tenant = $1 AND n.tenant = policy_tenant() AND n.terms @@ $2::tsquery AND n.cleared IS NULL
-    AND n.at >= $3 AND n.at < $4 AND n.position BETWEEN $5 AND $6`;
+  WHERE n.tenant = $1 AND n.tenant = policy_tenant() AND ${isWanted} AND n.position BETWEEN $5 AND $6`;
+
+/** Rows of a partition's log for {@link recordsIn}: `$7` at the most, and by what is live at `$8`. */
+const found = {
+  // Materialized: the planner shall not walk all of the partition in the order of rows until enough of them match.
+  terms: (
+    partition: Partition,
+  ) => `WITH found AS MATERIALIZED (SELECT n.row, n.position FROM ${foundIn(partition)})
+    SELECT n.* FROM (SELECT row FROM found ORDER BY position DESC LIMIT $7) f JOIN ${logOf(partition)} n ON n.row = f.row`,
+  // OFFSET 0: the planner shall go by position, and not by the index of terms.
+  position: (partition: Partition) => `SELECT * FROM (
+      SELECT * FROM ${logOf(partition)} WHERE tenant = $1 AND tenant = policy_tenant() AND position BETWEEN $5 AND $6
+      ORDER BY position DESC OFFSET 0
+    ) n WHERE ${isWanted} ORDER BY position DESC LIMIT $7`,
+  // OFFSET 0: the planner shall go from what is live to the log, and never the other way.
+  live: (partition: Partition) => `SELECT n.* FROM (
+      SELECT row FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $8) AND position BETWEEN $5 AND $6
+        AND row >= ${partition.low} AND row < ${partition.high} ORDER BY position DESC OFFSET 0
+    ) l CROSS JOIN LATERAL (SELECT * FROM ${logOf(partition)} WHERE row = l.row OFFSET 0) n
+    WHERE ${isWanted} ORDER BY position DESC LIMIT $7`,
+};
 
 /** undefined: the tenant has no log. */
 export async function readBounds(reads: Connections, tenant: TenantId): Promise<LogBounds | undefined> {
