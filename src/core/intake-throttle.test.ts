@@ -50,7 +50,7 @@ function createIntake() {
     onStored: () => undefined,
     onError: () => undefined,
   });
-  const send = () => intake.accept(sender, '192.0.2.1', fields, null);
+  const send = async () => (await intake.accept(sender, '192.0.2.1', fields, null)).id;
   const store = (i: number) => {
     const { draft, settle } = appends[i] as Append;
     settle.resolve({ kind: 'stored', id: draft.id, entries: [] });

@@ -52,7 +52,7 @@ test.each([
   ['counting it', { onStored: fail }],
 ])('a stored notification is answered as stored although %s fails', async (_, failing) => {
   const { intake, stored, errors } = failingAfterStored(failing);
-  const id = await intake.accept(sender, '127.0.0.1', fields, null);
+  const { id } = await intake.accept(sender, '127.0.0.1', fields, null);
   expect(stored).toEqual([id]);
   expect(errors).toEqual([new Error('a bug')]);
 });

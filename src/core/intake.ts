@@ -95,7 +95,8 @@ export class Intake {
   /**
    * Resolves once the notification is durable. After that it goes to panels.
    *
-   * @returns its id; that of the first when `retryKey` was used with the same content within its time.
+   * @returns its id; that of the first when `retryKey` was used with the same content within its time. The warning is set if
+   * the notification has an expectation that was not accepted.
    * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
    */
   async accept(
@@ -103,25 +104,10 @@ export class Intake {
     sourceIp: string,
     fields: CheckedFields,
     retryKey: RetryKey | null,
-  ): Promise<string> {
-    const idempotency = retryKey && idempotencyOf(retryKey, fields);
-    const arrival = { sender, sourceIp, fields, idempotency };
-    return fields.expect ? (await this.#acceptExpecting(arrival)).id : this.#accept(arrival);
-  }
-
-  /** As {@link accept}, for a notification with an expectation. The warning is set if the expectation was not accepted. */
-  acceptExpecting(
-    sender: Sender,
-    sourceIp: string,
-    fields: CheckedFields,
-    retryKey: RetryKey | null,
   ): Promise<Accepted> {
     const idempotency = retryKey && idempotencyOf(retryKey, fields);
-    return this.#acceptExpecting({ sender, sourceIp, fields, idempotency });
-  }
-
-  async #acceptExpecting(arrival: Arrival): Promise<Accepted> {
-    const { sender, sourceIp, fields, idempotency } = arrival;
+    const arrival = { sender, sourceIp, fields, idempotency };
+    if (!fields.expect) return { id: await this.#accept(arrival), warning: undefined };
     // A repeat does not change the expectation.
     const repeat = await this.#findRepeat(sender.tenant, idempotency);
     if (repeat !== undefined) return { id: repeat, warning: undefined };

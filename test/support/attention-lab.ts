@@ -100,14 +100,10 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   attention.schedule.handle = (kind, handler) => void handlers.set(kind, handler);
   const credentials = { find: async () => undefined };
   attention.handleWith(intake, { credentials } as never);
-  const send = (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
+  const send = async (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
     const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
-    return intake.accept(
-      sender,
-      '192.0.2.1',
-      { ...fields, key: 'k', ...over },
-      retryKey === null ? null : { key: retryKey },
-    );
+    const key = retryKey === null ? null : { key: retryKey };
+    return (await intake.accept(sender, '192.0.2.1', { ...fields, key: 'k', ...over }, key)).id;
   };
   const pass = async (ms: number) => {
     at += ms;

@@ -197,7 +197,7 @@ test('without room for an expectation or escalation, it is stored, counted, said
     key: 'e',
   };
   const expecting = { ...fields, expect: { everyMs: minute, level: 'error' } };
-  const { id, warning } = await intake.acceptExpecting(sender, '192.0.2.1', expecting, null);
+  const { id, warning } = await intake.accept(sender, '192.0.2.1', expecting, null);
   expect(warning).toMatch(/is stored, but the next one is not expected: there are 1000 expectations already/);
   expect(shown()).toMatchObject([{ key: 'k' }, { id }]);
   expect(refused).toEqual(['escalation', 'expectation']);

@@ -171,7 +171,8 @@ export class IntegrationHandler {
     try {
       if (payment.isLeft && (!payment.isForCritical || fields.level === 'critical')) payment.isLeft = false;
       else this.#rates.take(reply, sender, fields.level);
-      return { id: await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey), fields };
+      const { id } = await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey);
+      return { id, fields };
     } catch (error) {
       if (error instanceof AppError) return { error };
       throw error;

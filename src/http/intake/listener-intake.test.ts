@@ -13,7 +13,7 @@ it('refuses under overload as HTTP does, and adds nothing to what waits', async 
   const first = Array.from({ length: 300 }, () => gate.enter());
   let overloads = 0;
   const services = {
-    intake: { accept: async () => 'an-id' },
+    intake: { accept: async () => ({ id: 'an-id' }) },
     metrics: { overload: { inc: () => overloads++ } },
   } as unknown as Services;
   const rates = { load: () => undefined, take: () => undefined, refuseAnyLevel: () => undefined };

@@ -51,7 +51,7 @@ export class ListenerIntake {
     const underWay = gate.enter();
     try {
       rates.take(nowhere, sender, fields.level);
-      return await intake.accept(sender, source, fields, retryKey);
+      return (await intake.accept(sender, source, fields, retryKey)).id;
     } catch (error) {
       const known = toAppError(error);
       metrics.of(sender.tenant).rejected(reasonOf(known));

@@ -27,7 +27,7 @@ describe('what counts as waiting for an answer', () => {
     store = [];
     gate = new IntakeGate(() => now);
     const services = {
-      intake: { accept: () => new Promise((resolve) => store.push(() => resolve('an-id'))) },
+      intake: { accept: () => new Promise((resolve) => store.push(() => resolve({ id: 'an-id' }))) },
       metrics: { of: () => ({ answeredAfter: () => undefined, rejected: () => undefined }) },
     } as unknown as Services;
     const rates = {

@@ -120,9 +120,7 @@ export class NotifyHandler {
       const parsing = this.#services.tracer?.start('parse');
       const fields = this.#readAndTake(call, body);
       parsing?.end();
-      const given = [sender, sourceIp, fields, retryKey(request)] as const;
-      if (fields.expect) return await intake.acceptExpecting(...given);
-      return { id: await intake.accept(...given), warning: undefined };
+      return await intake.accept(sender, sourceIp, fields, retryKey(request));
     } finally {
       this.#gate.leave(underWay);
     }
