@@ -88,7 +88,7 @@ export class HistoryModel {
   readonly sql = new Statements(this.db);
   readonly reader = new RowReader(this.sql);
   readonly #writer: LogWriter;
-  readonly #maintenance: Maintenance;
+  readonly #sizes: LogSizes;
 
   /** `start`: everything up to this position was pruned. */
   constructor({ start = 0, tenant = 7, sizes = usualSizes }: ModelOptions = {}) {
@@ -99,7 +99,7 @@ export class HistoryModel {
       )
       .run(tenant, start, start + 1);
     this.#writer = new LogWriter(this.db, sizes);
-    this.#maintenance = new Maintenance(this.#writer.sql, sizes.partitionRows);
+    this.#sizes = sizes;
   }
 
   transaction<T>(work: () => T): T {
@@ -112,16 +112,15 @@ export class HistoryModel {
   }
 
   /** Does maintenance of partitions (merges, drops, rewrites): `slices` steps, or everything. */
-  maintain(slices = Number.POSITIVE_INFINITY): void {
-    this.#maintenance.lookForDead();
+  maintain(slices = Number.POSITIVE_INFINITY, toleratedRows = this.#sizes.partitionRows): void {
+    const maintenance = new Maintenance(this.#writer.sql, toleratedRows);
     for (let i = 0; i < slices; i++)
-      if (!this.transaction(() => this.#maintenance.step({ rows: 3, pages: 1 }))) return;
+      if (!this.transaction(() => maintenance.step({ rows: 3, pages: 1 }))) return;
   }
 
   /** Reopens the stored state, as after a crash. */
   restart(): void {
     this.#writer.afterRollback();
-    this.#maintenance.lookForDead();
   }
 
   append(given: NotificationDraft, tenant = this.tenant): void {

@@ -10,6 +10,12 @@ import { RowReader, storedColumns } from './rows.ts';
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
 const mostDeadShare = 0.2;
 
+/**
+ * The `last_row` of a copy that is not finished, with which a later step goes on. An older version has the real one there, and
+ * goes on with no copy: it drops them all.
+ */
+const unfinished = 0;
+
 const dictionaryColumns = ['level', 'sent_level', 'ip', 'host', 'key', 'source_ip', 'token_id'];
 
 /** How much of each kind of work one step does: rows that are copied or deleted, pages of an index that are merged. */
@@ -49,7 +55,7 @@ export class Maintenance {
       )
       .get();
     if (retired) {
-      if ((retired.used ?? retired.generation) < retired.generation) this.#copy(retired, size.rows);
+      if (isUnfinishedCopy(this.#sql, retired)) this.#copy(retired, size.rows);
       else dropSome(this.#sql, retired, size);
       return true;
     }
@@ -124,14 +130,14 @@ export class Maintenance {
     this.#sql
       .of(
         `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
-         SELECT id, generation + 1, first_row, last_row, 0 FROM partitions WHERE id = ?`,
+         SELECT id, generation + 1, first_row, ${unfinished}, 0 FROM partitions WHERE id = ?`,
       )
       .run(id);
     return true;
   }
 
   /** Copies some rows that are kept to the next generation, after those that it has. */
-  #copy({ id, generation, firstRow, lastRow }: Retired, size: number): void {
+  #copy({ id, generation, firstRow }: Retired, size: number): void {
     const used = generation - 1;
     const { log: from, dictionary, state, receipts } = tablesOf({ id, generation: used });
     const to = tablesOf({ id, generation });
@@ -146,7 +152,7 @@ export class Maintenance {
          WHERE n.row > ? AND n.position >= l.first ORDER BY n.row LIMIT ?`,
       )
       .run(done, size);
-    const end = changes === 0 ? lastRow : lastCopied();
+    const end = changes === 0 ? Number.MAX_SAFE_INTEGER : lastCopied();
     // What has changed about rows that are not copied.
     for (const table of [state, receipts])
       this.#sql
@@ -171,7 +177,11 @@ export class Maintenance {
   #switchTo({ id, generation }: Pick<Retired, 'id' | 'generation'>, used: number): void {
     const { log } = tablesOf({ id, generation });
     this.#sql.of('UPDATE partitions SET generation = ?, sealed = 0 WHERE id = ?').run(generation, id);
-    this.#sql.of('UPDATE retired_partitions SET generation = ? WHERE id = ?').run(used, id);
+    this.#sql
+      .of(
+        `UPDATE retired_partitions SET (generation, last_row) = (?, p.last_row) FROM partitions p WHERE p.id = retired_partitions.id AND p.id = ?`,
+      )
+      .run(used, id);
     const ofTenant = `FROM ${log} n WHERE n.tenant = partition_tenants.tenant`;
     this.#sql
       .of(`DELETE FROM partition_tenants WHERE partition = ? AND NOT EXISTS (SELECT 1 ${ofTenant})`)
@@ -183,6 +193,16 @@ export class Maintenance {
       )
       .run(id);
   }
+}
+
+/** An older version may have begun to drop it: what goes first is the page of the index with the lowest number, which each has. */
+function isUnfinishedCopy(sql: Statements, retired: Retired): boolean {
+  const { terms } = tablesOf(retired);
+  return (
+    retired.lastRow === unfinished &&
+    exists(sql, terms) &&
+    sql.of(`SELECT 1 FROM ${terms}_data WHERE id = 1`).get() !== undefined
+  );
 }
 
 /** Takes some off these tables: of one after the other, and that itself once it is empty; a whole one at once would hold up a commit. */

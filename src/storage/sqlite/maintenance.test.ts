@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Query } from '#core/search/search-query.ts';
+import { draft, HistoryModel } from '#test/support/history-model.ts';
+import { searchPage } from './search.ts';
+
+/** The copy that is being made is of this partition. */
+const log = 'log_1_1';
+const terms = 'terms_1_1';
+
+/** Of the first partition 15 of 40 are kept; so many of them are copied to its next generation. */
+function beginCopy(copied: number): HistoryModel {
+  const model = new HistoryModel({ sizes: { partitionRows: 40, indexBatchRows: 7 } });
+  model.transaction(() => {
+    for (let i = 1; i <= 110; i++) model.append(draft({ title: `n${i}`, host: `host${i}` }));
+  });
+  model.prune(25, 1);
+  const count = () =>
+    model.db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(log) === undefined
+      ? -1
+      : (model.db.prepare(`SELECT count(*) FROM ${log}`).pluck().get() as number);
+  // As for a purge, no dead row is tolerated.
+  while (count() < copied) model.maintain(1, 0);
+  return model;
+}
+
+/** How the version before dropped a copy that it had not finished, a step at a time. */
+function dropAsBefore({ db }: HistoryModel, steps: number): void {
+  const has = (name: string) => db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name);
+  const some = (table: string, rows: number) =>
+    db.prepare(`DELETE FROM ${table} LIMIT ${rows}`).run().changes > 0;
+  const step = (): unknown => {
+    db.unsafeMode(true);
+    const isTaken = has(terms) && some(`${terms}_data`, 1);
+    db.unsafeMode(false);
+    if (isTaken) return undefined;
+    if (has(terms)) return db.exec(`DROP TABLE ${terms}`);
+    for (const index of [`${log}_position`, `${log}_id`])
+      if (has(index)) return db.exec(`DROP INDEX ${index}`);
+    return has(log) && !some(log, 3) && db.exec(`DROP TABLE ${log}`);
+  };
+  for (let i = 0; i < steps; i++) step();
+}
+
+async function expectAllKept(model: HistoryModel): Promise<void> {
+  model.sql.forget();
+  const find = async (query: Query) => {
+    const asked = { tenant: model.tenant, query, options: { limit: 1000, now: 1 } };
+    return (await searchPage(model, asked)).records.map(({ title }) => title);
+  };
+  const titles = model.known.map(({ title }) => title).reverse();
+  expect(await find({ kind: 'all' })).toEqual(titles);
+  expect(await find({ kind: 'host', patterns: ['host3*'] })).toEqual(
+    titles.filter((title) => title.startsWith('n3')),
+  );
+  expect(model.db.prepare('SELECT count(*) FROM retired_partitions').pluck().get()).toBe(0);
+  expect(model.db.prepare('SELECT generation FROM partitions WHERE id = 1').pluck().get()).toBe(1);
+  expect(model.db.pragma('integrity_check', { simple: true })).toBe('ok');
+}
+
+describe('a copy of a partition that is not finished', () => {
+  it('is gone on with after a restart', async () => {
+    const model = beginCopy(6);
+    model.restart();
+    model.maintain(1, 0);
+    expect(model.db.prepare(`SELECT count(*) FROM ${log}`).pluck().get()).toBe(9);
+    model.maintain(undefined, 0);
+    await expectAllKept(model);
+    model.db.close();
+  });
+
+  it.each([
+    ['began', true],
+    ['found', false],
+  ])('is made anew where an older version %s it and has dropped a part of it', async (_, began) => {
+    for (const [copied, steps] of [[6, 0], [6, 1], [6, 9], ...[2, 4, 6, 8, 10, 12, 14].map((n) => [15, n])]) {
+      const model = beginCopy(copied as number);
+      if (began) model.db.exec('UPDATE retired_partitions SET last_row = 40');
+      dropAsBefore(model, steps as number);
+      model.restart();
+      model.maintain(undefined, 0);
+      await expectAllKept(model);
+      model.db.close();
+    }
+  });
+});
