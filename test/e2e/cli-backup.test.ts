@@ -108,15 +108,6 @@ test('a backup that cannot be taken says why in one line, and leaves nothing beh
   expect(readdirSync(cli.folder).filter((name) => name.includes('partial'))).toEqual([]);
 });
 
-test('what a killed backup left is taken away by the next one, what a running one has is not', async () => {
-  await cli.token();
-  mkdirSync(join(cli.folder, 'backup'));
-  const [dead, alive] = [`${file}.4194999.partial`, `${file}.${process.pid}.partial`];
-  for (const path of [dead, alive]) writeFileSync(path, 'half');
-  expect((await cli.start(['backup', file]).ended).code).toBe(0);
-  expect([existsSync(dead), existsSync(alive)]).toEqual([false, true]);
-});
-
 test('restoring brings back what was, keeps what is, and tells every panel by a new epoch', async () => {
   const first = await cli.serve();
   const token = await cli.token();
@@ -226,7 +217,7 @@ test('only a whole backup of a known Belfry is restored, and nothing is touched 
     [join(cli.folder, 'nowhere.db'), 'there is no backup at'],
     [cli.folder, 'is no Belfry database'],
     [junk, 'is no Belfry database'],
-    [cut, /is damaged|is no Belfry database/],
+    [cut, 'is damaged'],
     [
       variant('foreign.db', (db) => db.exec('DROP TABLE tenants')),
       /lacks the column \w+ INTEGER of the table tenants/,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -12,6 +13,7 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '#core/errors.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { applicationId, flushToDisk } from './database-file.ts';
+import { tryLock } from './lock.ts';
 import { schemaVersion } from './migrate.ts';
 
 export interface BackupResult {
@@ -20,7 +22,7 @@ export interface BackupResult {
 
 /**
  * Writes a consistent copy of the database to `file`, readable by its owner only. The copy is on disk when this returns. A
- * running server may continue to write meanwhile. If the process is killed, a `<file>.<pid>.partial` remains; the next
+ * running server may continue to write meanwhile. If the process is killed, a `<file>.<random>.partial` remains; the next
  * backup to the same file deletes it.
  *
  * @throws AppError `conflict` when `file` exists and `force` is not set; `not-found` when there is no database.
@@ -34,8 +36,9 @@ export function backUp(databasePath: string, file: string, { force = false } = {
   }
   requireWritableTarget(databasePath, file, force);
   mkdirSync(dirname(file), { recursive: true });
-  removeLeftovers(file, 'partial');
-  const partial = `${file}.${process.pid}.partial`;
+  removePartial(file);
+  const partial = temporaryFile(file, 'partial');
+  const lock = tryLock(lockOf(partial));
   try {
     copyWhole(databasePath, partial);
     flushToDisk(partial);
@@ -47,8 +50,27 @@ export function backUp(databasePath: string, file: string, { force = false } = {
     flushToDisk(dirname(file));
     return { bytes: size };
   } finally {
-    removeSidecars(partial);
-    rmSync(partial, { force: true });
+    removeWithSidecars(partial);
+    lock?.release();
+    rmSync(lockOf(partial), { force: true });
+  }
+}
+
+/** Locked for as long as a process writes the partial file: in containers, several have the same number. */
+const lockOf = (partial: string): string => `${partial}-lock`;
+
+/** Deletes what processes that no longer run have written of a backup. */
+function removePartial(file: string): void {
+  for (const partial of leftBehind(file, 'partial')) {
+    try {
+      const lock = tryLock(lockOf(partial));
+      if (!lock) continue;
+      removeWithSidecars(partial);
+      lock.release();
+      rmSync(lockOf(partial), { force: true });
+    } catch {
+      // Another user's: the backup does not fail for it.
+    }
   }
 }
 
@@ -74,8 +96,12 @@ function assertIntact(db: Db, path: string): void {
   if (schemaVersion(db) < 1 || db.pragma('application_id', { simple: true }) !== applicationId)
     throw notBelfryDatabase(path);
   const found = db.pragma('integrity_check(1)', { simple: true });
-  if (found !== 'ok')
-    throw new AppError('conflict', `${path} is damaged (${String(found)}): take another backup`);
+  if (found !== 'ok') throw damagedBackup(path, found);
+}
+
+export function damagedBackup(path: string, found: unknown): AppError {
+  const why = found instanceof Error ? found.message : String(found);
+  return new AppError('conflict', `${path} is damaged (${why}): take another backup`);
 }
 
 export function notBelfryDatabase(path: string): AppError {
@@ -85,6 +111,11 @@ export function notBelfryDatabase(path: string): AppError {
 /** Deletes the files that SQLite keeps beside an open database. */
 export function removeSidecars(path: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+export function removeWithSidecars(path: string): void {
+  removeSidecars(path);
+  rmSync(path, { force: true });
 }
 
 function requireWritableTarget(databasePath: string, file: string, force: boolean): void {
@@ -102,22 +133,15 @@ export function isSameFile(a: string, b: string): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }
 
-/** Deletes each `<file>.<pid>.<suffix>` whose process no longer runs. */
-export function removeLeftovers(file: string, suffix: string): void {
-  const [folder, prefix] = [dirname(file), `${basename(file)}.`];
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(prefix)) continue;
-    const [, pid, end] =
-      /^(\d{1,10})\.([a-z]+)(?:-wal|-shm|-journal)?$/.exec(name.slice(prefix.length)) ?? [];
-    if (end === suffix && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
-  }
-}
+/** Where to write what is to become `file`. */
+export const temporaryFile = (file: string, suffix: string): string =>
+  `${file}.${randomBytes(6).toString('hex')}.${suffix}`;
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
-  }
+/** What {@link temporaryFile} has named and is still there. */
+export function leftBehind(file: string, suffix: string): string[] {
+  const [folder, start, end] = [dirname(file), `${basename(file)}.`, `.${suffix}`];
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(start) && name.endsWith(end))
+    .filter((name) => /^[0-9a-f]{12}$/.test(name.slice(start.length, -end.length)))
+    .map((name) => join(folder, name));
 }

@@ -46,17 +46,15 @@ export function makePrivateFile(path: string): void {
  */
 export function assertOurs(path: string): void {
   const header = readHeader(path);
-  if (header.length === 0) return;
-  const isOurs =
-    header.length === headerBytes &&
-    header.toString('latin1', 0, 16) === 'SQLite format 3\0' &&
-    header.readUInt32BE(applicationIdOffset) === applicationId;
-  if (!isOurs)
+  if (header.length > 0 && !isOurs(header))
     throw new AppError(
       'conflict',
       `${path} is no database of Belfry: set BELFRY_DATABASE_URL to another place, or put a backup in its place with belfry restore FILE`,
     );
 }
+
+/** Whether a file is a database of Belfry, as far as its header tells. */
+export const hasOurHeader = (path: string): boolean => isOurs(readHeader(path));
 
 /** Waits until a file's content, or a folder's list of files, is on the disk itself. */
 export function flushToDisk(path: string): void {
@@ -67,6 +65,11 @@ export function flushToDisk(path: string): void {
     closeSync(handle);
   }
 }
+
+const isOurs = (header: Buffer): boolean =>
+  header.length === headerBytes &&
+  header.toString('latin1', 0, 16) === 'SQLite format 3\0' &&
+  header.readUInt32BE(applicationIdOffset) === applicationId;
 
 function readHeader(path: string): Buffer {
   const handle = openSync(path, 'r');

@@ -1,18 +1,22 @@
 import Database from 'better-sqlite3';
 import { makePrivateFile, realDatabasePath } from './database-file.ts';
 
-/** Held for as long as a server runs on a database file. */
-export interface ServerLock {
+export interface Lock {
   release(): void;
 }
 
 /**
- * Lets one server at a time run on a database file. The lock is SQLite's own on a small file beside it, so it goes with
- * the process, however that ends; undefined when another process still holds it after `waitMs`. The database is one and the
- * same by whichever path it is reached.
+ * Lets one server at a time run on a database file, which is one and the same by whichever path it is reached. Held for as long
+ * as the server runs.
  */
-export function tryServerLock(databasePath: string, waitMs = 0): ServerLock | undefined {
-  const path = `${realDatabasePath(databasePath)}-lock`;
+export const tryServerLock = (databasePath: string, waitMs = 0): Lock | undefined =>
+  tryLock(`${realDatabasePath(databasePath)}-lock`, waitMs);
+
+/**
+ * Locks a small file of its own with SQLite's lock, so that it goes with the process, however that ends, and also holds against
+ * processes of other containers; undefined when another one still holds it after `waitMs`.
+ */
+export function tryLock(path: string, waitMs = 0): Lock | undefined {
   makePrivateFile(path);
   const db = new Database(path, { timeout: waitMs });
   try {

@@ -1,19 +1,19 @@
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
-import { copyWhole, isSameFile, notBelfryDatabase, removeLeftovers, removeSidecars } from './backup.ts';
+import {
+  copyWhole,
+  damagedBackup,
+  isSameFile,
+  leftBehind,
+  notBelfryDatabase,
+  removeSidecars,
+  removeWithSidecars,
+  temporaryFile,
+} from './backup.ts';
 import type { Db } from './database.ts';
-import { flushToDisk, realDatabasePath } from './database-file.ts';
+import { flushToDisk, hasOurHeader, realDatabasePath } from './database-file.ts';
 import { isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
 import { LogWriter } from './log-writer.ts';
@@ -50,12 +50,14 @@ export function restore(
   if (existsSync(databasePath) && isSameFile(databasePath, file)) {
     throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
   }
-  if (statSync(file).isDirectory()) throw notBelfryDatabase(file);
+  // A large file of something else would be copied for nothing.
+  if (statSync(file).isDirectory() || !hasOurHeader(file)) throw notBelfryDatabase(file);
   const lock = tryServerLock(databasePath);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
-  removeLeftovers(databasePath, 'restoring');
-  const fresh = `${databasePath}.${process.pid}.restoring`;
+  const fresh = temporaryFile(databasePath, 'restoring');
   try {
+    // Who holds the lock is the only one that restores.
+    for (const path of leftBehind(databasePath, 'restoring')) removeWithSidecars(path);
     copyBackup(file, fresh);
     renew(fresh, file, options.purges ?? false);
     likeBefore(databasePath, fresh);
@@ -65,8 +67,7 @@ export function restore(
     flushToDisk(dirname(databasePath));
     return { kept };
   } finally {
-    removeSidecars(fresh);
-    rmSync(fresh, { force: true });
+    removeWithSidecars(fresh);
     lock.release();
   }
 }
@@ -75,7 +76,7 @@ function copyBackup(file: string, fresh: string): void {
   try {
     copyWhole(file, fresh);
   } catch (error) {
-    throw isDamage(error) ? notBelfryDatabase(file) : error;
+    throw isDamage(error) ? damagedBackup(file, error) : error;
   }
 }
 
