@@ -29,6 +29,12 @@ export interface RetentionStep {
   readonly latest: number | null;
 }
 
+/**
+ * The most entries that are ahead of the clock, as a multiple of what a step drops, behind which an old one is looked for. With
+ * more of them, the log stays as it is until the clock has passed them, except for what is beyond `keep`.
+ */
+const mostAhead = 20;
+
 /** Finds the next step by walking through the entries of a log, the oldest first. */
 export class RetentionWalk {
   readonly #bounds: RetentionBounds;
@@ -41,6 +47,7 @@ export class RetentionWalk {
   /** The last notification was ahead of the clock: those that come after it decide. */
   #isUndecided = false;
   #walked = 0;
+  #ahead = 0;
   #passed: RetentionStep;
   #step: RetentionStep | undefined;
 
@@ -75,7 +82,9 @@ export class RetentionWalk {
     }
     if (this.#isOld && (isNotification || !this.#hasNotifications)) this.#judgeAge(entry.at, before);
     this.#walked += 1;
-    return (this.#excess > 0 || this.#isOld) && (!this.#step || this.#walked < this.#mostEntries);
+    if (this.#isUndecided) this.#ahead += 1;
+    if (this.#excess <= 0 && !this.#isOld) return false;
+    return this.#step ? this.#walked < this.#mostEntries : this.#ahead < mostAhead * this.#mostEntries;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Entry } from '#core/ports.ts';
 import { createPostgresBuilder } from './postgres/database.ts';
@@ -89,4 +90,24 @@ test('tables and what is live are compared row by row', async () => {
   await expect(compareLive(holding({ rows }), holding({ rows: rows.slice(1) }), 0)).rejects.toThrow(
     'differs in what is live of tenant 1',
   );
+});
+
+test('a copy that cannot be read ends the comparison, also while the source is still being read', async () => {
+  const from = holding(whole);
+  const slow = {
+    ...from,
+    log: {
+      ...from.log,
+      readAfter: async (...asked: Parameters<typeof from.log.readAfter>) => {
+        await sleep(20);
+        return from.log.readAfter(...asked);
+      },
+    },
+  };
+  const to = holding(whole);
+  const broken = {
+    ...to,
+    log: { ...to.log, readAfter: async () => Promise.reject(new Error('page 7 is broken')) },
+  };
+  await expect(compareLog(slow, broken, 3, () => undefined)).rejects.toThrow('page 7 is broken');
 });

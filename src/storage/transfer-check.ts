@@ -68,6 +68,8 @@ export async function compareLog(
   assertSame([bounds], [await to.log.bounds(tenant)], () => `where the log ${of} begins and ends`);
   const readBoth = async (after: number) => {
     const copied = readPage(to, tenant, after);
+    // Awaited below: until then its failure is nobody's.
+    copied.catch(() => undefined);
     await setImmediate();
     return { ...(await readPage(from, tenant, after)), copy: await copied };
   };

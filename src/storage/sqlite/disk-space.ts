@@ -20,6 +20,8 @@ const pieceBytes = 1024 * 1024;
 export class DiskSpace {
   readonly #path: string;
   readonly #minFreeBytes: number;
+  readonly #keepsReserve: boolean;
+  /** 0: none is kept, and one from before is deleted. */
   readonly #reservedBytes: number;
   #releasedAt = Number.NEGATIVE_INFINITY;
   #isLow = false;
@@ -29,8 +31,8 @@ export class DiskSpace {
   constructor(path: string, minFreeBytes: number, { keepsReserve }: { readonly keepsReserve: boolean }) {
     this.#path = path;
     this.#minFreeBytes = minFreeBytes;
-    const wanted = Math.min(mostReservedBytes, Math.floor(minFreeBytes * reservedShare));
-    this.#reservedBytes = keepsReserve ? wanted : 0;
+    this.#keepsReserve = keepsReserve;
+    this.#reservedBytes = Math.min(mostReservedBytes, Math.floor(minFreeBytes * reservedShare));
   }
 
   /** Looks now and every second. `onChange` gets a sentence when there is too little room, undefined when there is enough. */
@@ -51,12 +53,12 @@ export class DiskSpace {
   makeRoom(): number | undefined {
     const free = this.#free();
     const reserved = this.#reservedBytes;
-    if (free === undefined || reserved === 0) return free;
+    if (free === undefined || !this.#keepsReserve) return free;
     const found = statSync(this.#reservePath, { throwIfNoEntry: false })?.size;
     if (found === undefined) {
       // Not at once again: a disk can refuse writes, by a quota, though it has room.
       const mayReserve = performance.now() - this.#releasedAt > restMs;
-      if (!mayReserve || free - reserved < this.#minFreeBytes * 1.1) return free;
+      if (!mayReserve || reserved === 0 || free - reserved < this.#minFreeBytes * 1.1) return free;
       this.#reserve();
     } else if (found !== reserved || free < reserved * fullShare) this.release();
     else return free;

@@ -51,7 +51,7 @@ export function findById(sql: Statements, tenant: TenantId, id: string): FoundRo
     const found = sql
       .of<[number, Buffer, number, number], Omit<FoundRow, 'partition'>>(
         `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}
-         WHERE id_time = ? AND id_rest = ? AND cleared IS NULL AND +tenant = ? AND +row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
+         WHERE id_time = ? AND id_rest = ? AND cleared IS NULL AND +tenant = ? AND +row >= coalesce((SELECT first_row FROM logs WHERE tenant = ?), 0)`,
       )
       .get(parts.time, parts.rest, tenant, tenant);
     if (found) return { partition, ...found };

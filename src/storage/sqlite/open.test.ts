@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -34,6 +34,14 @@ const read = (sql: string) => storage.executor.read(CompiledQuery.raw(sql));
 /** Keeps a thread inside SQLite for some seconds. */
 const long =
   'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 20000000) SELECT count(*) AS n FROM c';
+
+it('a reserve that is switched off is not left on the disk', async () => {
+  await storage.close();
+  const reserve = join(folder, 'belfry.db-reserve');
+  writeFileSync(reserve, 'x'.repeat(1_000));
+  storage = open();
+  expect(existsSync(reserve)).toBe(false);
+});
 
 describe('closing the storage', () => {
   it('leaves all that was stored in the database file alone, though readers were open', async () => {

@@ -2,7 +2,8 @@
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
 import { minuteMs } from '../counting.ts';
-import { findPartition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { partitionsFrom } from './log-lookup.ts';
+import { readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite } from './row-numbers.ts';
 import type { NotificationRow } from './rows.ts';
 import type { LogConnection } from './search.ts';
@@ -20,7 +21,7 @@ export function minuteCounts({ sql }: LogConnection, tenant: TenantId, from: num
       `SELECT minute * ${minuteMs} AS at, level, sum(count) AS count FROM (
          SELECT minute, level, count FROM minutes WHERE partition IN (SELECT id FROM partitions) AND tenant = @tenant
          UNION ALL
-         SELECT at / ${minuteMs}, coalesce((SELECT text FROM ${dictionary} WHERE id = n.level), n.level), 1 FROM ${log} n
+         SELECT at / ${minuteMs}, iif(typeof(n.level) = 'integer', (SELECT text FROM ${dictionary} WHERE id = n.level), n.level), 1 FROM ${log} n
          WHERE row > @indexed AND +tenant = @tenant AND cleared IS NULL
        ) WHERE minute >= @since / ${minuteMs} GROUP BY 1, 2 ORDER BY 1, 2`,
     )
@@ -30,17 +31,19 @@ export function minuteCounts({ sql }: LogConnection, tenant: TenantId, from: num
 /** The minute of the oldest notification that is kept: what came before it counts no more. */
 function firstMinute(sql: Statements, tenant: TenantId): number {
   const log = sql
-    .of<[number], { head: number; first: number; row: number }>(
-      'SELECT head, first, first_row AS row FROM logs WHERE tenant = ?',
-    )
+    .of<[number], { head: number; first: number }>('SELECT head, first FROM logs WHERE tenant = ?')
     .get(tenant);
   if (!log || log.first === 1) return 0;
   if (log.first > log.head) return Number.POSITIVE_INFINITY;
-  const partition = findPartition(sql, log.row);
-  const found =
-    partition &&
-    sql.of<[number], { at: number }>(`SELECT at FROM ${tablesOf(partition).log} WHERE row = ?`).get(log.row);
-  return found ? Math.floor(found.at / minuteMs) : 0;
+  for (const partition of partitionsFrom(sql, tenant, log.first)) {
+    const found = sql
+      .of<[number, number], { at: number }>(
+        `SELECT at FROM ${tablesOf(partition).log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
+      )
+      .get(tenant, log.first);
+    if (found) return Math.floor(found.at / minuteMs);
+  }
+  return 0;
 }
 
 /** Hosts that were named most since `from`, the most frequent first, among the newest notifications. */
