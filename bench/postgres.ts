@@ -1,7 +1,7 @@
 /** A PostgreSQL server for benchmarks: with fsync, and with more memory than by default. */
 
 import { missingPostgres, startPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { gap } from '#test/torture/gap.ts';
+import { skipReason } from '#test/torture/skip-reason.ts';
 
 /** Settings for a machine with a few GiB of memory, as in docs/scale.md. */
 export const postgresSettings = {
@@ -11,7 +11,7 @@ export const postgresSettings = {
 } as const;
 
 export function startBenchPostgres(): Promise<TestPostgres> {
-  const missing = gap(missingPostgres());
+  const missing = skipReason(missingPostgres());
   if (missing !== undefined) throw new Error(missing);
   return startPostgres({ durable: true, settings: postgresSettings });
 }

@@ -31,10 +31,10 @@ test.each([
   [['tail'], /BELFRY_TOKEN is not set: make a token with .* --scopes panel/],
 ])(
   '%j is called the wrong way: one line on stderr says how it would be right, and the code is 2',
-  async (args, said) => {
+  async (args, message) => {
     const { code, stdout, stderr } = await called(args);
     expect(stderr).toMatch(/^belfry: [^\n]+\n$/);
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   },
 );

@@ -24,7 +24,7 @@ export async function faultsInBothSchemes(page: Page): Promise<string[]> {
   const dark = await accessibilityFaults(page);
   await showScheme(page, 'light');
   const light = await colourFaults(page);
-  return [...dark.map((fault) => `dark: ${fault}`), ...light.map((fault) => `light: ${fault}`)];
+  return [...dark.map((problem) => `dark: ${problem}`), ...light.map((problem) => `light: ${problem}`)];
 }
 
 /**

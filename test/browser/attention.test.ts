@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 test('what is expected is listed, found, looked at and ended, on a phone too', async () => {
-  const { page, close, complaints } = await lab.desk({ path: 'settings/expectations' });
+  const { page, close, errors } = await lab.desk({ path: 'settings/expectations' });
   await page.getByText('Nothing is expected').waitFor();
   await page.getByText("-H 'X-Expect-Every: 1d'").waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
@@ -37,7 +37,7 @@ test('what is expected is listed, found, looked at and ended, on a phone too', a
   const key = await lab.server.key('admin');
   const { json } = await lab.server.call('GET', '/api/expectations', { token: key });
   expect(json.expectations).toMatchObject([{ key: 'certificates' }]);
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 

@@ -56,7 +56,7 @@ test('an optional secret is removed; why a channel fails and when it is tried ag
   receiver.answer = () => ({ status: 500, body: 'out of order' });
   const sender = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(sender, { title: 'Cold store', message: '9 °C' });
-  const { page, close, complaints } = await lab.desk({ path: 'settings/channels' });
+  const { page, close, errors } = await lab.desk({ path: 'settings/channels' });
   const row = page.getByRole('row', { name: 'Night hook' });
   await row.getByText(/out of order/).waitFor();
   await row.getByText(/Next attempt in|Trying again now/).waitFor();
@@ -82,7 +82,7 @@ test('an optional secret is removed; why a channel fails and when it is tried ag
   await deliveries.getByText(/delivered after .*, \d+ attempts/).waitFor();
   await deliveries.getByRole('link', { name: 'Night hook' }).click();
   await page.getByRole('dialog', { name: 'Night hook' }).waitFor();
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 test('sends and subscribes', async () => {
-  const { page, close, complaints } = await lab.window();
+  const { page, close, errors } = await lab.window();
   const { url } = lab.server;
   const html = '<!doctype html><title>test</title>';
   await page.route('**/own-page', (route) => route.fulfill({ contentType: 'text/html', body: html }));
@@ -35,6 +35,6 @@ test('sends and subscribes', async () => {
     [url, await lab.server.token()],
   );
   expect(got).toBe('From a page');
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });

@@ -9,7 +9,7 @@ import { type Window, type WindowOptions, Windows } from './windows.ts';
 export interface Desk extends Window {
   readonly person: TestPerson;
   /** What the page's policy refused, and what broke in it. */
-  readonly complaints: string[];
+  readonly errors: string[];
   /** What the page has asked for and does not have yet; streams, which never end, are none. */
   readonly awaited: ReadonlySet<Request>;
 }
@@ -69,7 +69,7 @@ export class DashboardLab {
       reducedMotion: 'reduce',
       ...options,
     });
-    return { ...window, complaints: watchConsole(window.page), awaited: watchRequests(window.page) };
+    return { ...window, errors: watchConsole(window.page), awaited: watchRequests(window.page) };
   }
 
   async close(): Promise<void> {
@@ -90,11 +90,11 @@ function watchRequests(page: Page): ReadonlySet<Request> {
 
 /** Errors of the page's own, and everything that its policy refused; an answer that is a refusal is none. */
 function watchConsole(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
     const text = message.text();
-    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) errors.push(text);
   });
-  return complaints;
+  return errors;
 }

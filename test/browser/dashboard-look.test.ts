@@ -81,7 +81,7 @@ describe('on a desk, dark and light', () => {
     const path = name === 'the account' ? '/account' : `/t/default/${pages[name]?.()}`;
     await go(desk, path);
     expect(await faultsInBothSchemes(desk.page)).toEqual([]);
-    expect(desk.complaints).toEqual([]);
+    expect(desk.errors).toEqual([]);
   });
 
   test('axe finds nothing on the ways in', async () => {
@@ -117,13 +117,13 @@ describe("on a phone's width", () => {
       page: expect.toSatisfy((n: number) => n <= 0),
       main: expect.toSatisfy((n: number) => n <= 0),
     });
-    expect(desk.complaints).toEqual([]);
+    expect(desk.errors).toEqual([]);
   });
 });
 
 describe('in another language', () => {
   test("the pages speak the browser's language, write dates as it does, and keep the one that is chosen", async () => {
-    const { page, close, complaints } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
+    const { page, close, errors } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
     await page.getByRole('heading', { name: 'Protokoll' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
     await page
@@ -135,7 +135,7 @@ describe('in another language', () => {
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
     await close();
   });
 });
@@ -162,7 +162,7 @@ describe('hostile text', () => {
     expect(
       await page.locator('main script, main iframe, main form[action], main img, main base').count(),
     ).toBe(0);
-    expect(desk.complaints).toEqual([]);
+    expect(desk.errors).toEqual([]);
     await desk.close();
   });
 });

@@ -53,7 +53,7 @@ async function pictures(
   { act, path: address, role = 'owner' }: DashboardScene,
   stem: string,
 ): Promise<void> {
-  const { page, close, complaints } = await lab.desk({
+  const { page, close, errors } = await lab.desk({
     path: address,
     role,
     name: 'Ada Byron',
@@ -77,7 +77,7 @@ async function pictures(
       }
     }
   }
-  for (const complaint of complaints) process.stdout.write(`  ${complaint}\n`);
+  for (const error of errors) process.stdout.write(`  ${error}\n`);
   await close();
 }
 

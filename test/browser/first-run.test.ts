@@ -33,7 +33,7 @@ test('a link that is not the one printed makes no account, and says so', async (
 });
 
 test('the printed link leads to the first notification on a screen', async () => {
-  const { page, close, complaints } = await lab.window();
+  const { page, close, errors } = await lab.window();
   await page.goto(`${lab.server.url}/setup#${lab.server.running.setUpSecret}`);
   await page.getByLabel('Tenant name').fill('Plant 2');
   await page.getByLabel('Your name').fill(owner.name);
@@ -60,12 +60,12 @@ test('the printed link leads to the first notification on a screen', async () =>
   await page.getByRole('button', { name: 'Send test' }).click();
   await screen.page.getByRole('heading', { name: 'Hello from Belfry' }).waitFor();
   await page.getByText('Shown on “Lobby” after').waitFor();
-  expect([...complaints, ...screen.complaints]).toEqual([]);
+  expect([...errors, ...screen.errors]).toEqual([]);
   await Promise.all([close(), screen.close()]);
 });
 
 test('the link is dead afterwards, and the owner signs in and out', async () => {
-  const { page, close, complaints } = await lab.window();
+  const { page, close, errors } = await lab.window();
   await page.goto(`${lab.server.url}/setup#whatever`);
   await page.getByRole('heading', { name: 'This server is already set up' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).click();
@@ -86,6 +86,6 @@ test('the link is dead afterwards, and the owner signs in and out', async () => 
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
   await page.keyboard.press('Enter');
   await page.waitForURL('**/t/default/history?q=host*');
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });

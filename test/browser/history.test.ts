@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 afterEach(async () => {
-  expect(desk?.complaints).toEqual([]);
+  expect(desk?.errors).toEqual([]);
   await desk?.close();
   desk = undefined;
 });
@@ -176,16 +176,16 @@ test('what arrives one by one is not read out one by one', async () => {
   const { page, rows } = await open({ live: 'true' });
   await page.getByRole('button', { name: /^Live ?: on/ }).waitFor();
   await page.getByText(/^[0-9]+ notifications$/).waitFor();
-  const said = await page.evaluateHandle(() => {
-    const heard: string[] = [];
+  const announced = await page.evaluateHandle(() => {
+    const texts: string[] = [];
     const speaking = '[aria-live]:not([aria-live="off"]), [role="status"], [role="alert"]';
     new MutationObserver((changes) => {
       for (const { target } of changes) {
         const region = (target instanceof Element ? target : target.parentElement)?.closest(speaking);
-        if (region) heard.push(region.textContent ?? '');
+        if (region) texts.push(region.textContent ?? '');
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
-    return heard;
+    return texts;
   });
   const count = () => page.getByText(/^[0-9]+ notifications$/).textContent();
   const before = await count();
@@ -194,10 +194,10 @@ test('what arrives one by one is not read out one by one', async () => {
     await expect.poll(() => rows.first().textContent()).toContain(title);
   }
   await expect.poll(count).not.toBe(before);
-  expect(await said.jsonValue()).toEqual([]);
+  expect(await announced.jsonValue()).toEqual([]);
   await page.getByRole('combobox', { name: 'Search' }).fill('title:Arrives');
   await page.keyboard.press('Enter');
-  await expect.poll(() => said.jsonValue()).toContain('3 notifications');
+  await expect.poll(() => announced.jsonValue()).toContain('3 notifications');
 });
 
 test('the down arrow leads into the list from the page itself, and from no control beside it', async () => {

@@ -20,7 +20,7 @@ test('every format of the server is on the page', () => {
 });
 
 test('somebody with Prometheus finds what to enter, with a new token in it, and sees that it arrives; GitHub signs', async () => {
-  const { page, close, complaints } = await lab.desk({ path: 'settings/integrations' });
+  const { page, close, errors } = await lab.desk({ path: 'settings/integrations' });
   await page.getByRole('button', { name: 'GitHub' }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('prom');
@@ -76,7 +76,7 @@ test('somebody with Prometheus finds what to enter, with a new token in it, and 
     },
   });
   expect(ping.status, ping.text).toBe(200);
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 
@@ -98,7 +98,7 @@ test('a token shows the same secret; whoever is no admin sees the addresses with
 });
 
 test('a mapping is written beside a payload with a live preview, its errors stand at their fields, and what comes is captured', async () => {
-  const { page, close, complaints } = await lab.desk({ path: 'settings/integrations?tab=mappings' });
+  const { page, close, errors } = await lab.desk({ path: 'settings/integrations?tab=mappings' });
   await page.getByText('No mappings').waitFor();
   await page.keyboard.press('n');
   const creation = page.getByRole('dialog', { name: 'Create mapping' });
@@ -146,6 +146,6 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   await drawer.getByRole('button', { name: 'Delete…' }).click();
   await page.getByRole('button', { name: 'Delete mapping' }).click();
   await page.getByText('No mappings').waitFor();
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });

@@ -35,7 +35,7 @@ for (const { path, opener, asking } of [
   { path: 'rules', opener: /^DB to the NOC/, asking: 'Delete…' },
 ]) {
   test(`${path}: Esc closes the question alone, then the drawer, and the focus goes back each time`, () =>
-    at({ path }, async ({ page, complaints }) => {
+    at({ path }, async ({ page, errors }) => {
       await page.locator('main button, main a').filter({ hasText: opener }).first().press('Enter');
       const dialogs = page.getByRole('dialog');
       const ask = dialogs.getByRole('button', { name: asking });
@@ -52,7 +52,7 @@ for (const { path, opener, asking } of [
       await page.keyboard.press('Escape');
       await expect.poll(() => dialogs.count()).toBe(0);
       await hasFocus(page, opener);
-      expect(complaints).toEqual([]);
+      expect(errors).toEqual([]);
     }));
 }
 

@@ -25,7 +25,7 @@ const levelOf = async (name: string) => {
 };
 
 test('a level is made, styled with its preview before one’s eyes, and deleted', () =>
-  at({}, async ({ page, complaints }) => {
+  at({}, async ({ page, errors }) => {
     await page.keyboard.press('n');
     await page.getByLabel('Name', { exact: true }).fill('Warning');
     await page.getByText('This name is already in use.').waitFor();
@@ -51,7 +51,7 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
     await page.getByRole('button', { name: 'Delete level' }).click();
     await drawer.waitFor({ state: 'detached' });
     expect(await levelOf('billing')).toBeUndefined();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }));
 
 test('what was changed of a level is not lost unasked: by Esc, or by the way back', () =>
@@ -100,7 +100,7 @@ test('a level that a rule names is not deleted, and the rule is named', () =>
   }));
 
 test('a viewer hears and sees a level, and changes none', () =>
-  at({ role: 'viewer' }, async ({ page, complaints }) => {
+  at({ role: 'viewer' }, async ({ page, errors }) => {
     const play = page.getByRole('row', { name: 'security' }).getByRole('button', { name: /^Play Alarm/ });
     await play.press('Enter');
     await expect.poll(() => play.getAttribute('aria-disabled')).toBe('true');
@@ -110,10 +110,10 @@ test('a viewer hears and sees a level, and changes none', () =>
     const drawer = page.getByRole('dialog', { name: 'security' });
     await drawer.getByText('#101010').waitFor();
     expect(await drawer.getByRole('button', { name: /Save|Delete/ }).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }));
 
-test('the drawer has no fault that axe knows', () =>
+test('the drawer has no accessibility problem', () =>
   at({}, async ({ page }) => {
     await page.getByRole('row', { name: 'security' }).click();
     await page.getByRole('textbox', { name: 'Rank' }).waitFor();

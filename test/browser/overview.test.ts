@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 afterEach(async () => {
-  expect(desk?.complaints).toEqual([]);
+  expect(desk?.errors).toEqual([]);
   await desk?.close();
   desk = undefined;
 });

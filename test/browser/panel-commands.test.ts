@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 afterEach(async () => {
-  expect(open?.complaints).toEqual([]);
+  expect(open?.errors).toEqual([]);
   await open?.close();
   open = undefined;
   await lab.clearAll();
@@ -21,7 +21,7 @@ async function screen(options: ScreenOptions): Promise<Screen> {
   return open;
 }
 
-async function tell({ panelId }: Screen, command: string): Promise<void> {
+async function sendCommand({ panelId }: Screen, command: string): Promise<void> {
   const { json } = await lab.server.call('POST', `/api/panels/${panelId}/${command}`, { token: key });
   expect(json).toEqual({ ok: true, reached: true });
 }
@@ -29,7 +29,7 @@ async function tell({ panelId }: Screen, command: string): Promise<void> {
 const panelOf = async ({ panelId }: Screen) =>
   (await lab.server.call('GET', `/api/panels/${panelId}`, { token: key })).json;
 
-test('told to identify itself, a screen shows the name and place of its panel, large, for five seconds', async () => {
+test('on the command identify a screen shows the name and place of its panel, large, for five seconds', async () => {
   const shown = await screen({ name: 'NOC east wall' });
   await lab.server.call('PATCH', `/api/panels/${shown.panelId}`, {
     token: key,
@@ -47,7 +47,7 @@ test('told to identify itself, a screen shows the name and place of its panel, l
     }));
   await expect
     .poll(async () => {
-      await tell(shown, 'identify');
+      await sendCommand(shown, 'identify');
       return look();
     })
     .toEqual({
@@ -61,23 +61,23 @@ test('told to identify itself, a screen shows the name and place of its panel, l
 
 test('where motion is unwelcome the name is shown and does not flash', async () => {
   const shown = await screen({ name: 'still', reducedMotion: 'reduce' });
-  await tell(shown, 'identify');
+  await sendCommand(shown, 'identify');
   const name = shown.page.locator('.identify');
   await name.waitFor();
   expect(await name.evaluate((node) => getComputedStyle(node).animationName)).toBe('none');
 });
 
-test('told to reload, the page loads anew once in a minute and keeps its pairing', async () => {
+test('on the command reload the page loads anew once in a minute and keeps its pairing', async () => {
   const shown = await screen({ name: 'reloads' });
   const loads = () => shown.page.evaluate(() => performance.timeOrigin);
   const first = await loads();
-  await tell(shown, 'reload');
+  await sendCommand(shown, 'reload');
   await expect.poll(() => loads().catch(() => first)).not.toBe(first);
   await shown.page.locator('header[data-health="online"] h1', { hasText: 'reloads' }).waitFor();
   const second = await loads();
   await expect.poll(async () => (await panelOf(shown)).online).toBe(true);
-  await tell(shown, 'reload');
-  await tell(shown, 'identify');
+  await sendCommand(shown, 'reload');
+  await sendCommand(shown, 'identify');
   await shown.page.locator('.identify').waitFor();
   expect(await loads()).toBe(second);
 });
@@ -90,7 +90,7 @@ test('the test card shows name, size, every level and the time, until something 
   });
   await expect
     .poll(async () => {
-      await tell(shown, 'test');
+      await sendCommand(shown, 'test');
       return shown.page.locator('.test-levels li').allTextContents();
     })
     .toEqual(['Critical', 'Error', 'Warning', 'Info', 'audit', 'Success']);
@@ -125,7 +125,7 @@ test('the test card shows name, size, every level and the time, until something 
 
 test('a touch takes the test card away, and the screen says which page it is', async () => {
   const shown = await screen({ name: 'touched', locale: 'de-DE' });
-  await tell(shown, 'test');
+  await sendCommand(shown, 'test');
   await shown.page.locator('.test-card', { hasText: 'Testbild' }).click();
   await shown.page.locator('.overlay').waitFor({ state: 'hidden' });
   expect(await panelOf(shown)).toMatchObject({

@@ -8,7 +8,7 @@ export interface Screen extends Window {
   readonly panelId: string;
   readonly token: string;
   /** What the page's policy refused, and what broke in it. */
-  readonly complaints: string[];
+  readonly errors: string[];
 }
 
 export interface ScreenOptions extends WindowOptions {
@@ -60,7 +60,7 @@ export class PanelLab {
   /** A browser's window on a wall, which nobody has paired. */
   async window(options: WindowOptions = {}): Promise<Omit<Screen, 'panelId' | 'token'>> {
     const window = await this.#windows.open({ viewport: { width: 1920, height: 1080 }, ...options });
-    return { ...window, complaints: watchComplaints(window.page) };
+    return { ...window, errors: watchErrors(window.page) };
   }
 
   /** Takes everything off every panel. */
@@ -78,16 +78,16 @@ export class PanelLab {
 }
 
 /** Errors, and everything that the page's policy refused. */
-function watchComplaints(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+function watchErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(`error: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
-    if (/Content Security Policy|TrustedHTML|TrustedScript/i.test(text)) complaints.push(`policy: ${text}`);
+    if (/Content Security Policy|TrustedHTML|TrustedScript/i.test(text)) errors.push(`policy: ${text}`);
   });
   page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    errors.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  return complaints;
+  return errors;
 }

@@ -30,7 +30,7 @@ const cards = ({ page }: Screen) => page.locator('.card[data-id]');
 const titles = (screen: Screen) => cards(screen).locator('h2').allTextContents();
 
 test('a screen without a token shows a code, and its panel once someone has approved it', async () => {
-  const { page, close, complaints } = await lab.window();
+  const { page, close, errors } = await lab.window();
   await page.goto(`${lab.server.url}/panel`);
   await page.locator('.pairing .qr svg').waitFor();
   const code = await page.locator('.code').textContent();
@@ -45,7 +45,7 @@ test('a screen without a token shows a code, and its panel once someone has appr
   await page.reload();
   await page.locator('header[data-health="online"] h1', { hasText: 'lobby' }).waitFor();
   expect(new URL(page.url()).search).toBe('');
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 
@@ -134,14 +134,14 @@ test.each([
   ['deleted', 'This panel was deleted'],
 ])(
   'a screen whose token was revoked or whose panel was deleted says so and can be paired again: %s',
-  async (how, says) => {
+  async (how, message) => {
     const screen = await screenWithRule(how);
     const token = await lab.server.key('admin');
     const id = screen.token.split('_')[1];
     const path = how === 'revoked' ? `/api/tokens/${id}` : `/api/panels/${screen.panelId}`;
     const { status, text } = await lab.server.call('DELETE', path, { token });
     expect(status, text).toBeLessThan(300);
-    await screen.page.locator('.pairing .ended', { hasText: says }).waitFor();
+    await screen.page.locator('.pairing .ended', { hasText: message }).waitFor();
     await screen.page.locator('.pairing .qr svg').waitFor();
     expect(await screen.page.evaluate(() => localStorage.getItem('belfry.panel'))).toBeNull();
   },

@@ -58,7 +58,7 @@ describe('hostile text', () => {
         () => document.querySelectorAll('body script, iframe, form, style, img, base').length,
       ),
     ).toBe(0);
-    expect(screen.complaints).toEqual([]);
+    expect(screen.errors).toEqual([]);
     await screen.close();
   });
 

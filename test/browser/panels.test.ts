@@ -27,7 +27,7 @@ const panelOf = async (name: string) => {
 };
 
 test('a screen that shows a code is let in from its QR address, and comes online before one’s eyes', () =>
-  at({}, async ({ page, complaints }) => {
+  at({}, async ({ page, errors }) => {
     const wall = await lab.browser.newContext();
     const screen = await wall.newPage();
     await screen.goto(`${lab.server.url}/panel`);
@@ -46,7 +46,7 @@ test('a screen that shows a code is let in from its QR address, and comes online
     await dialog.getByRole('button', { name: 'Done' }).click();
     await row(page, 'Lobby').getByText('online').waitFor();
     expect(await panelOf('Lobby')).toMatchObject({ tags: ['lobby'], online: true });
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
     await wall.close();
   }));
 
@@ -65,7 +65,7 @@ test('a code that no screen shows is refused where it was typed; characters of n
   }));
 
 test('what a panel shows stands in its row, and whole in its drawer; it can be told to say who it is', () =>
-  at({ role: 'member' }, async ({ page, complaints }) => {
+  at({ role: 'member' }, async ({ page, errors }) => {
     await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('control room');
@@ -82,7 +82,7 @@ test('what a panel shows stands in its row, and whole in its drawer; it can be t
     await page.getByRole('searchbox').fill('');
     await row(page, 'Workshop kiosk').getByRole('button', { name: 'Test card: Workshop kiosk' }).click();
     await page.getByText('Workshop kiosk is offline. Nothing was sent.').waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }));
 
 test('settings are checked at their place, saved as a whole, and not lost by closing', () =>
@@ -147,7 +147,7 @@ test('who scans a code and may not approve it gets a link for an admin', () =>
     await dialog.waitFor({ state: 'detached' });
   }));
 
-test('drawer and pairing have no fault that axe knows', () =>
+test('drawer and pairing have no accessibility problem', () =>
   at({}, async ({ page }) => {
     await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();
     await row(page, 'NOC east wall').click();

@@ -5,16 +5,16 @@ import { faultsIn } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 
 let lab: DashboardLab;
-let desks: Pick<Desk, 'close' | 'complaints'>[] = [];
+let desks: Pick<Desk, 'close' | 'errors'>[] = [];
 beforeAll(async () => {
   lab = await DashboardLab.start(inject('browserPath'));
 });
 afterAll(() => lab.close());
 afterEach(async () => {
-  const complaints = desks.flatMap((desk) => desk.complaints);
+  const errors = desks.flatMap((desk) => desk.errors);
   await Promise.all(desks.map((desk) => desk.close()));
   desks = [];
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 async function open(options: DeskOptions): Promise<Desk> {
@@ -71,7 +71,7 @@ test('an invitation makes an account, and its role can be changed and taken', as
 
 test('a used invitation says that it does not work', async () => {
   const { page, close } = await lab.window();
-  desks.push({ close, complaints: [] });
+  desks.push({ close, errors: [] });
   await page.goto(`${lab.server.url}/invite#${'y'.repeat(40)}`);
   await page.getByRole('heading', { name: 'Invitation not valid' }).waitFor();
 });

@@ -42,7 +42,7 @@ async function deviceWindow(subscription = service.subscribe()) {
 
 test('the page of a device says what went wrong as a problem, and what can be done', async () => {
   const { link, removeAll } = await pushChannel();
-  const { page, complaints, close } = await deviceWindow();
+  const { page, errors, close } = await deviceWindow();
   const button = (name: string) => page.getByRole('button', { name });
   const problem = (text: string) => page.locator('.status.problem', { hasText: text }).waitFor();
   const linkField = page.getByLabel('Link from the channel’s page');
@@ -80,7 +80,7 @@ test('the page of a device says what went wrong as a problem, and what can be do
   await button('Turn on notifications').click();
   await page.getByRole('heading', { name: 'On: On call' }).nth(1).waitFor();
 
-  // Removed meanwhile: said, and forgotten.
+  // Removed meanwhile: the page shows that, and forgets it.
   await other.removeAll();
   await button('Send test').nth(1).click();
   await problem('This device was removed from its channel');
@@ -89,13 +89,13 @@ test('the page of a device says what went wrong as a problem, and what can be do
   await button('Turn off').click();
   await page.locator('.status:not(.problem)', { hasText: 'are off' }).waitFor();
   await linkField.waitFor();
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 
 test('the page of a device is there, with a reason, when what it needs cannot be reached', async () => {
   const { link } = await pushChannel();
-  const { page, complaints, close } = await deviceWindow();
+  const { page, errors, close } = await deviceWindow();
   const button = (name: string) => page.getByRole('button', { name });
   const problem = (text: string) => page.locator('.status.problem', { hasText: text }).waitFor();
   const card = page.getByRole('heading', { name: 'On: On call' });
@@ -145,11 +145,11 @@ test('the page of a device is there, with a reason, when what it needs cannot be
   await page.reload();
   await problem('storage is blocked');
   await button('Try again').waitFor();
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await close();
 });
 
-test('a subscription that the server could not be told of is told again at the next message', async () => {
+test('a subscription that could not be sent to the server is sent again at the next message', async () => {
   const first = service.subscribe();
   const { page, context, close } = await deviceWindow(first);
   for (const { link } of [await pushChannel(), await pushChannel()]) {
@@ -159,7 +159,7 @@ test('a subscription that the server could not be told of is told again at the n
   }
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
   const renewed = service.subscribe();
-  const asked = await worker.evaluate(async ({ endpoint, keys }) => {
+  const requests = await worker.evaluate(async ({ endpoint, keys }) => {
     const scope = self as unknown as EventTarget & {
       registration: ServiceWorkerRegistration & { sync: { register(): Promise<void> } };
     };
@@ -184,7 +184,7 @@ test('a subscription that the server could not be told of is told again at the n
     globalThis.fetch = send;
     return count;
   }, renewed);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(await isRenewalOpen(page)).toBe(true);
   const before = service.pushed.length;
   await deliver(page, JSON.stringify({ title: 'Disk full' }));

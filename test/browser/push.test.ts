@@ -31,7 +31,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   expect(await faultsInBothSchemes(desk)).toEqual([]);
 
   const browser = service.subscribe();
-  const { page, context, complaints } = await lab.window({ viewport: { width: 390, height: 844 } });
+  const { page, context, errors } = await lab.window({ viewport: { width: 390, height: 844 } });
   await subscribeAt(context, { endpoint: browser.endpoint, keys: browser.keys });
   await page.goto(`${lab.server.url}/push`);
   await page.getByText('Notifications from this site are blocked').waitFor();
@@ -125,7 +125,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   await desk.getByText('No device yet').waitFor();
   await page.goto(link);
   await page.getByText('This link was used or has expired').waitFor();
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
   await context.close();
   await close();
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 beforeEach(clear);
 afterEach(async () => {
-  expect(desk.complaints).toEqual([]);
+  expect(desk.errors).toEqual([]);
   await desk.close();
 });
 

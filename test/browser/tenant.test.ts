@@ -21,7 +21,7 @@ const settings = async () =>
   (await lab.server.call('GET', '/api/tenant', { token: await lab.server.key('viewer') })).json;
 
 test('each part of the settings is saved by itself, and what is wrong is said at its place', () =>
-  at({}, async ({ page, complaints }) => {
+  at({}, async ({ page, errors }) => {
     await page.getByLabel('Tenant name').fill('Example Operations');
     await page.getByRole('button', { name: 'Save: Name' }).click();
     await page.getByRole('navigation').getByText('Example Operations').waitFor();
@@ -47,7 +47,7 @@ test('each part of the settings is saved by itself, and what is wrong is said at
       retentionCount: null,
       rate: { perSecond: 50, burst: 500 },
     });
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }));
 
 test('whoever is no admin reads the settings, and has no field', () =>

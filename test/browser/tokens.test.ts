@@ -20,7 +20,7 @@ async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Pr
 }
 
 test('a token is made, shown once with commands for this server, and ends its screen’s stream when it is revoked', () =>
-  at({}, async ({ page, complaints }) => {
+  at({}, async ({ page, errors }) => {
     await page.keyboard.press('n');
     await page.getByLabel('Name', { exact: true }).fill('new sender');
     await page.getByRole('checkbox', { name: 'panel' }).check();
@@ -50,7 +50,7 @@ test('a token is made, shown once with commands for this server, and ends its sc
     await stream.ended;
     await page.getByLabel(/Show 2 revoked or expired/).click({ force: true });
     await page.getByRole('row', { name: 'new sender' }).getByText('revoked').waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }));
 
 test('what would be refused is said at its place before it is sent', () =>
@@ -101,7 +101,7 @@ test('whoever is no admin is told so, and sees no token', () =>
     expect(await page.locator('table').count()).toBe(0);
   }));
 
-test('creation and drawer have no fault that axe knows', () =>
+test('creation and drawer have no accessibility problem', () =>
   at({}, async ({ page }) => {
     await page.getByRole('row', { name: 'alertmanager' }).waitFor();
     await page.keyboard.press('n');

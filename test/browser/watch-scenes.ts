@@ -15,7 +15,7 @@ interface Happened {
 
 const minute = 60_000;
 
-const told: readonly Happened[] = [
+const happened: readonly Happened[] = [
   {
     agoMs: 20_000,
     title: 'Power lost in rack 4, on battery',
@@ -53,7 +53,7 @@ const messages = ['threshold 30 s for 5 min', '184 of 200 in use', 'orders by cu
 
 /** The newest first. */
 const day: readonly Happened[] = [
-  ...told,
+  ...happened,
   ...Array.from({ length: 260 }, (_, n): Happened => {
     const level = n % 23 === 4 ? 'error' : n % 7 === 3 ? 'info' : n % 11 === 5 ? 'success' : 'warning';
     const wave = Math.round(2.4 * minute * (1 + Math.abs(Math.sin(n * 0.21)) * 2.3));

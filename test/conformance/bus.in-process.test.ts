@@ -13,12 +13,12 @@ test('a listener that throws fails neither its publisher nor the other listeners
   const errors: unknown[] = [];
   const bus = createInProcessBus((error) => errors.push(error));
   const error = new Error('a bug');
-  const heard: string[] = [];
+  const woken: string[] = [];
   bus.subscribe(1, () => {
     throw error;
   });
-  bus.subscribe(1, () => heard.push('other'));
+  bus.subscribe(1, () => woken.push('other'));
   bus.publish(1, []);
-  expect(heard).toEqual(['other']);
+  expect(woken).toEqual(['other']);
   expect(errors).toEqual([error]);
 });

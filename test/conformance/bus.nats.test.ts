@@ -7,10 +7,10 @@ import { NodeBus } from '#bus/node-bus.ts';
 import { eventually } from '../support/eventually.ts';
 import { missingNats, startNats, type TestNats } from '../support/nats.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { gap } from '../torture/gap.ts';
+import { skipReason } from '../torture/skip-reason.ts';
 import { nodeBusConformance } from './bus-between-nodes.ts';
 
-const missing = gap(missingNats());
+const missing = skipReason(missingNats());
 describe.skipIf(missing !== undefined)(missing ?? 'with NATS', () => {
   let server: TestNats;
   beforeAll(async () => {

@@ -7,34 +7,35 @@ import { limitMs } from '../support/patience.ts';
 /** A bus to test, and how to give back what it holds. */
 export interface OpenedBus {
   readonly bus: Bus;
-  /** The first who listens to a channel is rung once it listens on the other side. */
+  /** The first listener to a topic is woken once the topic is listened to on the other side. */
   readonly wakesWhenListening?: boolean;
   close(): Promise<void>;
 }
 
-/** Longer than any bus may take to ring. Nobody tells these followers the head of the log. */
+/** Longer than any bus may take to wake a listener. These followers do not get the head of the log. */
 const soonMs = limitMs(1_000);
 
-/** Resolves with what `look` answers once that is not undefined; looks again at every ring of `told`. */
-class Bell {
+/** Waits for a condition, which is checked at every wake-up. */
+class Waiter {
   readonly #waiting = new Set<() => void>();
 
-  readonly told = (): void => {
-    for (const look of this.#waiting) look();
+  readonly wake = (): void => {
+    for (const check of this.#waiting) check();
   };
 
-  until<T>(look: () => T | undefined): Promise<T> {
+  /** Resolves with the first result of `find` that is not undefined. */
+  until<T>(find: () => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`not so within ${soonMs} ms`)), soonMs);
-      const again = () => {
-        const found = look();
+      const check = () => {
+        const found = find();
         if (found === undefined) return;
         clearTimeout(timer);
-        this.#waiting.delete(again);
+        this.#waiting.delete(check);
         resolve(found);
       };
-      this.#waiting.add(again);
-      again();
+      this.#waiting.add(check);
+      check();
     });
   }
 }
@@ -55,53 +56,53 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
 
     /** Resolves once what is published from now on arrives. */
     const listen = async (tenant: number) => {
-      const bell = new Bell();
-      const rings: (readonly Entry[])[] = [];
+      const waiter = new Waiter();
+      const wakeUps: (readonly Entry[])[] = [];
       const stopListening = bus.subscribe(tenant, (entries) => {
-        rings.push(entries);
-        bell.told();
+        wakeUps.push(entries);
+        waiter.wake();
       });
-      const rung = (times: number) => bell.until(() => (rings.length >= times ? true : undefined));
+      const woken = (times: number) => waiter.until(() => (wakeUps.length >= times ? true : undefined));
       const others = listening.get(tenant) ?? 0;
       listening.set(tenant, others + 1);
       if (others === 0 && opened.wakesWhenListening) {
-        await rung(1);
-        rings.length = 0;
+        await woken(1);
+        wakeUps.length = 0;
       }
       const stop = () => {
         stopListening();
         listening.set(tenant, (listening.get(tenant) ?? 1) - 1);
       };
-      return { rings, stop, rung };
+      return { wakeUps, stop, woken };
     };
 
-    test('rings everyone who listens to that tenant', async () => {
+    test('wakes everyone who listens to that tenant', async () => {
       const [one, other] = [await listen(1), await listen(1)];
       bus.publish(1, [notification(1)]);
-      await Promise.all([one.rung(1), other.rung(1)]);
+      await Promise.all([one.woken(1), other.woken(1)]);
     });
 
-    test('what a ring carries is what was published, or nothing', async () => {
+    test('a wake-up carries the published entries, or nothing', async () => {
       const listener = await listen(1);
       const entries = [notification(1), notification(2)];
       bus.publish(1, entries);
-      await listener.rung(1);
-      expect([[], entries]).toContainEqual(listener.rings[0]);
+      await listener.woken(1);
+      expect([[], entries]).toContainEqual(listener.wakeUps[0]);
     });
 
-    test('rings nobody of another tenant', async () => {
+    test('wakes nobody of another tenant', async () => {
       const [own, foreign] = [await listen(1), await listen(2)];
       bus.publish(1, [notification(1)]);
-      await own.rung(1);
+      await own.woken(1);
       bus.publish(2, []);
-      await foreign.rung(1);
-      expect(foreign.rings).toEqual([[]]);
+      await foreign.woken(1);
+      expect(foreign.wakeUps).toEqual([[]]);
     });
 
-    test('rings for no entries at all, which only says that something happened', async () => {
+    test('wakes listeners without entries too', async () => {
       const listener = await listen(1);
       bus.publish(1, []);
-      await listener.rung(1);
+      await listener.woken(1);
     });
 
     test('publishing to a tenant that nobody listens to does nothing', () => {
@@ -113,8 +114,8 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
       leaver.stop();
       leaver.stop();
       bus.publish(1, [notification(1)]);
-      await stayer.rung(1);
-      expect(leaver.rings).toEqual([]);
+      await stayer.woken(1);
+      expect(leaver.wakeUps).toEqual([]);
     });
 
     test('who stops while it is rung keeps no other from hearing', async () => {
@@ -122,14 +123,14 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
       const stop = bus.subscribe(1, () => stop());
       const later = await listen(1);
       bus.publish(1, [notification(1)]);
-      await Promise.all([earlier.rung(1), later.rung(1)]);
+      await Promise.all([earlier.woken(1), later.woken(1)]);
     });
 
     test('who listens again after everyone had left is rung', async () => {
       (await listen(1)).stop();
       const again = await listen(1);
       bus.publish(1, [notification(1)]);
-      await again.rung(1);
+      await again.woken(1);
     });
 
     describe('with followers', () => {
@@ -139,7 +140,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
       });
 
       const followLog = (tenant: number, log: ModelLog, pageSize: number) => {
-        const bell = new Bell();
+        const waiter = new Waiter();
         const seen: number[] = [];
         const follower = follow({
           monotonicNow: () => performance.now(),
@@ -150,7 +151,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
           pageSize,
           deliver: (entries) => {
             seen.push(...entries.map(({ position }) => position));
-            bell.told();
+            waiter.wake();
           },
           onGap: (first) => {
             throw new Error(`a gap before ${first}`);
@@ -163,7 +164,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
         return {
           seen,
           follower,
-          all: (count: number) => bell.until(() => (seen.length >= count ? true : undefined)),
+          all: (count: number) => waiter.until(() => (seen.length >= count ? true : undefined)),
         };
       };
       const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);

@@ -4,7 +4,7 @@ import { auditPage, deletions } from '#storage/audit-log.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function auditLogConformance(lab: () => DirectoryLab): void {
-  test('entries are told as they were written, the newest first', async () => {
+  test('entries are listed as they were written, the newest first', async () => {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();
     await directory.levels.put(tenant, 'deploy', { rank: 35 }, 'ann@example.org', 1_000);
@@ -18,20 +18,20 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
-  test('page by page each entry is told once, whatever is written meanwhile', async () => {
+  test('page by page each entry is listed once, whatever is written meanwhile', async () => {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();
     for (let rank = 1; rank <= 7; rank++) await directory.levels.put(tenant, 'deploy', { rank }, 'x', rank);
-    const told: string[] = [];
+    const listed: string[] = [];
     let before: string | undefined;
     for (;;) {
       const page = await directory.auditLog.page({ tenant, limit: 3, before });
-      told.push(...page.entries.map(({ at }) => at.slice(-4, -1)));
-      await directory.levels.put(tenant, 'deploy', { rank: 50 + told.length }, 'x', 9);
+      listed.push(...page.entries.map(({ at }) => at.slice(-4, -1)));
+      await directory.levels.put(tenant, 'deploy', { rank: 50 + listed.length }, 'x', 9);
       before = page.entries.at(-1)?.id;
       if (!page.more) break;
     }
-    expect(told).toEqual(['007', '006', '005', '004', '003', '002', '001', '001']);
+    expect(listed).toEqual(['007', '006', '005', '004', '003', '002', '001', '001']);
   });
 
   test('a page that ends with the last entry has no more', async () => {

@@ -32,18 +32,18 @@ export function channelsConformance(lab: () => DirectoryLab): void {
   const next = async (queue: DeliveryQueue, tenant: number) => (await queue.next(tenant, 'c')) as Delivery;
 
   test('a channel is found as it was made; its change is told, with the names of its secrets alone', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const { channels } = directory;
     const tenant = await newTenant();
-    expect(await tellsOfChange(tenant, () => channels.create(channel(tenant, 'c'), 'ann'))).toBe(true);
+    expect(await reportsChange(tenant, () => channels.create(channel(tenant, 'c'), 'ann'))).toBe(true);
     expect(await channels.find(tenant, 'c')).toEqual({ ...channel(tenant, 'c'), health });
     const patch = { name: 'new', enabled: false, secrets: ['signingKey'], sealed: 'other' };
     const update = () => channels.update(tenant, 'c', () => patch, 'bob', 9);
-    expect(await tellsOfChange(tenant, update)).toBe(true);
+    expect(await reportsChange(tenant, update)).toBe(true);
     expect(await channels.list(tenant)).toEqual([
       { ...channel(tenant, 'c'), ...patch, updatedAt: 9, health },
     ]);
-    expect(await tellsOfChange(tenant, update)).toBe(false);
+    expect(await reportsChange(tenant, update)).toBe(false);
     expect(await channels.update(tenant, 'none', () => patch, 'bob', 9)).toBeUndefined();
     const entries = await audit(tenant);
     expect(entries).toMatchObject([

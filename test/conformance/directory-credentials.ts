@@ -36,10 +36,10 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
   });
 
   test('adding stands in the audit log without secret or hash, and is told as a change', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const record = tokenRecord(tenant, newId(), { createdBy: 'ann@example.org', createdAt: 42 });
-    expect(await tellsOfChange(tenant, () => directory.credentials.add(record))).toBe(true);
+    expect(await reportsChange(tenant, () => directory.credentials.add(record))).toBe(true);
     const rows = await audit(tenant);
     expect(rows).toMatchObject([
       {
@@ -54,7 +54,7 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update changes what it names; null ends an expiry', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const record = tokenRecord(tenant, newId(), { expiresAt: 5000 });
     await directory.credentials.add(record);
@@ -67,7 +67,7 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
       allowFrom: ['::1'],
     } as const;
     const update = () => directory.credentials.update(tenant, 'token', record.id, patch, 'x', 7);
-    expect(await tellsOfChange(tenant, update)).toBe(true);
+    expect(await reportsChange(tenant, update)).toBe(true);
     expect(await directory.credentials.find(record.id)).toEqual({ ...record, ...patch });
     expect(await audit(tenant)).toMatchObject([
       {
@@ -90,14 +90,14 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
   });
 
   test('a second revocation keeps the first time and is no change', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const record = tokenRecord(tenant, newId());
     await directory.credentials.add(record);
     await audit(tenant);
     const revoke = (at: number) => directory.credentials.revoke(tenant, 'token', record.id, 'x', at);
-    expect(await tellsOfChange(tenant, () => revoke(5000))).toBe(true);
-    expect(await tellsOfChange(tenant, () => revoke(6000))).toBe(false);
+    expect(await reportsChange(tenant, () => revoke(5000))).toBe(true);
+    expect(await reportsChange(tenant, () => revoke(6000))).toBe(false);
     expect(await revoke(7000)).toEqual({ ...record, revokedAt: 5000 });
     expect(await audit(tenant)).toMatchObject([
       { action: 'token.revoke', detail: { name: record.name, scopes: ['notify'], expiresAt: null } },
@@ -141,7 +141,7 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
   });
 
   test('uses are noted in bulk, the latest wins, and they are no change of configuration', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const [a, b] = [await newTenant(), await newTenant()];
     const [first, second] = [tokenRecord(a, newId()), tokenRecord(b, newId())];
     await directory.credentials.add(first);
@@ -155,7 +155,7 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
         { tenant: a, id: first.id, at: 100, from: '10.0.0.1' },
         { tenant: a, id: second.id, at: 900, from: 'another tenant’s' },
       ]);
-    expect(await tellsOfChange(a, touch)).toBe(false);
+    expect(await reportsChange(a, touch)).toBe(false);
     expect(await credentials.find(first.id)).toMatchObject({ lastUsedAt: 200, lastUsedFrom: '10.0.0.2' });
     expect(await credentials.find(second.id)).toMatchObject({ lastUsedAt: 300, lastUsedFrom: '10.0.0.3' });
     expect(await audit(a)).toEqual([]);

@@ -44,7 +44,7 @@ function newNode(
   return { schedule, clock, fired, pass, look };
 }
 
-/** What is due: kept until it is settled, told to one node at a time. */
+/** Due times: each is kept until it is settled, and claimed by one node at a time. */
 export function dueTimesConformance(lab: () => DirectoryLab): void {
   const open = async () => {
     const { builder, executor, newTenant } = lab();
@@ -73,7 +73,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     expect(await dueTimes.find(subject)).toBeUndefined();
   });
 
-  test('what became due while nothing ran is told once, in order, and the rest in its time', async () => {
+  test('what became due while nothing ran is handled once, in order, and the rest in its time', async () => {
     const { dueTimes, tenant, start } = await open();
     const node = newNode(dueTimes, start);
     for (const [subject, afterMs] of [
@@ -95,7 +95,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     await dueTimes.remove({ tenant, kind: 'escalation', subject: 'late' });
   });
 
-  test('of several nodes one is told, and another one when that has not settled it in half a minute', async () => {
+  test('of several nodes one claims it, and another one if that has not settled it in half a minute', async () => {
     const { dueTimes, tenant, start } = await open();
     const nodes = Array.from({ length: 3 }, () => newNode(dueTimes, start + 1, { isShared: true }));
     const subjects = Array.from({ length: 150 }, (_, i) => `n${i}`).sort();
@@ -105,8 +105,8 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
       ),
     );
     await Promise.all(nodes.map(({ look }) => look()));
-    const told = nodes.flatMap(({ fired }) => fired.map(({ subject }) => subject)).sort();
-    expect(told).toEqual(subjects);
+    const claimed = nodes.flatMap(({ fired }) => fired.map(({ subject }) => subject)).sort();
+    expect(claimed).toEqual(subjects);
 
     await dueTimes.put({ tenant, kind: 'escalation', subject: 'killed', dueAt: start, data: null });
     const dying = newNode(dueTimes, start + 1, { isShared: true, fails: true });

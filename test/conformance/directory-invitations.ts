@@ -37,8 +37,8 @@ export function invitationsConformance(lab: () => DirectoryLab): void {
     expect(await invitations.find(tenant, first.id, now)).toEqual(plain(first));
     expect(await invitations.findBySecret(first.hash, now)).toEqual(plain(first));
     expect(await invitations.findBySecret('another', now)).toBeUndefined();
-    const told = await audit(tenant);
-    expect(told).toMatchObject([
+    const entries = await audit(tenant);
+    expect(entries).toMatchObject([
       {
         action: 'invitation.create',
         subject: first.id,
@@ -47,11 +47,11 @@ export function invitationsConformance(lab: () => DirectoryLab): void {
       },
       { subject: second.id },
     ]);
-    expect(JSON.stringify(told)).not.toContain('hash');
+    expect(JSON.stringify(entries)).not.toContain('hash');
   });
 
   test('accepting makes a member of the role, and uses the invitation up', async () => {
-    const { directory, newTenant, newPerson, audit, tellsOfChange } = lab();
+    const { directory, newTenant, newPerson, audit, reportsChange } = lab();
     const { invitations, members } = directory;
     const tenant = await newTenant();
     const { hash, id } = await invite(tenant, { role: 'admin' });
@@ -63,7 +63,7 @@ export function invitationsConformance(lab: () => DirectoryLab): void {
         role: 'admin',
         joinedAt: now,
       });
-    expect(await tellsOfChange(tenant, accept)).toBe(true);
+    expect(await reportsChange(tenant, accept)).toBe(true);
     expect(await members.find(tenant, person)).toMatchObject({ role: 'admin', joinedAt: now });
     expect(await invitations.list(tenant, now)).toEqual([]);
     expect(await invitations.findBySecret(hash, now)).toBeUndefined();

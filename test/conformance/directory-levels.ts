@@ -9,10 +9,10 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     (await lab().directory.levels.list(tenant)).filter(({ builtIn }) => !builtIn);
 
   test('an unknown level is registered with the rank and look of info', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     expect(
-      await tellsOfChange(tenant, () => directory.levels.register(tenant, 'deploy', 'token ci', 5)),
+      await reportsChange(tenant, () => directory.levels.register(tenant, 'deploy', 'token ci', 5)),
     ).toBe(true);
     expect(await customOf(tenant)).toEqual([{ name: 'deploy', builtIn: false, ...builtInStyles.info }]);
     expect(await audit(tenant)).toMatchObject([
@@ -21,12 +21,12 @@ export function levelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('registering a known level leaves it as it is and is no change', async () => {
-    const { directory, newTenant, tellsOfChange } = lab();
+    const { directory, newTenant, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.levels.put(tenant, 'deploy', { rank: 35 }, 'x', 1);
     const again = async () =>
       expect(await directory.levels.register(tenant, 'deploy', 'token ci', 2)).toBe(true);
-    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect(await reportsChange(tenant, again)).toBe(false);
     expect(await directory.levels.register(tenant, 'critical', 'token ci', 2)).toBe(true);
     expect(await customOf(tenant)).toMatchObject([{ name: 'deploy', rank: 35 }]);
   });
@@ -55,10 +55,10 @@ export function levelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('a put keeps what it does not name, and restyles built-in levels too', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const put = () => directory.levels.put(tenant, 'info', { color: '#000000', durationMs: 0 }, 'ann', 9);
-    expect(await tellsOfChange(tenant, put)).toBe(true);
+    expect(await reportsChange(tenant, put)).toBe(true);
     const expected = { name: 'info', builtIn: true, ...builtInStyles.info, color: '#000000', durationMs: 0 };
     expect((await directory.levels.list(tenant))[1]).toEqual(expected);
     expect(await audit(tenant)).toMatchObject([
@@ -91,13 +91,13 @@ export function levelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('a custom level can be deleted once, a built-in one never', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.levels.register(tenant, 'deploy', 'token ci', 1);
     await audit(tenant);
     const remove = (name: string) => directory.levels.remove(tenant, name, 'x', 2);
     expect(await remove('critical')).toBe(false);
-    expect(await tellsOfChange(tenant, () => remove('deploy'))).toBe(true);
+    expect(await reportsChange(tenant, () => remove('deploy'))).toBe(true);
     expect(await remove('deploy')).toBe(false);
     expect(await directory.levels.list(tenant)).toHaveLength(5);
     expect(await audit(tenant)).toMatchObject([

@@ -9,13 +9,13 @@ export function mappingsConformance(lab: () => DirectoryLab): void {
   });
 
   test('a mapping is created and replaced, listed by name, and every change is told and audited', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const [mine, theirs] = [await newTenant(), await newTenant()];
     const { mappings } = directory;
     await mappings.put(theirs, 'ups', spec('theirs'), 'x', 1);
-    expect(await tellsOfChange(mine, () => mappings.put(mine, 'ups', spec('1'), 'ann', 5))).toBe(true);
+    expect(await reportsChange(mine, () => mappings.put(mine, 'ups', spec('1'), 'ann', 5))).toBe(true);
     await mappings.put(mine, 'nas', { fields: { title: 't' } }, 'ann', 6);
-    expect(await tellsOfChange(mine, () => mappings.put(mine, 'ups', spec('2'), 'ben', 7))).toBe(true);
+    expect(await reportsChange(mine, () => mappings.put(mine, 'ups', spec('2'), 'ben', 7))).toBe(true);
     const at = '1970-01-01T00:00:00.007Z';
     expect(await mappings.list(mine)).toEqual([
       { name: 'nas', fields: { title: 't' }, updatedAt: '1970-01-01T00:00:00.006Z', updatedBy: 'ann' },

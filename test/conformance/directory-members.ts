@@ -27,11 +27,11 @@ export function membersConformance(lab: () => DirectoryLab): void {
   });
 
   test('a member is listed by name with what the person is everywhere, and with the role here', async () => {
-    const { directory, newTenant, newPerson, audit, tellsOfChange } = lab();
+    const { directory, newTenant, newPerson, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const [zoe, ann] = [await newPerson('Zoe', 'zoe@example.org'), await newPerson('Ann', 'ann@example.org')];
     await directory.members.add(tenant, zoe, 'viewer', 'cli', 4);
-    expect(await tellsOfChange(tenant, () => directory.members.add(tenant, ann, 'owner', 'cli', 5))).toBe(
+    expect(await reportsChange(tenant, () => directory.members.add(tenant, ann, 'owner', 'cli', 5))).toBe(
       true,
     );
     const expected = {
@@ -85,16 +85,16 @@ export function membersConformance(lab: () => DirectoryLab): void {
   });
 
   test('a role is changed, with the one before it in the audit log; the same again is no change', async () => {
-    const { directory, audit, tellsOfChange } = lab();
+    const { directory, audit, reportsChange } = lab();
     const { tenant, people } = await tenantOf('owner', 'viewer');
     const promote = () => directory.members.setRole({ ...change(tenant, people[1]), role: 'admin' });
     expect(
-      await tellsOfChange(tenant, async () => {
+      await reportsChange(tenant, async () => {
         expect(await promote()).toBe('done');
       }),
     ).toBe(true);
     expect(
-      await tellsOfChange(tenant, async () => {
+      await reportsChange(tenant, async () => {
         expect(await promote()).toBe('done');
       }),
     ).toBe(false);
@@ -111,11 +111,11 @@ export function membersConformance(lab: () => DirectoryLab): void {
   });
 
   test('a removed member is gone, here and nowhere else', async () => {
-    const { directory, audit, tellsOfChange } = lab();
+    const { directory, audit, reportsChange } = lab();
     const { tenant, people } = await tenantOf('owner', 'member');
     const other = await tenantOf('owner');
     await directory.members.add(other.tenant, people[1] ?? '', 'member', 'x', 1);
-    expect(await tellsOfChange(tenant, () => directory.members.remove(change(tenant, people[1])))).toBe(true);
+    expect(await reportsChange(tenant, () => directory.members.remove(change(tenant, people[1])))).toBe(true);
     expect(await directory.members.remove(change(tenant, people[1]))).toBe('not-found');
     expect(await directory.members.setRole({ ...change(tenant, people[1]), role: 'admin' })).toBe(
       'not-found',
@@ -205,7 +205,7 @@ export function membersConformance(lab: () => DirectoryLab): void {
   });
 
   test('contact is noted in bulk; an older word does not undo a newer one, and it is no change of configuration', async () => {
-    const { directory, tellsOfChange } = lab();
+    const { directory, reportsChange } = lab();
     const { tenant, people } = await tenantOf('owner');
     const person = people[0] ?? '';
     const touch = () =>
@@ -214,7 +214,7 @@ export function membersConformance(lab: () => DirectoryLab): void {
         { tenant, person, at: 100 },
         { tenant, person: 'nobody', at: 300 },
       ]);
-    expect(await tellsOfChange(tenant, touch)).toBe(false);
+    expect(await reportsChange(tenant, touch)).toBe(false);
     expect(await directory.members.find(tenant, person)).toMatchObject({ lastSeenAt: 200 });
     await directory.members.touch([]);
   });

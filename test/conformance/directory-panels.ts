@@ -6,10 +6,10 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   const draft = (id: string, name = `panel ${id}`) => ({ id, name, tags: ['noc'], location: 'Hall' });
 
   test('a registered panel is listed, whole', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     expect(
-      await tellsOfChange(tenant, () =>
+      await reportsChange(tenant, () =>
         directory.panels.register(tenant, draft('a', 'Lobby'), 'token tv', 5),
       ),
     ).toBe(true);
@@ -33,13 +33,13 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('what a panel was told to do stands in the audit log, and is no change', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];
     await directory.panels.register(tenant, draft('a'), 'x', 1);
     await audit(tenant);
     const note = (of: number, id: string) => directory.panels.noteCommand(of, id, 'identify', 'key me', 7);
     expect(
-      await tellsOfChange(tenant, async () => {
+      await reportsChange(tenant, async () => {
         expect([await note(tenant, 'a'), await note(tenant, 'b'), await note(other, 'a')]).toEqual([
           true,
           false,
@@ -63,7 +63,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('registering under a name that is taken answers that panel and is no change', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.panels.register(tenant, draft('a', 'Lobby'), 'x', 1);
     await audit(tenant);
@@ -74,7 +74,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
         created: false,
         panel: { id: 'a', tags: ['noc'] },
       });
-    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect(await reportsChange(tenant, again)).toBe(false);
     expect(await audit(tenant)).toEqual([]);
   });
 
@@ -92,13 +92,13 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update changes what it names; display settings are replaced as a whole', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.panels.register(tenant, draft('a', 'Lobby'), 'x', 1);
     await audit(tenant);
     await directory.panels.update(tenant, 'a', { display: { scheme: 'dark', sound: true } }, 'x', 2);
     const patch = { name: 'Foyer', tags: [], location: null, display: { maxCards: 4 } };
-    expect(await tellsOfChange(tenant, () => directory.panels.update(tenant, 'a', patch, 'x', 3))).toBe(true);
+    expect(await reportsChange(tenant, () => directory.panels.update(tenant, 'a', patch, 'x', 3))).toBe(true);
     expect(await directory.panels.list(tenant)).toMatchObject([{ id: 'a', ...patch, createdAt: 1 }]);
     expect((await directory.panels.list(tenant))[0]?.display).toEqual({ maxCards: 4 });
     expect(await audit(tenant)).toMatchObject([
@@ -146,7 +146,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('a removed panel is gone, and the tokens bound to it are revoked with it', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.panels.register(tenant, draft('gone', 'Lobby'), 'x', 1);
     const bound = tokenRecord(tenant, 'boundtoken', { panelId: 'gone', scopes: ['panel'] });
@@ -154,7 +154,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     await directory.credentials.add(bound);
     await directory.credentials.add(free);
     await audit(tenant);
-    expect(await tellsOfChange(tenant, () => directory.panels.remove(tenant, 'gone', 'x', 9))).toBe(true);
+    expect(await reportsChange(tenant, () => directory.panels.remove(tenant, 'gone', 'x', 9))).toBe(true);
     expect(await directory.panels.remove(tenant, 'gone', 'x', 10)).toBe(false);
     expect(await directory.panels.list(tenant)).toEqual([]);
     expect(await directory.credentials.find(bound.id)).toMatchObject({ revokedAt: 9 });
@@ -183,7 +183,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
   });
 
   test('contact is noted in bulk; an older word does not undo a newer one, and it is no change of configuration', async () => {
-    const { directory, newTenant, tellsOfChange } = lab();
+    const { directory, newTenant, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.panels.register(tenant, draft('a'), 'x', 1);
     const touch = () =>
@@ -192,7 +192,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
         { tenant, id: 'a', at: 100, cursor: 3, client: null, address: null },
         { tenant, id: 'nobody', at: 100, cursor: 3, client: null, address: null },
       ]);
-    expect(await tellsOfChange(tenant, touch)).toBe(false);
+    expect(await reportsChange(tenant, touch)).toBe(false);
     expect(await directory.panels.list(tenant)).toMatchObject([
       { lastSeenAt: 200, cursor: 9, client: 'panel/1.0.0', address: '10.0.0.7' },
     ]);

@@ -106,21 +106,21 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
   });
 
   test('what changes nothing brings no revision', async () => {
-    const { tenant, rules, audit, tellsOfChange } = await start('a', 'b');
+    const { tenant, rules, audit, reportsChange } = await start('a', 'b');
     const nothing = async () => {
       await rules.update(tenant, ruleSpec('nobody'), 'x', 2);
       await rules.remove(tenant, 'nobody', 'x', 2);
       await rules.order(tenant, ['b'], 'x', 2);
       expect(await rules.order(tenant, ['a', 'b'], 'x', 2)).toBe(true);
     };
-    expect(await tellsOfChange(tenant, nothing)).toBe(false);
+    expect(await reportsChange(tenant, nothing)).toBe(false);
     expect((await rules.set(tenant)).revision).toBe(2);
     expect(await audit(tenant)).toEqual([]);
   });
 
   test('an order is one revision and one line of the audit log, and renumbers only what moves', async () => {
-    const { tenant, rules, audit, tellsOfChange, rows } = await start('a', 'b', 'c', 'd', 'e');
-    expect(await tellsOfChange(tenant, () => rules.order(tenant, ['a', 'c', 'b', 'd', 'e'], 'ann', 9))).toBe(
+    const { tenant, rules, audit, reportsChange, rows } = await start('a', 'b', 'c', 'd', 'e');
+    expect(await reportsChange(tenant, () => rules.order(tenant, ['a', 'c', 'b', 'd', 'e'], 'ann', 9))).toBe(
       true,
     );
     expect(await idsOf(tenant)).toEqual(['a', 'c', 'b', 'd', 'e']);

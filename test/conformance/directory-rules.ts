@@ -24,13 +24,13 @@ export function rulesConformance(lab: () => DirectoryLab): void {
   const idsOf = async (tenant: number) => (await lab().directory.rules.list(tenant)).map(({ id }) => id);
 
   test('a new rule stands last, whole, and uncounted', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.rules.create(tenant, ruleSpec('a'), 'x', 1);
     await audit(tenant);
     const spec = ruleSpec('b', { continue: true, note: 'ä "quoted"' });
     expect(
-      await tellsOfChange(tenant, () => directory.rules.create(tenant, spec, 'ann', 1_700_000_000_000)),
+      await reportsChange(tenant, () => directory.rules.create(tenant, spec, 'ann', 1_700_000_000_000)),
     ).toBe(true);
     expect(await idsOf(tenant)).toEqual(['a', 'b']);
     expect((await directory.rules.list(tenant))[1]).toEqual({
@@ -76,13 +76,13 @@ export function rulesConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update keeps place, creation and hits', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     for (const id of ['a', 'b', 'c']) await directory.rules.create(tenant, ruleSpec(id), 'x', 1000);
     await directory.rules.hit(tenant, [{ id: 'b', count: 3, at: 1500 }]);
     await audit(tenant);
     const changed = ruleSpec('b', { name: 'renamed', enabled: false });
-    expect(await tellsOfChange(tenant, () => directory.rules.update(tenant, changed, 'ann', 2000))).toBe(
+    expect(await reportsChange(tenant, () => directory.rules.update(tenant, changed, 'ann', 2000))).toBe(
       true,
     );
     expect(await idsOf(tenant)).toEqual(['a', 'b', 'c']);
@@ -103,13 +103,13 @@ export function rulesConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update that changes nothing brings no new version, and is not in the audit log', async () => {
-    const { directory, newTenant, audit, rows, tellsOfChange } = lab();
+    const { directory, newTenant, audit, rows, reportsChange } = lab();
     const tenant = await newTenant();
     const made = await directory.rules.create(tenant, ruleSpec('a'), 'x', 1000);
     await audit(tenant);
     const again = async () =>
       expect(await directory.rules.update(tenant, ruleSpec('a'), 'x', 2000)).toEqual(made);
-    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect(await reportsChange(tenant, again)).toBe(false);
     expect([await audit(tenant), (await rows('rules', tenant)).length]).toEqual([[], 1]);
   });
 
@@ -164,7 +164,7 @@ export function rulesConformance(lab: () => DirectoryLab): void {
   });
 
   test('hits add up in bulk, keep the latest time, and are no change of configuration', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     for (const id of ['a', 'b']) await directory.rules.create(tenant, ruleSpec(id), 'x', 1);
     const { revision } = await directory.rules.set(tenant);
@@ -180,7 +180,7 @@ export function rulesConformance(lab: () => DirectoryLab): void {
       ]);
       await directory.rules.hit(tenant, []);
     };
-    expect(await tellsOfChange(tenant, hit)).toBe(false);
+    expect(await reportsChange(tenant, hit)).toBe(false);
     expect(await directory.rules.list(tenant)).toMatchObject([
       { hits: 7, lastHitAt: '1970-01-01T00:00:02.000Z' },
       { hits: 1, lastHitAt: '1970-01-01T00:00:01.000Z' },

@@ -11,11 +11,11 @@ export function savedSearchesConformance(lab: () => DirectoryLab): void {
   });
 
   test('a saved search is listed as it was added, by name', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     await directory.savedSearches.add(tenant, search('1', 'night'), 'ann', 5);
     const add = () => directory.savedSearches.add(tenant, search('2', 'day'), 'ann', 6);
-    expect(await tellsOfChange(tenant, add)).toBe(true);
+    expect(await reportsChange(tenant, add)).toBe(true);
     expect(await directory.savedSearches.list(tenant)).toEqual([search('2', 'day'), search('1', 'night')]);
     expect(await audit(tenant)).toMatchObject([
       { action: 'search.create', subject: '1', at: 5, by: 'ann' },

@@ -33,7 +33,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     );
   });
 
-  test('making a tenant stands in its audit log and is told as a change', async () => {
+  test('creating a tenant is in its audit log and is reported as a change', async () => {
     const { directory, rows } = lab();
     const { revision } = await directory.changedSince(0);
     const { id } = await directory.tenants.create('audited', 'Audited', 'cli', 77);
@@ -130,7 +130,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update changes what it names and nothing else', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const id = await newTenant();
     const before = await directory.tenants.get(id);
     const patch = {
@@ -139,7 +139,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       retentionDays: 'off',
       retentionCount: 10,
     } as const;
-    expect(await tellsOfChange(id, () => directory.tenants.update(id, patch, 'key ops', 99))).toBe(true);
+    expect(await reportsChange(id, () => directory.tenants.update(id, patch, 'key ops', 99))).toBe(true);
     expect(await directory.tenants.get(id)).toEqual({ ...before, changed: before.changed + 1, ...patch });
     expect(await audit(id)).toMatchObject([
       {
@@ -156,13 +156,13 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
   });
 
   test('an update that changes nothing is no change, and is not in the audit log', async () => {
-    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const { directory, newTenant, audit, reportsChange } = lab();
     const id = await newTenant();
     const { title } = await directory.tenants.get(id);
     for (const patch of [{}, { title }, { rate: null }]) {
       const again = async () =>
         expect(await directory.tenants.update(id, patch, 'x', 1)).toMatchObject({ id, title });
-      expect(await tellsOfChange(id, again)).toBe(false);
+      expect(await reportsChange(id, again)).toBe(false);
     }
     expect(await audit(id)).toEqual([]);
   });
@@ -172,11 +172,11 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     const id = await newTenant();
     const titles = Array.from({ length: 12 }, (_, i) => `title ${i}`);
     await Promise.all(titles.map((title) => directory.tenants.update(id, { title }, 'x', 1)));
-    const told = (await audit(id)).map(({ detail }) => detail as Record<string, { title: string }>);
-    expect(told.map(({ after }) => after?.title).toSorted()).toEqual(titles.toSorted());
-    expect(told.map(({ before }) => before?.title)).toEqual([
+    const entries = (await audit(id)).map(({ detail }) => detail as Record<string, { title: string }>);
+    expect(entries.map(({ after }) => after?.title).toSorted()).toEqual(titles.toSorted());
+    expect(entries.map(({ before }) => before?.title)).toEqual([
       'A lab',
-      ...told.slice(0, -1).map(({ after }) => after?.title),
+      ...entries.slice(0, -1).map(({ after }) => after?.title),
     ]);
   });
 
@@ -193,7 +193,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     }
   });
 
-  test('changes are told from any revision on, each tenant once, and nothing when there is none', async () => {
+  test('changes are reported from any revision on, each tenant once, and nothing when there is none', async () => {
     const { directory, newTenant } = lab();
     const [a, b, c] = [await newTenant(), await newTenant(), await newTenant()];
     const { revision: start } = await directory.changedSince(0);
@@ -212,12 +212,12 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     const { directory, newTenant } = lab();
     const ids = await Promise.all(Array.from({ length: 8 }, newTenant));
     let { revision } = await directory.changedSince(0);
-    const heard = new Set<number>();
+    const seen = new Set<number>();
     let busy = true;
     const poll = async () => {
       const news = await directory.changedSince(revision);
       revision = news.revision;
-      for (const id of news.tenants) heard.add(id);
+      for (const id of news.tenants) seen.add(id);
     };
     const polling = (async () => {
       while (busy) await poll();
@@ -226,6 +226,6 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     busy = false;
     await polling;
     await poll();
-    expect([...heard].sort()).toEqual([...ids].sort());
+    expect([...seen].sort()).toEqual([...ids].sort());
   });
 }

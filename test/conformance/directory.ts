@@ -35,10 +35,10 @@ export interface DirectoryLab {
   newTenant(): Promise<TenantId>;
   /** Somebody who is a member nowhere; answers the id. */
   newPerson(name: string, email?: string): Promise<string>;
-  /** A tenant's audit rows since the last call, oldest first; its creation is not told. */
+  /** A tenant's audit rows since the last call, oldest first; without its creation. */
   audit(tenant: TenantId): Promise<readonly (Omit<AuditRow, 'detail'> & { readonly detail: unknown })[]>;
-  /** Whether `work` is something `changedSince` tells of. */
-  tellsOfChange(tenant: TenantId, work: () => Promise<unknown>): Promise<boolean>;
+  /** Whether `changedSince` reports `work` as a change. */
+  reportsChange(tenant: TenantId, work: () => Promise<unknown>): Promise<boolean>;
   rows(
     table: 'rules' | 'audit' | 'invitations',
     tenant: TenantId,
@@ -82,7 +82,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
     };
     for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(() => lab));
 
-    test('the epoch is told, and stays the same', async () => {
+    test('the epoch stays the same', async () => {
       const { epoch } = await lab.directory.changedSince(0);
       expect(epoch).toMatch(/^[0-9a-z]{1,32}$/);
       expect(await lab.directory.changedSince(1e9)).toEqual({ epoch, revision: 1e9, tenants: [] });
@@ -92,7 +92,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
 
 function createLab({ dialect, builder, executor }: DirectoryDatabase): DirectoryLab {
   const directory = createDirectory(builder, executor);
-  const told = new Set<string>();
+  const returned = new Set<string>();
   let made = 0;
   const numbered = (statement: string) => {
     let number = 0;
@@ -116,19 +116,19 @@ function createLab({ dialect, builder, executor }: DirectoryDatabase): Directory
 
     async audit(tenant) {
       const all = (await rows('audit', tenant)) as unknown as AuditRow[];
-      const fresh = all.filter(({ id, action }) => action !== 'tenant.create' && !told.has(id));
-      for (const { id } of fresh) told.add(id);
+      const fresh = all.filter(({ id, action }) => action !== 'tenant.create' && !returned.has(id));
+      for (const { id } of fresh) returned.add(id);
       return fresh.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown }));
     },
 
-    async tellsOfChange(tenant, work) {
+    async reportsChange(tenant, work) {
       const { revision } = await directory.changedSince(0);
       await work();
       const { revision: later, tenants } = await directory.changedSince(revision);
-      const told = tenants.includes(tenant);
-      if (told !== later > revision)
-        throw new Error('the revision and the tenants told do not fit each other');
-      return told;
+      const isReported = tenants.includes(tenant);
+      if (isReported !== later > revision)
+        throw new Error('the revision and the reported tenants do not fit each other');
+      return isReported;
     },
 
     execute,

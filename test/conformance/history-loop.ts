@@ -124,7 +124,7 @@ export function loopConformance(lab: () => HistoryLab): void {
     const tenant = await newTenant();
     const at = start + 30_000;
     for (let i = 0; i < 3; i++)
-      stored(await database.history.append(tenant, draftOf(dull, i, undefined), null));
+      stored(await database.history.append(tenant, draftOf(plainStep, i, undefined), null));
     const minutes = await database.statistics.minutes(tenant, 0);
     expect(minutes.reduce((sum, { count }) => sum + count, 0)).toBe(3);
     await prune(database.history, tenant, { olderThan: at + hourMs * 24 }, at + hourMs * 24);
@@ -135,7 +135,7 @@ export function loopConformance(lab: () => HistoryLab): void {
   });
 }
 
-const dull: Step = {
+const plainStep: Step = {
   draft: {
     ...{ title: 't', message: 'm', level: 'info', host: null, ip: null, sourceIp: '10.0.0.1', key: null },
     ...{ tokenId: 'tok1', lasts: null },

@@ -32,7 +32,7 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
     minFreeBytes: 0,
     ...(sizes && { sizes }),
     onProblem: (message) => {
-      throw new Error(message ?? 'a trouble has ended that never was');
+      throw new Error(message ?? 'the end of a problem was reported, and no problem before');
     },
   });
   return {

@@ -145,7 +145,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     }
   });
 
-  test('the role that serves is held to the policies; of one that is not, the operator is told', async () => {
+  test('the role that serves is held to the policies; if it is not, the operator gets a warning', async () => {
     const url = await createDatabase(server());
     const warnings: string[] = [];
     const onWarning = (message: string) => warnings.push(message);
@@ -184,7 +184,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     await store(history, tenant);
   });
 
-  test('each new reason why the database cannot be used is told once', async () => {
+  test('each new reason why the database cannot be used is reported once', async () => {
     const url = await createDatabase(server());
     const name = new URL(url).pathname.slice(1);
     const problems: unknown[] = [];
@@ -194,9 +194,9 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
       await client.query(endConnections.replace('current_database()', `'${name}'`));
       await storage.history.bounds(tenant).catch(() => undefined);
       await eventually(() => expect(problems.at(-1)).toMatch('not currently accepting connections'));
-      const told = problems.length;
+      const before = problems.length;
       await new Promise((resolve) => setTimeout(resolve, 1_500));
-      expect(problems).toHaveLength(told);
+      expect(problems).toHaveLength(before);
       await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     });
     await eventually(() => expect(problems.at(-1)).toBeUndefined());
@@ -279,7 +279,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     expect(await epochOf(restored)).not.toBe(await epochOf(url));
   });
 
-  test('a node whose clock is ahead takes no live notification from the panels, and is told so once', async () => {
+  test('a node whose clock is ahead takes no live notification from the panels, and is warned once', async () => {
     const warnings: string[] = [];
     const url = await createDatabase(server());
     const { history, sweep, clockAheadMs } = await open(url, {
@@ -294,7 +294,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     expect(Math.round((clockAheadMs?.() ?? 0) / 600_000)).toBe(6);
   });
 
-  test('the operator is told when connections or locks are too few for the nodes that run', async () => {
+  test('the operator is warned when connections or locks are too few for the nodes that run', async () => {
     const url = await createDatabase(server());
     const warnings: string[] = [];
     await close(await open(url));

@@ -27,10 +27,10 @@ test('every panel hears of it at once, when it comes back, and when it starts la
   const { json } = await acknowledge(id, key, { note: ' on my way ' });
   const acknowledged = { at: expect.any(String), by: 'key key', note: 'on my way' };
   expect(json).toEqual({ ok: true, first: true, acknowledged });
-  const told = { event: 'acknowledge', data: { id, position: 2, ...json.acknowledged } };
-  expect(await wall.next(({ event }) => event === 'acknowledge')).toMatchObject(told);
+  const expected = { event: 'acknowledge', data: { id, position: 2, ...json.acknowledged } };
+  expect(await wall.next(({ event }) => event === 'acknowledge')).toMatchObject(expected);
   const back = await server.stream(`/api/panels/${away}/events`, token, seen.id as string);
-  expect(await back.next(({ event }) => event === 'acknowledge')).toMatchObject(told);
+  expect(await back.next(({ event }) => event === 'acknowledge')).toMatchObject(expected);
   const later = await server.panel(token, 'Later');
   const shown = await later.stream.next(({ event }) => event === 'notification');
   expect(shown.data).toMatchObject({ id, acknowledged: json.acknowledged });

@@ -15,20 +15,20 @@ const call = (method: string, path: string, json?: unknown, token = owner) =>
 const entries = async (query: string): Promise<AuditEntry[]> =>
   (await call('GET', `/api/audit?${query}`)).json.entries;
 
-test('page by page every entry is told once, the newest first', async () => {
+test('page by page every entry is listed once, the newest first', async () => {
   for (let rank = 1; rank <= 12; rank++) await call('PUT', '/api/levels/paged', { rank });
-  const told: AuditEntry[] = [];
+  const entries: AuditEntry[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
     const query = `limit=5&action=level.put&subject=paged${cursor && `&cursor=${cursor}`}`;
     const { json } = await call('GET', `/api/audit?${query}`);
     expect(json.entries.length).toBeLessThanOrEqual(5);
-    told.push(...json.entries);
+    entries.push(...json.entries);
     cursor = json.nextCursor;
   }
-  const ranks = told.map(({ detail }) => (detail.after as { rank: number }).rank);
+  const ranks = entries.map(({ detail }) => (detail.after as { rank: number }).rank);
   expect(ranks).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-  expect(told[0]).toEqual({
+  expect(entries[0]).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     at: expect.stringMatching(/^20\d\d-.*Z$/),
     by: 'key key',
@@ -75,7 +75,7 @@ test.each([
   ['cursor=x', 'cursor'],
   ['cursor=1', 'cursor'],
   [`by=${'x'.repeat(301)}`, 'by'],
-])('a bad question is told: %s', async (query, field) => {
+])('an invalid query is refused: %s', async (query, field) => {
   const { status, json } = await call('GET', `/api/audit?${query}`);
   expect([status, json.error]).toEqual([400, expect.stringContaining(field)]);
 });

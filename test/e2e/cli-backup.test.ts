@@ -58,11 +58,11 @@ test('a backup that is taken under load holds all that was acknowledged before i
   });
   while (acknowledged.length < 200) await sleep(20);
   const before = [...acknowledged];
-  const { stdout: said } = await cli.start(['backup', file]).ended;
+  const { stdout: message } = await cli.start(['backup', file]).ended;
   const during = acknowledged.length - before.length;
   stop = true;
   await Promise.all(writers);
-  expect(said).toMatch(new RegExp(`^backed up to ${file}: [0-9.]+ MiB, checked\n$`));
+  expect(message).toMatch(new RegExp(`^backed up to ${file}: [0-9.]+ MiB, checked\n$`));
   expect(during).toBeGreaterThan(0);
   const { titles } = look(file);
   expect(before.filter((title) => !titles.has(title))).toEqual([]);
@@ -70,7 +70,7 @@ test('a backup that is taken under load holds all that was acknowledged before i
   expect(readdirSync(join(cli.folder, 'backup'))).toEqual(['belfry.db']);
 });
 
-test('a backup overwrites nothing unless it is told to', async () => {
+test('a backup overwrites nothing without the option', async () => {
   await cli.token();
   mkdirSync(join(cli.folder, 'backup'));
   writeFileSync(file, 'precious');
@@ -93,15 +93,15 @@ test('a backup that cannot be taken says why in one line, and leaves nothing beh
   });
   await cli.token();
   writeFileSync(join(cli.folder, 'a-file'), '');
-  const told = [
+  const cases = [
     [cli.database, 'is the database itself'],
     [cli.folder, 'is a folder'],
     [join(cli.folder, 'a-file', 'b.db'), 'name a file in a folder that this user may write to'],
   ] as const;
-  for (const [path, said] of told) {
+  for (const [path, message] of cases) {
     const { code, stderr } = await cli.run(['backup', path, '--force']);
     expect(stderr).toMatch(/^belfry: [^\n]+\n$/);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     expect(code).toBe(1);
   }
   expect(look(cli.database).tenants).toEqual(['default']);
@@ -127,9 +127,9 @@ test('restoring brings back what was, keeps what is, and tells every panel by a 
   first.running.child.kill('SIGTERM');
   await first.running.ended;
 
-  const said = await cli.ok(['restore', file]);
+  const message = await cli.ok(['restore', file]);
   const [kept = ''] = keptFiles();
-  expect(said).toContain(`what was there is kept as ${join(cli.folder, kept)}`);
+  expect(message).toContain(`what was there is kept as ${join(cli.folder, kept)}`);
   expect([...look(join(cli.folder, kept)).titles].sort()).toEqual(['new', 'old']);
   const now = look(cli.database);
   expect([...now.titles]).toEqual(['old']);
@@ -213,7 +213,7 @@ test('only a whole backup of a known Belfry is restored, and nothing is touched 
   const cut = join(cli.folder, 'cut.db');
   copyFileSync(file, cut);
   truncateSync(cut, Math.floor(statSync(file).size / 8192) * 4096);
-  const told = [
+  const cases = [
     [join(cli.folder, 'nowhere.db'), 'there is no backup at'],
     [cli.folder, 'is no Belfry database'],
     [junk, 'is no Belfry database'],
@@ -226,10 +226,10 @@ test('only a whole backup of a known Belfry is restored, and nothing is touched 
     [cli.database, 'is the database itself'],
   ] as const;
   const before = look(cli.database).epoch;
-  for (const [path, said] of told) {
+  for (const [path, message] of cases) {
     const { code, stdout, stderr } = await cli.run(['restore', path]);
     expect(stderr).toMatch(/^belfry: [^\n]+\n$/);
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   }
   expect(look(cli.database).epoch).toBe(before);

@@ -1,4 +1,4 @@
-/** What `belfry migrate` says of its progress. */
+/** The progress that `belfry migrate` shows. */
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { run } from '#cli/run.ts';
@@ -35,11 +35,11 @@ test('on a terminal, the progress is one bar that is drawn over itself; elsewher
     expect(filled).toHaveLength(Math.round((30 * Number(percent)) / 100));
     expect(bar).not.toContain('\n');
   }
-  const said = (step: string, shares: readonly number[]) =>
+  const linesOf = (step: string, shares: readonly number[]) =>
     shares.map((share) => `${step}: ${share} % of 2,500 entries`);
   const lines = (await copyTo('b.db')).split('\n');
   expect(lines.slice(0, -2)).toEqual([
-    ...said('copying', [0, 40, 80, 100]),
-    ...said('checking', [40, 80, 100]),
+    ...linesOf('copying', [0, 40, 80, 100]),
+    ...linesOf('checking', [40, 80, 100]),
   ]);
 });

@@ -180,9 +180,9 @@ describe('beside a server that runs', () => {
     expect(await cli.ok(again, { env })).toBe(await cli.ok(again, { env }));
   });
 
-  test('what a server refuses is told in its words, with the way out', async () => {
+  test('a refusal of the server is shown in its words, with the way out', async () => {
     const [token, panelOnly] = [await cli.token(), await cli.token('--scopes', 'panel')];
-    const told = [
+    const cases = [
       [['send', ' ', 'm'], token, 2, /^belfry: title is required\n$/],
       [['send', 't', 'm', '--ip', 'nowhere'], token, 2, /^belfry: ip .+\n$/],
       [
@@ -198,9 +198,9 @@ describe('beside a server that runs', () => {
         /^belfry: http\S+ does not know this token: .*, and set BELFRY_TOKEN\n$/,
       ],
     ] as const;
-    for (const [args, BELFRY_TOKEN, code, said] of told) {
+    for (const [args, BELFRY_TOKEN, code, message] of cases) {
       const result = await cli.run(args, { env: { BELFRY_URL: url, BELFRY_TOKEN } });
-      expect(result.stderr).toMatch(said);
+      expect(result.stderr).toMatch(message);
       expect(result).toMatchObject({ code, stdout: '' });
     }
   });

@@ -133,10 +133,10 @@ test.each([
   [['token', 'list', '--tenant', 'nobody'], /there is no tenant "nobody"/],
   [['token', 'revoke', 'nonesuch00'], /no token with the id nonesuch00: .* token list/],
   [['key', 'revoke', 'nonesuch00'], /no key with the id nonesuch00/],
-])('%j cannot be done: one line on stderr says what to do, and the code is 1', async (args, said) => {
+])('%j cannot be done: one line on stderr says what to do, and the code is 1', async (args, message) => {
   const { code, stdout, stderr } = await cli.run(args);
   expect(stderr).toMatch(/^belfry: [^\n]+\n$/);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });
 
@@ -154,7 +154,7 @@ test.skipIf(testStore === 'postgres')('config tells the settings in force, and n
   expect(await cli.ok(['config', '--explain'], { env })).toMatch(/^# .+\nBELFRY_/);
 });
 
-test('all that is wrong with the environment is told at once, by every command', async () => {
+test('every command reports all problems of the environment at once', async () => {
   const env = { BELFRY_PORT: 'high', BELFRY_PROT: '1', BELFRY_TOKEN: 'two words' };
   for (const args of [['config'], ['serve'], ['token', 'list'], ['send', 'a', 'b'], ['backup', 'x']]) {
     const { code, stdout, stderr } = await cli.run(args, { env });
@@ -164,18 +164,18 @@ test('all that is wrong with the environment is told at once, by every command',
   }
 });
 
-test('a place where no database can be is told in one line', async () => {
+test('a place where no database can be is an error of one line', async () => {
   const file = join(cli.folder, 'a-file');
   writeFileSync(file, 'not a database, but long enough to be looked at as one '.repeat(40));
-  const told = [
+  const cases = [
     [`sqlite:${file}`, 'is no database'],
     [`sqlite:${file}/belfry.db`, 'is no folder'],
     [`sqlite:${cli.folder}`, 'is a folder'],
   ] as const;
-  for (const [url, said] of told) {
+  for (const [url, message] of cases) {
     const { code, stderr } = await cli.run(['token', 'list'], { env: { BELFRY_DATABASE_URL: url } });
     expect(stderr).toMatch(/^belfry: [^\n]+BELFRY_DATABASE_URL[^\n]+\n$/);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     expect(code).toBe(1);
   }
 });

@@ -97,9 +97,9 @@ describe('is refused with what would be right', () => {
     [{ after: '2026-06-30T23:59:60Z' }, 'after must be a time that exists'],
     [{ after: '2026-06-02T00:00:00Z', before: '2026-06-01T00:00:00Z' }, 'after must be earlier than before'],
     [{ q: 'levl:error' }, 'level'],
-  ])('%j', async (query, says) => {
+  ])('%j', async (query, message) => {
     const { status, json } = await ask(query);
     expect(status).toBe(400);
-    expect(json.error).toContain(says);
+    expect(json.error).toContain(message);
   });
 });

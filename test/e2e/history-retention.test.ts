@@ -84,14 +84,14 @@ test("each tenant keeps what it has set, by days and by count, and what it has n
     off: await newTenant('off', { retentionDays: 'off', retentionCount: 'off' }),
     shorter: await newTenant('shorter', { retentionDays: 0.5 }),
   };
-  const told = async () =>
+  const counts = async () =>
     Object.fromEntries(
       await Promise.all(Object.entries(tenants).map(async ([name, id]) => [name, await left(id)])),
     );
   await enforce({ days: 'off', count: 'off' });
-  expect(await told()).toEqual({ unset: 10, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
+  expect(await counts()).toEqual({ unset: 10, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
   await enforce({ days: 7, count: 6 });
-  expect(await told()).toEqual({ unset: 6, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
+  expect(await counts()).toEqual({ unset: 6, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
   const { records } = await storage.history.search(tenants.days, { kind: 'all' }, { limit: 10, now });
   expect(records.map(({ title }) => title)).toEqual(['day 0', 'day 1', 'day 2', 'day 3']);
 });
@@ -115,7 +115,7 @@ test('panels hear of what was still shown when it was dropped', async () => {
   await append(storage.history, tenant, 3, (i) => ({ receivedAt: now - (i === 3 ? 0 : 20 * dayMs) }));
   const entries: Entry[] = [];
   let follower: Follower | undefined;
-  const heard = new Promise<void>((resolve, reject) => {
+  const cleared = new Promise<void>((resolve, reject) => {
     follower = follow({
       monotonicNow: () => performance.now(),
       history: storage.history,
@@ -131,7 +131,7 @@ test('panels hear of what was still shown when it was dropped', async () => {
     });
   });
   await enforce({ days: 5, count: 'off' });
-  await heard;
+  await cleared;
   follower?.close();
   expect(entries).toMatchObject(
     [1, 2].map(() => ({ kind: 'clear', by: 'retention', reason: 'cleared', at: now })),
@@ -139,14 +139,14 @@ test('panels hear of what was still shown when it was dropped', async () => {
   expect(await left(tenant)).toBe(1);
 });
 
-test('being told to stop, it stops between two slices', async () => {
+test('when it must stop, it stops between two slices', async () => {
   const tenant = await newTenant('large', { retentionCount: 1 });
   await append(storage.history, tenant, 6_000, () => ({ ttl: 1, expiresAt: now - 1 }));
   const tenants = { ...directory.tenants, list: async () => [await directory.tenants.get(tenant)] };
-  let asked = 0;
+  let calls = 0;
   const stopped = () => {
-    asked += 1;
-    return asked > 1;
+    calls += 1;
+    return calls > 1;
   };
   await enforceRetention(
     {

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 
 test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {
   const bus = createInProcessBus(console.error);
-  const asked: (number | undefined)[] = [];
+  const requested: (number | undefined)[] = [];
   const events: string[] = [];
   const router = { rules: [] };
   const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map(), router };
@@ -22,7 +22,7 @@ test('a tail whose log is slow to say where it ends asks for nothing before it k
         return { head: 7, first: 1 };
       },
       search: async (_tenant: number, _query: unknown, { after }: SearchOptions) => {
-        asked.push(after);
+        requested.push(after);
         return { records: [], next: null, head: 9 };
       },
     },
@@ -38,8 +38,8 @@ test('a tail whose log is slow to say where it ends asks for nothing before it k
   const tail = tailHistory(services, 1, undefined, sink);
   bus.publish(1, []);
   await tail.started;
-  await eventually(() => expect(asked.length).toBeGreaterThan(0));
-  expect(asked[0]).toBe(7);
+  await eventually(() => expect(requested.length).toBeGreaterThan(0));
+  expect(requested[0]).toBe(7);
   expect(events[0]).toBe('ready');
   tail.close();
 });

@@ -25,7 +25,7 @@ async function newTenant() {
   };
   return { tenant, token, key, send, tail };
 }
-const told = ({ messages }: SseReader) =>
+const idsOf = ({ messages }: SseReader) =>
   messages.filter(({ event }) => event === 'notification').map(({ data }) => data.id);
 
 test('a tail tells what is new, in order, as the page tells it, and nothing of before', async () => {
@@ -41,7 +41,7 @@ test('a tail tells what is new, in order, as the page tells it, and nothing of b
   const ids: string[] = [];
   for (let i = 0; i < 30; i++) ids.push(await send({ title: `n${i}`, host: 'db' }));
   await stream.next(({ data }) => data.id === ids.at(-1));
-  expect(told(stream)).toEqual(ids);
+  expect(idsOf(stream)).toEqual(ids);
   const { json } = await server.call('GET', '/api/history?limit=30', { token: key });
   expect(stream.messages.flatMap(({ event, data }) => (event === 'notification' ? [data] : []))).toEqual(
     json.notifications.toReversed(),
@@ -73,7 +73,7 @@ test('a tail of a query tells what the page of that query finds', async () => {
     expect([q, expected.length]).not.toEqual([q, 0]);
     const stream = streams[i] as SseReader;
     await stream.next(({ data }) => data.id === expected.at(-1));
-    expect([q, told(stream)]).toEqual([q, expected]);
+    expect([q, idsOf(stream)]).toEqual([q, expected]);
     stream.close();
   }
 });
@@ -97,17 +97,17 @@ test('a level made after the tail began is known to it', async () => {
   await server.call('PUT', '/api/levels/deploy', { token: key, json: { rank: 45 } });
   const id = await send({ level: 'deploy' });
   await stream.next(({ data }) => data.id === id);
-  expect(told(stream)).toEqual([id]);
+  expect(idsOf(stream)).toEqual([id]);
   stream.close();
 });
 
-test('tails of two tenants tell their own alone', async () => {
+test('tails of two tenants show their own notifications only', async () => {
   const [a, b] = [await newTenant(), await newTenant()];
   const [ofA, ofB] = [await a.tail(), await b.tail()];
   const toA = await a.send();
   const toB = await b.send();
   await ofA.next(({ data }) => data.id === toA);
   await ofB.next(({ data }) => data.id === toB);
-  expect([told(ofA), told(ofB)]).toEqual([[toA], [toB]]);
+  expect([idsOf(ofA), idsOf(ofB)]).toEqual([[toA], [toB]]);
   for (const stream of [ofA, ofB]) stream.close();
 });

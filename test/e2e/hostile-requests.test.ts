@@ -170,7 +170,7 @@ it(`${requests} odd requests of the right form: no 5xx, no hang, errors of one f
   });
   const cases = fc.sample(request, { numRuns: requests, seed: seedOf('test/e2e/hostile-requests.test.ts') });
   const accepted = new Set<string>(await storedIds(desk));
-  const faults: string[] = [];
+  const problems: string[] = [];
   const lanes: RawConnection[] = [];
   await spread(cases, 16, async ({ way: [method, to, query], sender: from, type, headers, body }, lane) => {
     const path =
@@ -190,12 +190,13 @@ it(`${requests} odd requests of the right form: no 5xx, no hang, errors of one f
     if (!connection || connection.isClosed)
       lanes[lane] = connection = await RawConnection.open(desk.server.url);
     const answer = await answerTo(connection, rawRequest(sent)).catch((error: Error) => error);
-    const fault = answer instanceof Error ? answer.message : answer ? wrongWith(answer) : 'no answer';
-    if (fault) faults.push(`${fault} to ${JSON.stringify({ ...sent, body: String(body).slice(0, 200) })}`);
+    const problem = answer instanceof Error ? answer.message : answer ? wrongWith(answer) : 'no answer';
+    if (problem)
+      problems.push(`${problem} to ${JSON.stringify({ ...sent, body: String(body).slice(0, 200) })}`);
     if (answer && !(answer instanceof Error)) for (const id of acceptedIds(answer)) accepted.add(id);
   });
   for (const connection of lanes) connection.close();
-  expect(faults.slice(0, 5)).toEqual([]);
+  expect(problems.slice(0, 5)).toEqual([]);
   expect(accepted.size).toBeGreaterThan(requests / 20);
   expect(await storedIds(desk)).toEqual(accepted);
 });

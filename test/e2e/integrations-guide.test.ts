@@ -10,7 +10,7 @@ import { usualLevel } from '#integrations/severity.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import { missingAlertmanager, startMonitoring } from '../support/prometheus.ts';
 import { root } from '../support/server-process.ts';
-import { gap } from '../torture/gap.ts';
+import { skipReason } from '../torture/skip-reason.ts';
 import { machineEnvironment, Terminal } from './terminal.ts';
 
 const guide = readFileSync(join(root, 'docs/integrations.md'), 'utf8');
@@ -119,7 +119,7 @@ test('the script for Zabbix sends what Belfry takes', async () => {
 });
 
 test('amtool takes the configuration of Alertmanager; Prometheus fires and resolves through it, onto a panel', async (context) => {
-  const missing = gap(missingAlertmanager());
+  const missing = skipReason(missingAlertmanager());
   context.skip(missing !== undefined, missing);
   const config = block('Prometheus Alertmanager', 'yaml');
   const folder = mkdtempSync(join(tmpdir(), 'belfry-amtool-'));
@@ -151,12 +151,12 @@ test('amtool takes the configuration of Alertmanager; Prometheus fires and resol
     level: 'success',
     key: fired.key,
   });
-  // The group went out again with each change, and each alert was told once.
-  const told = stream.messages.filter(
+  // The group went out again with each change, and each alert was sent once.
+  const alerts = stream.messages.filter(
     ({ event, data }) =>
       event === 'clear' || (event === 'notification' && /^(?:Resolved: )?Disk of/.test(data.title)),
   );
-  expect(told.map(({ event, data }) => data.title ?? `${event}: ${data.reason}`)).toEqual([
+  expect(alerts.map(({ event, data }) => data.title ?? `${event}: ${data.reason}`)).toEqual([
     'Disk of db-01 almost full',
     'Disk of db-02 almost full',
     'clear: replaced',
@@ -165,7 +165,7 @@ test('amtool takes the configuration of Alertmanager; Prometheus fires and resol
 });
 
 test('Apprise sends by both of its addresses', async (context) => {
-  const missing = gap(missingApprise());
+  const missing = skipReason(missingApprise());
   context.skip(missing !== undefined, missing);
   for (const command of block('Apprise', 'sh').trim().split('\n')) {
     const head = await desk.head();

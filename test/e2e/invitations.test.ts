@@ -34,7 +34,7 @@ const call = async (
 const invite = (json: object, as: Role = 'owner') => call('POST', '/api/invitations', as, json);
 const list = async () => (await call('GET', '/api/invitations', 'admin')).json.invitations;
 
-test.skipIf(testStore === 'postgres')('the link is told once, and what is kept of it is a hash', async () => {
+test.skipIf(testStore === 'postgres')('the link is shown once, and only its hash is stored', async () => {
   const before = Date.now();
   const { status, json, headers } = await invite({ role: 'member', email: ' Zoe@Example.org'.trim() });
   expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -50,9 +50,9 @@ test.skipIf(testStore === 'postgres')('the link is told once, and what is kept o
   });
   const lifeMs = Date.parse(json.expiresAt) - Date.parse(json.createdAt);
   expect([lifeMs, Date.parse(json.createdAt) >= before]).toEqual([7 * 86_400_000, true]);
-  const { secret, link: _, ...told } = json;
+  const { secret, link: _, ...invitation } = json;
   const listed = await call('GET', '/api/invitations', 'admin');
-  expect(listed.json.invitations).toEqual([told]);
+  expect(listed.json.invitations).toEqual([invitation]);
   const audit = await call('GET', '/api/audit', 'admin');
   for (const text of [listed.text, audit.text]) {
     expect(text).not.toContain(secret);
@@ -125,7 +125,7 @@ test.each([
   { role: 'viewer', email: 'root@localhost' },
   { role: 'viewer', email: `${'x'.repeat(250)}@example.org` },
   { role: 'viewer', more: true },
-])('a bad invitation is told: %j', async (json) => {
+])('an invalid invitation is refused: %j', async (json) => {
   const { status, json: answer } = await invite(json);
   expect([status, answer.error]).toEqual([400, expect.stringMatching(/body|email/)]);
   expect(await list()).toEqual([]);

@@ -14,7 +14,7 @@ import { listenSmtp } from '#listeners/smtp.ts';
 import { SyslogReceiver } from '#listeners/syslog.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
-import { gap, missingPackage } from '../torture/gap.ts';
+import { missingPackage, skipReason } from '../torture/skip-reason.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-listeners-'));
@@ -292,7 +292,7 @@ describe('mail', () => {
     expect((await history()).length).toBe(before);
   });
 
-  const missing = gap(
+  const missing = skipReason(
     missingPackage('swaks', ['--version'], 'swaks') ??
       missingPackage('perl', ['-MNet::SSLeay', '-e', '1'], 'libnet-ssleay-perl'),
   );

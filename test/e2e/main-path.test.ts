@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { limitMs } from '../support/patience.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
-import { ResumingPanel, readHistory } from '../torture/witnesses.ts';
+import { ResumingPanel, readHistory } from '../torture/api-clients.ts';
 import { freePort, machineEnvironment, readmeBlocks, Terminal } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-main-'));

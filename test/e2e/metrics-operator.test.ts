@@ -185,14 +185,14 @@ test('what a route asks for is what its description says', async () => {
   for (const { method, url, policy } of server.running.routes) {
     const operation = operations.get(nameOf({ method, url }));
     if (!operation) continue;
-    const told = (operation.security ?? []).flatMap((each) => Object.keys(each)).toSorted();
-    const asked = {
+    const documented = (operation.security ?? []).flatMap((each) => Object.keys(each)).toSorted();
+    const required = {
       public: [],
       person: ['session'],
       proven: ['session'],
       other: [...(roleOf(policy) ? ['key', 'session'] : []), ...(scopeOf(policy) ? ['token'] : [])],
     }[typeof policy === 'string' ? policy : 'other'];
-    expect([method, url, told]).toEqual([method, url, asked]);
+    expect([method, url, documented]).toEqual([method, url, required]);
     if (policy !== 'public')
       expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '403']));
   }

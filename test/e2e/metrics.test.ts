@@ -61,7 +61,7 @@ test('every name of the interface is there, of its type, with help and its label
   expect(text).not.toMatch(/canary|10\.11\.12\.13/);
 });
 
-test('OpenMetrics is told when it is asked for, and is as strict as it must be', async () => {
+test('OpenMetrics is sent when it is requested, and is as strict as it must be', async () => {
   const { get, samples, send } = await newTenant();
   await send({ level: 'error' });
   const { headers, text } = await get(
@@ -78,7 +78,7 @@ test('OpenMetrics is told when it is asked for, and is as strict as it must be',
   expect(samplesOf(families)).toEqual(await samples());
 });
 
-test('JSON is told on Accept: application/json', async () => {
+test('JSON is sent on Accept: application/json', async () => {
   const { get, send } = await newTenant();
   await send({ level: 'error' });
   const { headers, json } = await get('application/json');
@@ -88,7 +88,7 @@ test('JSON is told on Accept: application/json', async () => {
   expect(received).toMatchObject({ type: 'counter', values: [{ value: 1, labels: { level: 'error' } }] });
 });
 
-test('what is received, muted and unrouted is counted, and what history holds is told', async () => {
+test('what is received, muted and unrouted is counted, and what history holds is shown', async () => {
   const { key, samples, send } = await newTenant();
   const rule = (name: string, then: object) =>
     server.call('POST', '/api/rules', { token: key, json: { name, when: { host: [name] }, then } });
@@ -200,8 +200,8 @@ test('deliveries count each notification for each panel once, and what panels re
   await say(b, 'shown', ids[0]);
   await say(a, 'cleared', ids[0]);
   await say(a, 'expired', ids[1]);
-  const told = await samples();
-  expect(told).toMatchObject({
+  const found = await samples();
+  expect(found).toMatchObject({
     'belfry_deliveries_total{outcome="sent"}': 6,
     'belfry_deliveries_total{outcome="shown"}': 2,
     'belfry_deliveries_total{outcome="cleared"}': 1,
@@ -209,12 +209,12 @@ test('deliveries count each notification for each panel once, and what panels re
     belfry_delivery_latency_seconds_count: 2,
     'belfry_delivery_latency_seconds_bucket{le="+Inf"}': 2,
   });
-  expect(told.belfry_delivery_latency_seconds_sum).toBeGreaterThan(0);
-  expect(told.belfry_delivery_latency_seconds_sum).toBeLessThan(60);
+  expect(found.belfry_delivery_latency_seconds_sum).toBeGreaterThan(0);
+  expect(found.belfry_delivery_latency_seconds_sum).toBeLessThan(60);
   for (const { stream } of panels) stream.close();
 });
 
-test('panels and tokens are told by their state', async () => {
+test('panels and tokens are counted by their state', async () => {
   const { tenant, token, key, samples } = await newTenant();
   const { stream } = await server.panel(token, 'On');
   await server.call('POST', '/api/panels', { token, json: { name: 'Off' } });
@@ -239,7 +239,7 @@ test('panels and tokens are told by their state', async () => {
   );
 });
 
-test('a tenant is told its own figures alone', async () => {
+test('a tenant gets its own metrics only', async () => {
   const [a, b] = [await newTenant(), await newTenant()];
   const before = await b.samples();
   await server.call('POST', '/api/panels', { token: a.token, json: { name: 'P' } });

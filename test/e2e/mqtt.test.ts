@@ -16,9 +16,9 @@ import { eventually } from '../support/eventually.ts';
 import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
-import { gap } from '../torture/gap.ts';
+import { skipReason } from '../torture/skip-reason.ts';
 
-const missing = gap(missingMosquitto());
+const missing = skipReason(missingMosquitto());
 describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-mqtt-'));
   let broker: Mosquitto;

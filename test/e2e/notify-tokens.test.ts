@@ -243,10 +243,10 @@ describe('the record', () => {
 
     const second = await TestServer.start({}, first.folder);
     const { json } = await second.call('GET', '/api/tokens', { token: key });
-    const told = json.tokens.find(({ id }: { id: string }) => id === idOf(token));
-    expect(told.lastUsedFrom).toBe('198.51.100.7');
-    expect(Date.parse(told.lastUsedAt)).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(told.lastUsedAt)).toBeLessThanOrEqual(after);
+    const listed = json.tokens.find(({ id }: { id: string }) => id === idOf(token));
+    expect(listed.lastUsedFrom).toBe('198.51.100.7');
+    expect(Date.parse(listed.lastUsedAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(listed.lastUsedAt)).toBeLessThanOrEqual(after);
     await second.stop();
   });
 });

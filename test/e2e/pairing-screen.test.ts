@@ -39,11 +39,11 @@ test('a screen that was paired shows its panel, says what it showed, and does no
   });
   const { id } = (await server.notify(token, { title: 't', message: 'm', level: 'error' })).json;
   await stream.next(({ data }) => data.id === id);
-  const said = await server.call('POST', `/api/panels/${panel.id}/receipts`, {
+  const receipt = await server.call('POST', `/api/panels/${panel.id}/receipts`, {
     token: bound,
     json: [{ id, state: 'shown', at: Date.now() }],
   });
-  expect(said.json.recorded).toBe(1);
+  expect(receipt.json.recorded).toBe(1);
   expect((await server.notify(bound, { title: 't', message: 'm' })).status).toBe(403);
   expect((await server.call('GET', '/tenant-metrics', { token: bound })).status).toBe(403);
   expect((await server.call('GET', '/api/history', { token: bound })).status).toBe(403);

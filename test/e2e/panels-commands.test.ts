@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const tell = (id: string, command: string, as = key) =>
+const sendCommand = (id: string, command: string, as = key) =>
   server.call('POST', `/api/panels/${id}/${command}`, { token: as });
 
 describe('a command', () => {
@@ -18,14 +18,17 @@ describe('a command', () => {
     ['identify', { durationMs: 5_000 }],
     ['reload', {}],
     ['test', { durationMs: 20_000 }],
-  ])('%s is told to every screen of that panel, and to no other', async (command, data) => {
+  ])('%s is sent to every screen of that panel, and to no other', async (command, data) => {
     const [one, other] = [await server.panel(token, `one ${command}`), await server.panel(token, 'other')];
     const twin = await server.panel(token, `one ${command}`);
-    expect(await tell(one.id, command)).toMatchObject({ status: 200, json: { ok: true, reached: true } });
+    expect(await sendCommand(one.id, command)).toMatchObject({
+      status: 200,
+      json: { ok: true, reached: true },
+    });
     for (const { stream } of [one, twin]) {
-      const told = await stream.next(({ event }) => event === command);
+      const received = await stream.next(({ event }) => event === command);
       // No id: it is no entry of the log, and does not come again.
-      expect([told.data, told.id]).toEqual([data, undefined]);
+      expect([received.data, received.id]).toEqual([data, undefined]);
     }
     await server.notify(token, { title: 'after it', message: 'm' });
     await other.stream.next(({ event }) => event === 'notification');
@@ -33,9 +36,9 @@ describe('a command', () => {
     for (const { stream } of [one, twin, other]) stream.close();
   });
 
-  test('to a panel that is not connected reaches none, and is not told later', async () => {
+  test('to a panel that is not connected reaches none, and is not sent later', async () => {
     const { json } = await server.call('POST', '/api/panels', { token, json: { name: 'dark' } });
-    expect((await tell(json.id, 'identify')).json).toEqual({ ok: true, reached: false });
+    expect((await sendCommand(json.id, 'identify')).json).toEqual({ ok: true, reached: false });
     const { stream } = await server.panel(token, 'dark');
     await stream.next(({ event }) => event === 'heartbeat');
     expect(stream.messages.map(({ event }) => event)).not.toContain('identify');
@@ -44,10 +47,10 @@ describe('a command', () => {
 
   test('may be given by members, not by viewers and not by tokens', async () => {
     const { id, stream } = await server.panel(token, 'guarded');
-    expect((await tell(id, 'test', await server.key('viewer'))).status).toBe(403);
-    expect((await tell(id, 'test', token)).status).toBe(403);
-    expect((await tell(id, 'test', await server.key('member', 'other'))).status).toBe(404);
-    expect((await tell(id, 'test', await server.key('member'))).status).toBe(200);
+    expect((await sendCommand(id, 'test', await server.key('viewer'))).status).toBe(403);
+    expect((await sendCommand(id, 'test', token)).status).toBe(403);
+    expect((await sendCommand(id, 'test', await server.key('member', 'other'))).status).toBe(404);
+    expect((await sendCommand(id, 'test', await server.key('member'))).status).toBe(200);
     stream.close();
   });
 });

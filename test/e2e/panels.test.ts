@@ -178,14 +178,14 @@ test('a panel that there is not, and one of another tenant, are the same 404', a
   expect((await server.call('GET', `/api/panels/${panel.id}`, { token: foreign })).json).toEqual(panel);
 });
 
-test('what its newest screen says it is, and where from, is told with the panel, and outlives the connection', async () => {
+test('what its newest screen says it is, and where from, is shown with the panel, and outlives the connection', async () => {
   const { json } = await register({ name: 'telling' });
   const path = `/api/panels/${json.id}`;
-  const told = async () => {
+  const shown = async () => {
     const panel = (await server.call('GET', path, { token: key })).json;
     return [panel.online, panel.version, panel.address];
   };
-  expect(await told()).toEqual([false, null, null]);
+  expect(await shown()).toEqual([false, null, null]);
   const open = async (client?: string) => {
     const headers = {
       authorization: `Bearer ${token}`,
@@ -196,16 +196,16 @@ test('what its newest screen says it is, and where from, is told with the panel,
     return stream;
   };
   const older = await open('panel/0.1.0');
-  await eventually(async () => expect(await told()).toEqual([true, 'panel/0.1.0', '127.0.0.1']));
+  await eventually(async () => expect(await shown()).toEqual([true, 'panel/0.1.0', '127.0.0.1']));
   const newer = await open('tail/0.2.0-rc.1');
-  await eventually(async () => expect(await told()).toEqual([true, 'tail/0.2.0-rc.1', '127.0.0.1']));
+  await eventually(async () => expect(await shown()).toEqual([true, 'tail/0.2.0-rc.1', '127.0.0.1']));
   older.close();
   newer.close();
-  await eventually(async () => expect(await told()).toEqual([false, expect.anything(), '127.0.0.1']));
+  await eventually(async () => expect(await shown()).toEqual([false, expect.anything(), '127.0.0.1']));
   for (const odd of ['<script>', 'Panel/1', 'panel', `panel/${'1'.repeat(40)}`, undefined]) {
     const stream = await open(odd);
-    await eventually(async () => expect([odd, ...(await told())]).toEqual([odd, true, null, '127.0.0.1']));
+    await eventually(async () => expect([odd, ...(await shown())]).toEqual([odd, true, null, '127.0.0.1']));
     stream.close();
-    await eventually(async () => expect((await told())[0]).toBe(false));
+    await eventually(async () => expect((await shown())[0]).toBe(false));
   }
 });

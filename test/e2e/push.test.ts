@@ -62,12 +62,12 @@ test('a link adds one device, which gets notifications that only it can read, an
   const shown = await device('link', { secret });
   expect(shown.json).toMatchObject({ tenant: expect.any(String), channel: 'On call' });
   const browser = service.subscribe();
-  const asked = {
+  const request = {
     secret,
     name: ' Anna’s phone ',
     subscription: { ...browserOf(browser), expirationTime: null },
   };
-  const [added, again] = await Promise.all([device('devices', asked), device('devices', asked)]);
+  const [added, again] = await Promise.all([device('devices', request), device('devices', request)]);
   expect([added.status, again.status].toSorted()).toEqual([201, 410]);
   const own = [added, again].find(({ status }) => status === 201)?.json;
   expect(own).toMatchObject({ name: 'Anna’s phone', publicKey: shown.json.publicKey, lastError: null });
@@ -97,12 +97,12 @@ test('a link adds one device, which gets notifications that only it can read, an
   );
   const { publicKey: _, secret: proof, tenant: __, channel: ___, ...view } = own;
   expect(await devices()).toEqual([{ ...view, lastDeliveredAt: expect.any(String) }]);
-  const told = JSON.stringify([
+  const texts = JSON.stringify([
     await devices(),
     (await call('GET', '/api/channels')).json,
     (await call('GET', '/api/audit')).json,
   ]);
-  for (const each of [browser.endpoint, browser.keys.auth, secret, proof]) expect(told).not.toContain(each);
+  for (const each of [browser.endpoint, browser.keys.auth, secret, proof]) expect(texts).not.toContain(each);
   const test = await device('device/test', { secret: proof });
   expect(test.json).toMatchObject({ ok: true, answer: 'sent to 1 of 1 device' });
   expect(service.pushed.at(-1)?.payload.title).toBe('Test of a channel');
@@ -186,17 +186,17 @@ test('a new device or subscription gets what waits, and what failed for want of 
   expect(service.pushed.at(-1)?.path).toBe(renewed.path);
 });
 
-test('a device is not told what the address that it gave answers', async () => {
+test('a device does not see the answer of the address that it gave', async () => {
   const { browser, secret } = await add('phone');
   service.replies.set(browser.path, [
     { status: 403, body: 'inside' },
     { status: 403, body: 'inside' },
   ]);
-  const asked = await device('device/test', { secret });
-  expect(asked.json).toMatchObject({ ok: false });
+  const tested = await device('device/test', { secret });
+  expect(tested.json).toMatchObject({ ok: false });
   const own = await device('device', { secret });
-  expect(JSON.stringify([asked.json, own.json, await devices()])).not.toContain('inside');
-  expect(JSON.stringify([asked.json, own.json])).not.toContain('403');
+  expect(JSON.stringify([tested.json, own.json, await devices()])).not.toContain('inside');
+  expect(JSON.stringify([tested.json, own.json])).not.toContain('403');
   expect(own.json.lastError).toContain('the page of the channel says why');
   expect((await call('POST', `/api/channels/${channel}/test`)).json.answer).toContain('answered 403: inside');
 });

@@ -99,15 +99,15 @@ test('an error says which rule and which entry is wrong', async () => {
   const { json, headers } = await server.call('POST', '/api/rules', { token: key, json: rule });
   expect(json.error).toMatch(/^rule "db to the NOC": when\.ip\[1\]: .*10\.0\.0\.0\/33/);
   expect(headers.get('belfry-error')).toBe('bad-request; pointer="/when/ip/1"');
-  const asked = async (notification: object, rules: object[]) => {
+  const errorOf = async (notification: object, rules: object[]) => {
     const body = { notification, rules };
     const answer = await server.call('POST', '/api/rules/explain', { token: key, json: body });
     return answer.headers.get('belfry-error');
   };
   const fine = { name: 'fine', then };
-  expect(await asked({}, [fine, rule])).toBe('bad-request; pointer="/rules/1/when/ip/1"');
-  expect(await asked({}, [{ ...fine, windows: 1 }])).toBe('bad-request; pointer="/rules/0/windows"');
-  expect(await asked({ ip: 'x' }, [fine])).toBe('bad-request; pointer="/notification/ip"');
+  expect(await errorOf({}, [fine, rule])).toBe('bad-request; pointer="/rules/1/when/ip/1"');
+  expect(await errorOf({}, [{ ...fine, windows: 1 }])).toBe('bad-request; pointer="/rules/0/windows"');
+  expect(await errorOf({ ip: 'x' }, [fine])).toBe('bad-request; pointer="/notification/ip"');
 });
 
 test.each([0, -1, 1.5, '1', null])('the position %j is refused, and the error names it', async (position) => {

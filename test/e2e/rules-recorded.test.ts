@@ -119,19 +119,19 @@ test('what explaining a typed notification says is what sending it does', async 
     { title: 'x', key: 'db/1' },
     { title: 'x', level: 'unheard-of', host: 'h', ip: '10.0.0.1' },
   ]) {
-    const said = await ask('POST', '/api/rules/explain', {
+    const explained = await ask('POST', '/api/rules/explain', {
       notification: { message: 'm', ...sent, token: 'ci' },
     });
     const done = await detail(await send(sent));
     for (const field of ['level', 'rank', 'ttl', 'target', 'panels', 'panelCount'] as const) {
-      expect([sent, field, said[field]]).toEqual([sent, field, done[field]]);
+      expect([sent, field, explained[field]]).toEqual([sent, field, done[field]]);
     }
-    expect(said.muted).toBe(done.state === 'muted');
-    expect(said.rules).toEqual(done.trace);
+    expect(explained.muted).toBe(done.state === 'muted');
+    expect(explained.rules).toEqual(done.trace);
   }
 });
 
-test('a replay says what a draft would have changed, and changes nothing', async () => {
+test('a replay shows what a draft would have changed, and changes nothing', async () => {
   const { ask, rule, send, detail, token } = await newTenant();
   await server.call('POST', '/api/panels', { token, json: { name: 'wall', tags: ['noc'] } });
   const muting = await rule('muting', { when: { host: ['noisy'] }, then: { mute: true } });
@@ -178,7 +178,7 @@ test('a replay says what a draft would have changed, and changes nothing', async
   expect((await detail(noisy[0] as string)).state).toBe('muted');
 });
 
-test('a replay goes back as many days as it is told, 7 when it is not', async () => {
+test('a replay goes back as many days as given, 7 by default', async () => {
   const { ask } = await newTenant('default');
   const considered = async (days?: number) => {
     const json = {

@@ -10,7 +10,7 @@ import { endServers, ServerProcess } from '../support/server-process.ts';
 import { credentials } from '../support/storage.ts';
 import { testStore } from '../support/test-store.ts';
 import { missingStrace, straced } from '../torture/crash/strace.ts';
-import { gap } from '../torture/gap.ts';
+import { skipReason } from '../torture/skip-reason.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-stop-'));
 afterAll(async () => {
@@ -36,7 +36,7 @@ test('a stop does not wait for a connection on which nothing was ever said, and 
 test.skipIf(testStore === 'postgres')(
   'a stop ends the process although the disk hangs for good',
   async (context) => {
-    const missing = gap(missingStrace());
+    const missing = skipReason(missingStrace());
     context.skip(missing !== undefined, missing);
     const { token } = await credentials(folder);
     const hanging = 'inject=fsync,fdatasync:delay_enter=120000000:when=10+';

@@ -81,7 +81,7 @@ test("panels hear of new settings: their own name and display, levels, and the t
   );
   await change('PATCH', '/api/tenant', { title: 'The tower' });
   await settings(({ tenant }: { tenant: { title: string } }) => tenant.title === 'The tower');
-  // The other panel was told what is everyone's, and nothing of what is this one's.
+  // The other panel got what is for all panels, and nothing that is for this one.
   await other.stream.next(({ event, data }) => event === 'settings' && data.tenant.title === 'The tower');
   expect(other.stream.messages.filter(({ event }) => event === 'settings')).toHaveLength(2);
   stream.close();
@@ -99,7 +99,7 @@ test('what another process changes in the database reaches panels too', async ()
   await stream.ended;
 });
 
-test("what is no panel's business is not told: a token, a rule and a saved search", async () => {
+test("what is no panel's business is not sent: a token, a rule and a saved search", async () => {
   const { token, change, send } = await newTenant();
   const { stream } = await server.panel(token, 'P');
   await change('POST', '/api/tokens', { name: 'new' });
@@ -114,15 +114,15 @@ test("what is no panel's business is not told: a token, a rule and a saved searc
   stream.close();
 });
 
-test('an unknown level that a sender names is told to panels', async () => {
+test('an unknown level that a sender names is sent to panels', async () => {
   const { token, send } = await newTenant();
   const { stream } = await server.panel(token, 'P');
   await send({ level: 'deploy' });
-  const told = await stream.next(
+  const update = await stream.next(
     ({ event, data }) =>
       event === 'settings' && data.levels.some(({ name }: { name: string }) => name === 'deploy'),
   );
-  expect(told.data.levels.find(({ name }: { name: string }) => name === 'deploy')).toMatchObject({
+  expect(update.data.levels.find(({ name }: { name: string }) => name === 'deploy')).toMatchObject({
     rank: 20,
     builtIn: false,
   });
@@ -165,7 +165,7 @@ test('what a throttle holds back is counted on what is shown, live, after a reco
   for (let i = 0; i < 2; i++) await send({ host: 'db' });
   await send({ host: 'other' });
   await stream.next(({ data }) => data.position === 4);
-  const told = (messages: typeof stream.messages) =>
+  const linesOf = (messages: typeof stream.messages) =>
     messages
       .filter(({ event }) => event === 'notification' || event === 'throttled')
       .map(({ event, data }) => [event, data.position, data.count]);
@@ -175,17 +175,17 @@ test('what a throttle holds back is counted on what is shown, live, after a reco
     ['throttled', 3, 2],
     ['notification', 4, 0],
   ];
-  expect(told(stream.messages)).toEqual(expected);
+  expect(linesOf(stream.messages)).toEqual(expected);
   const throttled = stream.messages.find(({ event }) => event === 'throttled');
   expect(throttled?.data).toEqual({ id: first, position: 2, count: 1, receivedAt: expect.any(String) });
   stream.close();
   const replayed = await server.panel(token, 'P', { cursor: `${stream.messages[0]?.data.epoch}-0` });
   await replayed.stream.next(({ data }) => data.position === 4);
-  expect(told(replayed.stream.messages)).toEqual(expected);
+  expect(linesOf(replayed.stream.messages)).toEqual(expected);
   replayed.stream.close();
   const live = await server.stream(`/api/panels/${panel}/events`, token);
   await live.next(({ event }) => event === 'heartbeat');
-  expect(told(live.messages)).toEqual([
+  expect(linesOf(live.messages)).toEqual([
     ['notification', 1, 2],
     ['notification', 4, 0],
   ]);

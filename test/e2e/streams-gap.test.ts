@@ -30,7 +30,7 @@ async function open(position: number): Promise<SseReader> {
   const { epoch } = await server.running.directory.changedSince(0);
   return server.stream(panel.events, token, `${epoch}-${position}`);
 }
-const told = ({ messages }: SseReader) =>
+const linesOf = ({ messages }: SseReader) =>
   messages.map(({ event, data }) => `${event} ${data.resume ?? data.position ?? data.head}`);
 
 test.each([
@@ -40,7 +40,7 @@ test.each([
 ])('a cursor %s is a gap: what is shown is to be dropped, and the live set follows', async (_, position) => {
   const stream = await open(position);
   await stream.next(({ event }) => event === 'heartbeat');
-  expect(told(stream)).toEqual([
+  expect(linesOf(stream)).toEqual([
     'ready gap',
     `notification ${total - 2}`,
     `notification ${total - 1}`,
@@ -54,7 +54,7 @@ test.each([
 test('a cursor of 10,000 entries behind is replayed, without what has expired', async () => {
   const stream = await open(total - 10_000);
   await stream.next(({ data }) => data.position === total);
-  expect(told(stream)).toEqual([
+  expect(linesOf(stream)).toEqual([
     'ready replayed',
     `notification ${total - 2}`,
     `notification ${total - 1}`,

@@ -35,7 +35,7 @@ async function upTo(stream: SseReader, last: number): Promise<SseMessage[]> {
   stream.close();
   return stream.messages.slice(0, stream.messages.indexOf(found) + 1);
 }
-const told = (messages: readonly SseMessage[]) =>
+const linesOf = (messages: readonly SseMessage[]) =>
   messages.map(({ event, data }) => `${event} ${data.resume ?? data.position ?? data.head}`);
 
 describe('with a cursor', () => {
@@ -45,7 +45,7 @@ describe('with a cursor', () => {
     const stream = await open(at(2));
     await stream.next(({ data }) => data.position === 5);
     await send();
-    expect(told(await upTo(stream, 6))).toEqual([
+    expect(linesOf(await upTo(stream, 6))).toEqual([
       'ready replayed',
       'notification 3',
       'notification 4',
@@ -61,14 +61,14 @@ describe('with a cursor', () => {
     const stream = await open(at(2));
     await stream.next(({ event }) => event === 'ready');
     await send();
-    expect(told(await upTo(stream, 3))).toEqual(['ready replayed', 'notification 3']);
+    expect(linesOf(await upTo(stream, 3))).toEqual(['ready replayed', 'notification 3']);
   });
 
   test('of 0, everything is', async () => {
     const { open, send, at } = await newWall();
     await send();
     await send();
-    expect(told(await upTo(await open(at(0)), 2))).toEqual([
+    expect(linesOf(await upTo(await open(at(0)), 2))).toEqual([
       'ready replayed',
       'notification 1',
       'notification 2',
@@ -78,12 +78,12 @@ describe('with a cursor', () => {
   test('it may stand in the query, where a page cannot set headers, and the header goes before it', async () => {
     const { open, send, at } = await newWall();
     for (let i = 0; i < 3; i++) await send();
-    expect(told(await upTo(await open(undefined, `?last_event_id=${at(1)}`), 3))).toEqual([
+    expect(linesOf(await upTo(await open(undefined, `?last_event_id=${at(1)}`), 3))).toEqual([
       'ready replayed',
       'notification 2',
       'notification 3',
     ]);
-    expect(told(await upTo(await open(at(2), `?last_event_id=${at(0)}`), 3))).toEqual([
+    expect(linesOf(await upTo(await open(at(2), `?last_event_id=${at(0)}`), 3))).toEqual([
       'ready replayed',
       'notification 3',
     ]);
@@ -95,7 +95,7 @@ describe('with a cursor', () => {
     await clear(cleared);
     const up = await send({ key: 'db', title: 'up' });
     const messages = await upTo(await open(at(2)), 5);
-    expect(told(messages)).toEqual(['ready replayed', 'clear 3', 'clear 4', 'notification 5']);
+    expect(linesOf(messages)).toEqual(['ready replayed', 'clear 3', 'clear 4', 'notification 5']);
     expect(messages[1]).toMatchObject({
       id: at(3),
       data: { id: cleared, position: 3, reason: 'cleared', by: 'token token' },
@@ -117,7 +117,7 @@ describe('with a cursor', () => {
         ),
       { interval: 5 },
     );
-    expect(told(await upTo(await open(at(0)), 2))).toEqual(['ready replayed', 'notification 2']);
+    expect(linesOf(await upTo(await open(at(0)), 2))).toEqual(['ready replayed', 'notification 2']);
   });
 
   test('what was not routed to this panel is skipped', async () => {
@@ -128,7 +128,7 @@ describe('with a cursor', () => {
     await rule('noc', 'noc', { panels: { tags: ['noc'] } });
     await rule('muted', 'muted', { mute: true });
     for (const host of ['elsewhere', 'noc', 'muted', 'plain']) await send({ host });
-    expect(told(await upTo(await open(at(0)), 4))).toEqual([
+    expect(linesOf(await upTo(await open(at(0)), 4))).toEqual([
       'ready replayed',
       'notification 2',
       'notification 4',
@@ -145,7 +145,7 @@ describe('with a cursor', () => {
     const stream = await open(cursor(at));
     const closing = await stream.next(({ event }) => event === 'heartbeat');
     expect(closing.id).toBe(at(3));
-    expect(told(stream.messages)).toEqual(['ready reset', 'notification 2', 'heartbeat 3']);
+    expect(linesOf(stream.messages)).toEqual(['ready reset', 'notification 2', 'heartbeat 3']);
     stream.close();
   });
 });

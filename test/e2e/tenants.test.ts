@@ -35,19 +35,19 @@ function expected(policy: Policy, { grant, person }: Caller): 'welcome' | 401 | 
   return may ? 'welcome' : 403;
 }
 
-interface Told {
+interface Answer {
   readonly status: number;
   /** Body and headers. */
   readonly text: string;
 }
 
-/** Calls, and of a stream takes what it begins with. */
+/** Calls a route; of a stream it reads the first events. */
 async function ask(
   method: string,
   { path, json, headers: own }: Request,
   { credential, headers: usual }: Caller,
   isStream = false,
-): Promise<Told> {
+): Promise<Answer> {
   const headers = own ?? usual;
   if (isStream) {
     const bearer = credential ?? (headers ? undefined : '');
@@ -66,16 +66,16 @@ async function ask(
   const {
     status,
     text,
-    headers: told,
+    headers: answered,
   } = await server.call(method, path, {
     token: credential,
     ...(headers && { headers }),
     ...(json !== undefined && { json }),
   });
-  return { status, text: `${text} ${JSON.stringify([...told])}` };
+  return { status, text: `${text} ${JSON.stringify([...answered])}` };
 }
 
-/** The worlds whose canary stands in a text. */
+/** The names of the worlds whose canary is in a text. */
 const canariesIn = (text: string) =>
   worlds.filter(({ canary }) => text.includes(canary)).map(({ name }) => name);
 
@@ -209,7 +209,7 @@ describe('every route', () => {
     }
   });
 
-  test("does in the caller's own tenant what its policy says, and tells of no other", async () => {
+  test("does in the caller's own tenant what its policy says, and shows nothing of another tenant", async () => {
     const inOne = async (world: World, at: number) => {
       let welcomed = 0;
       for (const [n, { name, method, policy }] of routes().entries()) {
@@ -222,15 +222,15 @@ describe('every route', () => {
             caller,
             isStream,
           );
-          const asked = `${name} by ${caller.name} of ${world.name}`;
-          expect([asked, status, text]).toEqual([
-            asked,
+          const call = `${name} by ${caller.name} of ${world.name}`;
+          expect([call, status, text]).toEqual([
+            call,
             verdict === 'welcome' ? expect.toBeOneOf([...ok]) : verdict,
             text,
           ]);
-          // One that is refused hears nothing, of its own tenant either.
-          const heard = canariesIn(text).filter((each) => each !== world.name || verdict !== 'welcome');
-          expect([asked, heard]).toEqual([asked, []]);
+          // A refusal shows nothing, not even of the caller's own tenant.
+          const shown = canariesIn(text).filter((each) => each !== world.name || verdict !== 'welcome');
+          expect([call, shown]).toEqual([call, []]);
           if (verdict === 'welcome') welcomed += 1;
         }
       }
@@ -275,12 +275,12 @@ describe('every route', () => {
         const { path, json } = await request(target, caller, false);
         const { 'belfry-tenant': _, ...rest } = caller.headers ?? {};
         const query = `${path}${path.includes('?') ? '&' : '?'}tenant=${target.name}`;
-        for (const asked of [
+        for (const forged of [
           { path, json, headers: { ...rest, 'belfry-tenant': target.name } },
           { path: query, json, headers: rest },
         ]) {
-          const { status, text } = await ask(method, asked, caller, isStream);
-          const at = `${name} by ${caller.name} as ${target.name}: ${asked.path}`;
+          const { status, text } = await ask(method, forged, caller, isStream);
+          const at = `${name} by ${caller.name} as ${target.name}: ${forged.path}`;
           expect([at, status, canariesIn(text)]).toEqual([at, 403, []]);
           tried += 1;
         }
@@ -294,8 +294,8 @@ describe('every route', () => {
     const missing = '01890000-0000-7000-8000-000000000000';
     const [own, target] = worlds as [World, World];
     for (const { name, method, policy } of routes()) {
-      const { request, names, policy: asked = policy } = recipes[name] as Recipe;
-      const caller = own.callers.find((each) => expected(asked, each) === 'welcome');
+      const { request, names, policy: required = policy } = recipes[name] as Recipe;
+      const caller = own.callers.find((each) => expected(required, each) === 'welcome');
       if (!names || !caller) continue;
       const foreign = await request(target, caller, false);
       const nothing = {
@@ -305,7 +305,7 @@ describe('every route', () => {
           `$1${name.includes(':name') ? 'nothing' : missing}`,
         ),
       };
-      const clean = ({ status, text }: Told) => [status, text.replace(/\["date","[^"]*"\]/, '')];
+      const clean = ({ status, text }: Answer) => [status, text.replace(/\["date","[^"]*"\]/, '')];
       const [a, b] = [await ask(method, foreign, caller), await ask(method, nothing, caller)];
       expect([name, clean(a)]).toEqual([name, clean(b)]);
     }

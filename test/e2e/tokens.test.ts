@@ -33,8 +33,8 @@ describe('tokens', () => {
     });
     expect(await sends(json.token)).toBe(200);
     const list = await server.call('GET', '/api/tokens', { token: admin });
-    const { token, ...told } = json;
-    expect(list.json.tokens).toContainEqual(told);
+    const { token, ...shown } = json;
+    expect(list.json.tokens).toContainEqual(shown);
     expect(list.text).not.toContain(parseSecret(token)?.secret);
   });
 
@@ -147,9 +147,9 @@ describe('automation keys', () => {
     expect((await server.call('GET', '/api/levels', { token: json.key })).status).toBe(200);
     expect((await server.call('GET', '/api/keys', { token: json.key })).status).toBe(403);
     expect(await sends(json.key)).toBe(403);
-    const { key, ...told } = json;
+    const { key, ...shown } = json;
     const list = await server.call('GET', '/api/keys', { token: admin });
-    expect(list.json.keys).toContainEqual(told);
+    expect(list.json.keys).toContainEqual(shown);
     expect(list.text).not.toContain(parseSecret(key)?.secret);
   });
 

@@ -40,7 +40,7 @@ export interface Verdict {
   /** Recorded more than once. */
   readonly repeated: readonly string[];
   /** Everything else that breaks a promise, in words. */
-  readonly faults: readonly string[];
+  readonly otherProblems: readonly string[];
 }
 
 /**
@@ -76,39 +76,42 @@ export function checkHistory(
     lost,
     phantom: [...byName.keys()].filter((name) => !known.has(name)),
     repeated,
-    faults: [
+    otherProblems: [
       ...(known.size === sent.length ? [] : ['a sender used a name twice']),
-      ...positionFaults(log, from),
-      ...idFaults(acknowledged, byName),
-      ...orderFaults(log, known),
-      ...panels.flatMap((panel) => panelFaults(panel, log)),
+      ...positionProblems(log, from),
+      ...idProblems(acknowledged, byName),
+      ...orderProblems(log, known),
+      ...panels.flatMap((panel) => panelProblems(panel, log)),
     ],
   };
 }
 
 /** The problems of a verdict, one line each; empty if there are none. */
-export function complaints({ lost, phantom, repeated, faults }: Verdict): string[] {
+export function problemsOf({ lost, phantom, repeated, otherProblems }: Verdict): string[] {
   const named = (what: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${names.length} ${what}: ${names.slice(0, 5).join(', ')}`];
   return [
     ...named('lost', lost),
     ...named('phantom', phantom),
     ...named('repeated', repeated),
-    ...faults.slice(0, 20),
+    ...otherProblems.slice(0, 20),
   ];
 }
 
-function positionFaults(log: readonly Recorded[], from: number): string[] {
-  const faults: string[] = [];
+function positionProblems(log: readonly Recorded[], from: number): string[] {
+  const problems: string[] = [];
   let expected = from + 1;
   for (const { position } of log) {
-    if (position !== expected) faults.push(`position ${position} stands where ${expected} should`);
+    if (position !== expected) problems.push(`position ${position} stands where ${expected} should`);
     expected = position + 1;
   }
-  return faults;
+  return problems;
 }
 
-function idFaults(acknowledged: readonly Sent[], byName: ReadonlyMap<string, readonly Recorded[]>): string[] {
+function idProblems(
+  acknowledged: readonly Sent[],
+  byName: ReadonlyMap<string, readonly Recorded[]>,
+): string[] {
   return acknowledged.flatMap(({ name, id }) => {
     const entries = byName.get(name);
     if (!entries || entries.some((entry) => entry.id === id)) return [];
@@ -117,22 +120,22 @@ function idFaults(acknowledged: readonly Sent[], byName: ReadonlyMap<string, rea
 }
 
 /** Checks real-time order: no entry precedes one that was acknowledged before the entry was sent. */
-function orderFaults(log: readonly Recorded[], known: ReadonlyMap<string, Sent>): string[] {
-  const faults: string[] = [];
+function orderProblems(log: readonly Recorded[], known: ReadonlyMap<string, Sent>): string[] {
+  const problems: string[] = [];
   let earliest: Sent | undefined;
   for (const { name } of log.toReversed()) {
     const one = name === null ? undefined : known.get(name);
     if (!one) continue;
     const acknowledgedAt = earliest?.acknowledgedAt ?? Number.POSITIVE_INFINITY;
     if (acknowledgedAt < one.sentAt)
-      faults.push(`${one.name} stands before ${earliest?.name}, which was acknowledged before it was sent`);
+      problems.push(`${one.name} stands before ${earliest?.name}, which was acknowledged before it was sent`);
     if (one.acknowledgedAt !== null && one.acknowledgedAt < acknowledgedAt) earliest = one;
   }
-  return faults;
+  return problems;
 }
 
 /** Checks that a panel received a contiguous range of history in order, without gaps and repeats. */
-function panelFaults({ panel, from, to, seen }: PanelLog, log: readonly Recorded[]): string[] {
+function panelProblems({ panel, from, to, seen }: PanelLog, log: readonly Recorded[]): string[] {
   const names = new Map(log.map(({ position, name }) => [position, name]));
   let expected = from + 1;
   for (const { position, name } of seen) {

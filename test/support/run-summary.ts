@@ -52,9 +52,9 @@ function failures(modules: readonly TestModule[]): string {
     .map((test) => {
       const { errors = [] } = test.result();
       const { notes = '' } = test.meta();
-      const said = errors.map(({ message }) => message.split('\n').slice(0, 20).join('\n'));
+      const messages = errors.map(({ message }) => message.split('\n').slice(0, 20).join('\n'));
       const place = `${test.module.relativeModuleId}${test.location ? `:${test.location.line}` : ''}`;
-      return `FAILED ${place} > ${test.fullName}\n${[...said, notes].filter(Boolean).join('\n')}\n\n`;
+      return `FAILED ${place} > ${test.fullName}\n${[...messages, notes].filter(Boolean).join('\n')}\n\n`;
     })
     .join('');
 }

@@ -1,12 +1,12 @@
 /** Tests with PostgreSQL: most share one cluster for the whole run, some have their own. */
 import { afterAll, beforeAll, describe } from 'vitest';
-import { gap } from '../torture/gap.ts';
+import { skipReason } from '../torture/skip-reason.ts';
 import { missingPostgres, startMs, startPostgres, type TestPostgres } from './postgres.ts';
 import { sharedPostgres } from './shared-postgres.ts';
 
 /** Runs `suite` with the cluster that all files of the run share; `server` returns its URL, as a superuser. */
 export function describeWithPostgres(name: string, suite: (server: () => string) => void): void {
-  const missing = gap(missingPostgres());
+  const missing = skipReason(missingPostgres());
   describe.skipIf(missing !== undefined)(missing ?? name, () => {
     let url = '';
     beforeAll(async () => {
@@ -22,7 +22,7 @@ export function describeWithOwnPostgres(
   options: { readonly durable?: boolean },
   suite: (server: () => TestPostgres) => void,
 ): void {
-  const missing = gap(missingPostgres());
+  const missing = skipReason(missingPostgres());
   describe.skipIf(missing !== undefined)(missing ?? name, () => {
     let server: TestPostgres | undefined;
     beforeAll(async () => {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { full, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
+import { skipReason } from '../skip-reason.ts';
 import { FakeClock, missingFaketime } from './faketime.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-clock-'));
@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const missing = gap(missingFaketime());
+const missing = skipReason(missingFaketime());
 
 const hour = 3_600;
 const year = 365 * 24 * hour;
@@ -74,9 +74,9 @@ test.skipIf(missing !== undefined)(
       promise: 'clock jumps: nothing lost, streams go on, retention waits',
       method: `libfaketime sets a running server's clock by ${leaps.length + 3} leaps of an hour to twenty years, both ways${full ? '; one of a year holds over a run of retention' : ''}`,
       count: `${leaps.length + 3} leaps, ${load.acknowledged} acknowledged`,
-      result: `${verdict.lost.length} lost, ${verdict.faults.length} faults in order or on the panel, ${panel.resumes.length - 1} reconnects`,
+      result: `${verdict.lost.length} lost, ${verdict.otherProblems.length} problems in order or on the panel, ${panel.resumes.length - 1} reconnects`,
     });
-    expect(complaints(verdict)).toEqual([]);
+    expect(problemsOf(verdict)).toEqual([]);
     expect(panel.resumes).toEqual(['live']);
     expect([...load.statuses.keys()]).toEqual([200]);
   },

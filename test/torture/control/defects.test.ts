@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { limitedFiles } from '../crash/broken-disk.ts';
 import { killAgain } from '../crash/kill-again.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
 import { withDefect } from './defects.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-defects-'));
@@ -25,7 +25,7 @@ function caught(promise: string, method: string, count: string, found: readonly 
 test('an answer sent before the commit is caught by a kill', { timeout: 120_000 }, async () => {
   const own = join(folder, 'early');
   const outcome = await killAgain({ folder: own, kills: 10, env: withDefect('answer-before-commit') });
-  const { kills, complaints: found } = outcome;
+  const { kills, problems: found } = outcome;
   caught('control: an answer before the commit', 'kill -9 under load', `${kills} kills`, found);
   expect(found.join('\n')).toMatch(/\d+ lost: w\d/);
 });
@@ -53,7 +53,7 @@ test('a frame buffer without replay is caught by a panel that resumes', async ()
   const history = await readHistory(second.url, key);
   await panel.reached(history.length);
   await second.end('SIGTERM');
-  const found = complaints(checkHistory(load.sent, history, [panel.log(history.length)]));
+  const found = problemsOf(checkHistory(load.sent, history, [panel.log(history.length)]));
   caught('control: a frame buffer without replay', 'a panel resumes after a restart', '1 restart', found);
   expect(found.join('\n')).toMatch(/wall got (position|nothing after)/);
 });
@@ -75,7 +75,7 @@ test('a position from a bare counter is caught by a transaction that is rolled b
     disk.free(server.pid);
     await load.next(({ status }) => status === 200, 30_000);
     await load.stop();
-    found = complaints(checkHistory(load.sent, await readHistory(server.url, key)));
+    found = problemsOf(checkHistory(load.sent, await readHistory(server.url, key)));
     load.start(server.url);
     faults += 1;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   checkHistory,
-  complaints,
   type PanelLog,
+  problemsOf,
   type Recorded,
   type Sent,
 } from '#test/support/history-checker.ts';
@@ -29,35 +29,35 @@ const unanswered = (n: number) =>
 describe('the history checker', () => {
   test('finds nothing wrong with a history in which everything acknowledged stands once and in order', () => {
     const verdict = checkHistory(sent, history, [panel]);
-    expect(complaints(verdict)).toEqual([]);
+    expect(problemsOf(verdict)).toEqual([]);
     expect(verdict).toMatchObject({ ok: 10, unknown: 0 });
   });
 
   test('takes entries in any order, and a history that starts in the middle', () => {
-    expect(complaints(checkHistory(sent.slice(4), history.slice(4).toReversed(), [], 4))).toEqual([]);
+    expect(problemsOf(checkHistory(sent.slice(4), history.slice(4).toReversed(), [], 4))).toEqual([]);
   });
 
   test('leaves open what becomes of a notification that was never acknowledged', () => {
     expect(checkHistory(unanswered(10), history)).toMatchObject({ ok: 9, unknown: 1, unknownRecorded: 1 });
     const absent = checkHistory(unanswered(10), without(10));
     expect(absent).toMatchObject({ ok: 9, unknown: 1, unknownRecorded: 0 });
-    expect(complaints(absent)).toEqual([]);
+    expect(problemsOf(absent)).toEqual([]);
   });
 
   test('lets what was sent at the same time stand in either order', () => {
     const together = sent.map((each) => ({ ...each, sentAt: 0, acknowledgedAt: 5 }));
     const mixed = history.map((entry) => ({ ...entry, position: 11 - entry.position }));
-    expect(complaints(checkHistory(together, mixed))).toEqual([]);
+    expect(problemsOf(checkHistory(together, mixed))).toEqual([]);
   });
 
   test('lets an entry that is no notification take a position', () => {
     const cleared = [...history, { position: 11, name: null, id: 'id-3' }];
-    expect(complaints(checkHistory(sent, cleared))).toEqual([]);
+    expect(problemsOf(checkHistory(sent, cleared))).toEqual([]);
   });
 });
 
 describe('the history checker catches', () => {
-  const caught = (verdict: ReturnType<typeof checkHistory>) => complaints(verdict).join('\n');
+  const caught = (verdict: ReturnType<typeof checkHistory>) => problemsOf(verdict).join('\n');
 
   test('an acknowledged notification that is absent', () => {
     expect(checkHistory(sent, without(10)).lost).toEqual(['a-10']);
@@ -105,17 +105,17 @@ describe('the history checker catches', () => {
   });
 
   test('a panel that misses one, gets one twice, out of order, late, or another than history has', () => {
-    const judge = (seen: PanelLog['seen']) => caught(checkHistory(sent, history, [{ ...panel, seen }]));
+    const check = (seen: PanelLog['seen']) => caught(checkHistory(sent, history, [{ ...panel, seen }]));
     const { seen } = panel;
-    expect(judge(seen.filter(({ position }) => position !== 6))).toContain(
+    expect(check(seen.filter(({ position }) => position !== 6))).toContain(
       'position 7 where 6 should have come',
     );
-    expect(judge([...seen, at(10)])).toContain('position 10 where 11 should have come');
-    expect(judge(seen.toReversed())).toContain('position 10 where 3 should have come');
-    expect(judge(seen.slice(1))).toContain('position 4 where 3 should have come');
-    expect(judge(seen.slice(0, -1))).toContain('got nothing after position 9, and 10 was there');
-    expect(judge([])).toContain('got nothing after position 2');
-    expect(judge(seen.map((one) => (one.position === 6 ? { ...one, name: 'a-7' } : one)))).toContain(
+    expect(check([...seen, at(10)])).toContain('position 10 where 11 should have come');
+    expect(check(seen.toReversed())).toContain('position 10 where 3 should have come');
+    expect(check(seen.slice(1))).toContain('position 4 where 3 should have come');
+    expect(check(seen.slice(0, -1))).toContain('got nothing after position 9, and 10 was there');
+    expect(check([])).toContain('got nothing after position 2');
+    expect(check(seen.map((one) => (one.position === 6 ? { ...one, name: 'a-7' } : one)))).toContain(
       'got a-7 at position 6',
     );
   });

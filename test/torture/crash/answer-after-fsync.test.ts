@@ -6,8 +6,8 @@ import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 import { missingStrace, straced } from './strace.ts';
 import { SyncTrace, syncTraceOptions } from './sync-trace.ts';
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 test(`each of ${answers} answers leaves the server after the fsync of what it promises`, {
   timeout: timeLimit(120_000),
 }, async (context) => {
-  const missing = gap(missingStrace());
+  const missing = skipReason(missingStrace());
   context.skip(missing !== undefined, missing);
   const { token } = await credentials(folder);
   const trace = new SyncTrace();
@@ -47,7 +47,7 @@ test(`each of ${answers} answers leaves the server after the fsync of what it pr
 });
 
 test('a notification that comes alone costs one fsync, and none behind it', async (context) => {
-  const missing = gap(missingStrace());
+  const missing = skipReason(missingStrace());
   context.skip(missing !== undefined, missing);
   const { token } = await credentials(folder);
   const trace = new SyncTrace();

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { readHistory } from '../witnesses.ts';
+import { readHistory } from '../api-clients.ts';
 import { makeImage, PowerImage, withoutWriteback } from './power-image.ts';
 
 export interface CutOptions {
@@ -19,7 +19,7 @@ export interface CutOptions {
 export interface CutOutcome {
   readonly cuts: number;
   /** What the history checker, and SQLite's own check of the file, hold against it; after the first nothing more is cut. */
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly lost: number;
   readonly unknown: number;
@@ -33,15 +33,15 @@ const latestCutMs = 1_500;
 const slowly = { writers: 4, pauseMs: 36 };
 const flatOut = { writers: 16 };
 
-/** Cuts the power under load, every second life of a disk at about 100 messages a second; judges after each cut. */
+/** Cuts the power under load, every second life of a disk at about 100 messages a second; checks after each cut. */
 export function cutAgain(options: CutOptions): Promise<CutOutcome> {
   return withoutWriteback(async () => {
-    const total = { cuts: 0, complaints: [] as string[], acknowledged: 0, lost: 0, unknown: 0 };
-    for (let life = 0; total.cuts < options.cuts && total.complaints.length === 0; life++) {
+    const total = { cuts: 0, problems: [] as string[], acknowledged: 0, lost: 0, unknown: 0 };
+    for (let life = 0; total.cuts < options.cuts && total.problems.length === 0; life++) {
       const cuts = Math.min(cutsAnImage, options.cuts - total.cuts);
       const outcome = await oneLife({ ...options, cuts }, life);
       total.cuts += outcome.cuts;
-      total.complaints.push(...outcome.complaints);
+      total.problems.push(...outcome.problems);
       total.acknowledged += outcome.acknowledged;
       total.lost += outcome.lost;
       total.unknown += outcome.unknown;
@@ -66,12 +66,12 @@ async function oneLife({ folder, cuts, env = {} }: CutOptions, life: number): Pr
       disk = new PowerImage(image(n));
       server = await ServerProcess.start({ folder: disk.folder, env });
       const verdict = checkHistory(load.sent, await readHistory(server.url, key));
-      const found = complaints(verdict);
+      const found = problemsOf(verdict);
       if (n < cuts && found.length === 0) continue;
       await server.end('SIGTERM');
       return {
         cuts: n,
-        complaints: [...found, ...damage(disk.folder)],
+        problems: [...found, ...damage(disk.folder)],
         acknowledged: load.acknowledged,
         lost: verdict.lost.length,
         unknown: verdict.unknown,

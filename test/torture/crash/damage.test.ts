@@ -13,7 +13,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import { joinId } from '#storage/sqlite/rows.ts';
-import { checkHistory, complaints, type Sent } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf, type Sent } from '#test/support/history-checker.ts';
 import { Load, markOf } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
@@ -67,8 +67,8 @@ const flip = (at: number, mask = 0x10) =>
   overwrite(at, (before) => Buffer.from([(before[0] as number) ^ mask]));
 const zeros = (at: number, size: number) => overwrite(at, () => Buffer.alloc(size));
 
-/** Opens it as a server does. Either it says what is wrong, or everything up to the place of the damage is there, whole. */
-async function judge(copy: string, damagedAt: number, detectable: boolean): Promise<string[]> {
+/** Opens it as a server does. Either that fails with a clear error, or everything before the damage is there. */
+async function check(copy: string, damagedAt: number, detectable: boolean): Promise<string[]> {
   const path = join(copy, 'belfry.db');
   try {
     const storage = openSqlite({ path, queueCapacity: 10, minFreeBytes: 0, onProblem: () => undefined });
@@ -86,7 +86,7 @@ async function judge(copy: string, damagedAt: number, detectable: boolean): Prom
     return acknowledgedAt !== null && (end === undefined || end <= damagedAt);
   });
   const mayBe = sent.filter((one) => !mustBe.includes(one)).map((one) => ({ ...one, acknowledgedAt: null }));
-  return [...complaints(checkHistory([...mustBe, ...mayBe], read(path))), ...integrity(path)];
+  return [...problemsOf(checkHistory([...mustBe, ...mayBe], read(path))), ...integrity(path)];
 }
 
 function read(path: string) {
@@ -116,7 +116,7 @@ function integrity(path: string): string[] {
 let copies = 0;
 async function tryOut(damage: (wal: string) => void, damagedAt: number, detectable = false) {
   const copy = copyWith(`copy-${copies++}`, damage);
-  const found = await judge(copy, damagedAt, detectable);
+  const found = await check(copy, damagedAt, detectable);
   rmSync(copy, { recursive: true });
   expect(found).toEqual([]);
 }
@@ -165,8 +165,8 @@ test('a server says in one line that its write-ahead log is damaged, where, and 
   await expect(ServerProcess.start({ folder: copy })).rejects.toThrow(
     /belfry\.db-wal is damaged at byte \d+.*restore FILE.*truncate -s \d+/,
   );
-  const said = await ServerProcess.start({ folder: copy }).catch(String);
-  const offset = Number(/at byte (\d+)/.exec(String(said))?.[1]);
+  const message = await ServerProcess.start({ folder: copy }).catch(String);
+  const offset = Number(/at byte (\d+)/.exec(String(message))?.[1]);
   truncateSync(join(copy, 'belfry.db-wal'), offset);
   const server = await ServerProcess.start({ folder: copy });
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '#test/support/eventually.ts';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { endServers, ServerProcess, type StartOptions } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { countOf, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
+import { skipReason } from '../skip-reason.ts';
 import { limitedFiles, smallDisk } from './broken-disk.ts';
 import { missingStrace, straced } from './strace.ts';
 
@@ -58,7 +58,7 @@ async function expectNothingLost({ server, panel, load, key }: Scene): Promise<v
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   const history = await readHistory(server.url, key);
   await panel.reached(history.length);
-  expect(complaints(checkHistory(load.sent, history, [panel.log(history.length)]))).toEqual([]);
+  expect(problemsOf(checkHistory(load.sent, history, [panel.log(history.length)]))).toEqual([]);
   expect(panel.resumes).toEqual(['live']);
   expect([...load.statuses.keys()].sort()).toEqual([200, 503]);
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -121,7 +121,7 @@ test('a disk with less room than asked for takes no notification, and says so; e
   const ready = await fetch(`${server.url}/readyz`);
   expect(await ready.json()).toEqual({ error: expect.stringMatching(/nearly full/) });
   await load.stop();
-  expect(complaints(checkHistory(load.sent, await readHistory(server.url, key)))).toEqual([]);
+  expect(problemsOf(checkHistory(load.sent, await readHistory(server.url, key)))).toEqual([]);
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
@@ -160,7 +160,7 @@ test('on a disk that others have filled to the last byte, people sign in and ret
 });
 
 test('a disk that fails to sync stops intake alone, and what it refused is not taken for stored', async (context) => {
-  const missing = gap(missingStrace());
+  const missing = skipReason(missingStrace());
   context.skip(missing !== undefined, missing);
   const folder = mkdtempSync(join(tmpdir(), 'belfry-sync-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -189,7 +189,7 @@ test.for(['fsync,fdatasync', 'pwrite64'])(
     timeout: timeLimit(60_000),
   },
   async (calls, context) => {
-    const missing = gap(missingStrace());
+    const missing = skipReason(missingStrace());
     context.skip(missing !== undefined, missing);
     const folder = mkdtempSync(join(tmpdir(), 'belfry-flaky-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -214,9 +214,9 @@ test.for(['fsync,fdatasync', 'pwrite64'])(
       promise: 'a disk that fails now and then: what fails is a 503, what is acknowledged is kept',
       method: `strace lets one ${calls} in so many fail with EIO, under load with a panel`,
       count: `${failed} faults, ${load.acknowledged} acknowledged`,
-      result: `${verdict.lost.length} lost, ${verdict.repeated.length} repeated, ${verdict.faults.length} faults in order or on the panel; answers ${JSON.stringify(Object.fromEntries(load.statuses))}`,
+      result: `${verdict.lost.length} lost, ${verdict.repeated.length} repeated, ${verdict.otherProblems.length} problems in order or on the panel; answers ${JSON.stringify(Object.fromEntries(load.statuses))}`,
     });
-    expect(complaints(verdict)).toEqual([]);
+    expect(problemsOf(verdict)).toEqual([]);
     expect([...load.statuses.keys()].sort()).toEqual([200, 503]);
   },
 );

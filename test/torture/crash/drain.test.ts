@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
 
 const drains = countOf('drains');
 const folder = mkdtempSync(join(tmpdir(), 'belfry-drain-'));
@@ -48,7 +48,7 @@ test(`${drains} servers told to stop under load answer what they accepted, tell 
   const history = await readHistory(server.url, key);
   await panel.reached(history.length);
   const verdict = checkHistory(load.sent, history, [panel.log(history.length)]);
-  expect(complaints(verdict)).toEqual([]);
+  expect(problemsOf(verdict)).toEqual([]);
   expect(verdict.unknownRecorded, 'stored, and not answered').toBe(0);
   expect(panel.resumes).toEqual(['live', ...Array(drains).fill('replayed')]);
   await server.end('SIGTERM');

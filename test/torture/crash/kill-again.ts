@@ -1,10 +1,10 @@
 import { setTimeout as moment } from 'node:timers/promises';
-import { checkHistory, complaints, type Recorded } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf, type Recorded } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory, readHistoryAfter } from '../api-clients.ts';
 import { full } from '../counts.ts';
-import { ResumingPanel, readHistory, readHistoryAfter } from '../witnesses.ts';
 
 export interface KillOptions {
   readonly folder: string;
@@ -14,8 +14,8 @@ export interface KillOptions {
 
 export interface KillOutcome {
   readonly kills: number;
-  /** What the history checker holds against it; after the first complaint nothing more is killed. */
-  readonly complaints: readonly string[];
+  /** What the history checker holds against it; after the first problem nothing more is killed. */
+  readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly unknown: number;
   /** From the start of the process to ready, of each start. */
@@ -27,7 +27,7 @@ export interface KillOutcome {
 /** A kill comes at once to this long after the load began. In the short form it comes sooner: each is one all the same. */
 const latestKillMs = full ? 900 : 300;
 
-/** Kills a server under load again and again, on the same data, with eight senders and a panel that resumes; judges each time. */
+/** Kills a server under load again and again, on the same data, with eight senders and a panel that resumes; checks each time. */
 export async function killAgain({ folder, kills, env = {} }: KillOptions): Promise<KillOutcome> {
   const { token, key } = await credentials(folder);
   const load = new Load({ token, writers: 8 });
@@ -52,7 +52,7 @@ export async function killAgain({ folder, kills, env = {} }: KillOptions): Promi
     await Promise.all([load.ended(), panel.ended]);
     server = await restart(server.port);
     done += 1;
-    found = complaints(checkHistory(load.sent, history));
+    found = problemsOf(checkHistory(load.sent, history));
   }
 
   const whole = await readHistory(server.url, key);
@@ -64,7 +64,7 @@ export async function killAgain({ folder, kills, env = {} }: KillOptions): Promi
   const { unknown } = verdict;
   return {
     kills: done,
-    complaints: [...new Set([...found, ...complaints(verdict)])],
+    problems: [...new Set([...found, ...problemsOf(verdict)])],
     acknowledged,
     unknown,
     readyMs,

@@ -22,21 +22,21 @@ const lanes = 2;
 test(`${kills} kills under load lose nothing acknowledged, and make no gap and no repeat on a panel`, {
   timeout: timeLimit(150_000),
 }, async () => {
-  const complaints: string[] = [];
+  const problems: string[] = [];
   let [done, acknowledged, unknown] = [0, 0, 0];
   const sizes = Array.from({ length: Math.ceil(kills / killsADatabase) }, (_, i) =>
     Math.min(killsADatabase, kills - i * killsADatabase),
   );
   const lane = async () => {
-    for (let size = sizes.pop(); size !== undefined && complaints.length === 0; size = sizes.pop()) {
+    for (let size = sizes.pop(); size !== undefined && problems.length === 0; size = sizes.pop()) {
       const own = join(folder, `database-${sizes.length}`);
       const outcome = await killAgain({ folder: own, kills: size });
       rmSync(own, { recursive: true, force: true });
-      complaints.push(...outcome.complaints);
+      problems.push(...outcome.problems);
       done += outcome.kills;
       acknowledged += outcome.acknowledged;
       unknown += outcome.unknown;
-      if (complaints.length === 0)
+      if (problems.length === 0)
         expect(outcome.resumes).toEqual(['live', ...Array(outcome.kills).fill('replayed')]);
     }
   };
@@ -46,8 +46,8 @@ test(`${kills} kills under load lose nothing acknowledged, and make no gap and n
     method:
       'SIGKILL at a random moment under eight senders; then every acknowledged id, every position and the list of a panel that resumes are checked',
     count: `${done} kills, ${acknowledged} acknowledged`,
-    result: `${complaints.length === 0 ? '0 lost, 0 phantom, 0 repeated' : complaints.join('; ')}, ${unknown} unknown`,
+    result: `${problems.length === 0 ? '0 lost, 0 phantom, 0 repeated' : problems.join('; ')}, ${unknown} unknown`,
   });
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
   expect(acknowledged).toBeGreaterThan(kills * (full ? 50 : 5));
 });

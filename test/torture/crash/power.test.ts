@@ -5,8 +5,8 @@ import { afterAll, expect, test } from 'vitest';
 import { endServers } from '#test/support/server-process.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 import { cutAgain } from './cut-again.ts';
 import { missingLoop } from './power-image.ts';
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const cuts = countOf('cuts');
-const missing = gap(missingLoop());
+const missing = skipReason(missingLoop());
 const method =
   'ext4 in a file (commit=300), write-back timer off; at a random moment SIGSTOP, copy of the image, SIGKILL, start on the copy';
 
@@ -32,9 +32,9 @@ test.skipIf(missing !== undefined)(
       promise: 'power cut: nothing acknowledged is lost, the file is whole',
       method: `${method}; half of them at about 100 messages/s, half flat out`,
       count: `${outcome.cuts} cuts, ${outcome.acknowledged} acknowledged`,
-      result: `${outcome.lost} lost, ${outcome.unknown} unknown; ${outcome.complaints.length === 0 ? 'no complaint' : outcome.complaints.join('; ')}`,
+      result: `${outcome.lost} lost, ${outcome.unknown} unknown; ${outcome.problems.length === 0 ? 'no problems' : outcome.problems.join('; ')}`,
     });
-    expect(outcome.complaints).toEqual([]);
+    expect(outcome.problems).toEqual([]);
     expect(outcome.acknowledged).toBeGreaterThan(cuts * 10);
   },
 );

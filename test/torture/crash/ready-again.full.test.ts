@@ -22,7 +22,7 @@ test(`a server that was killed under load is ready again at once: ${kills} kills
   timeout: timeLimit(180_000),
 }, async () => {
   const before = await startsOnNothing();
-  const { readyMs, complaints } = await killAgain({ folder: join(folder, 'killed'), kills });
+  const { readyMs, problems } = await killAgain({ folder: join(folder, 'killed'), kills });
   const nothing = Math.max(...before, ...(await startsOnNothing()));
   const [, ...again] = readyMs;
   const sorted = again.toSorted((a, b) => a - b);
@@ -33,7 +33,7 @@ test(`a server that was killed under load is ready again at once: ${kills} kills
     count: `${again.length} starts`,
     result: `median ${Math.round(median)} ms, worst ${Math.round(worst)} ms (at most ${Math.round(nothing)} ms on an empty folder)`,
   });
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
   expect(worst).toBeLessThanOrEqual(Math.max(withinMs, withinStarts * nothing));
 });
 

@@ -1,5 +1,5 @@
 /** strace, through which a test watches a server's system calls or makes some of them fail. */
-import { missingPackage } from '../gap.ts';
+import { missingPackage } from '../skip-reason.ts';
 
 export const missingStrace = () => missingPackage('strace', ['-V'], 'strace');
 

@@ -43,17 +43,17 @@ it(`${requests} requests with broken bytes: no 5xx, no hang, errors of one field
   );
   const known = await storedIds(desk);
   const accepted = new Set<string>();
-  const faults: string[] = [];
+  const problems: string[] = [];
   let silent = 0;
   await spread(cases, 50, async ([base, edits]) => {
     const bytes = edits.reduce(mutate, Buffer.from(bases[base] as string));
     const answers = await converse(bytes).catch((error: Error) => error);
     if (answers instanceof Error)
-      return void faults.push(`${answers.message} to ${JSON.stringify(bytes.toString('latin1'))}`);
+      return void problems.push(`${answers.message} to ${JSON.stringify(bytes.toString('latin1'))}`);
     if (answers.length === 0) silent += 1;
     for (const answer of answers) {
-      const fault = wrongWith(answer);
-      if (fault) faults.push(`${fault} to ${JSON.stringify(bytes.toString('latin1'))}`);
+      const problem = wrongWith(answer);
+      if (problem) problems.push(`${problem} to ${JSON.stringify(bytes.toString('latin1'))}`);
       for (const id of acceptedIds(answer)) accepted.add(id);
     }
   });
@@ -62,9 +62,9 @@ it(`${requests} requests with broken bytes: no 5xx, no hang, errors of one field
     method:
       'requests with up to three bytes or runs of bytes flipped, inserted, deleted, repeated or cut, on raw sockets',
     count: `${requests} requests`,
-    result: `${faults.length} faults; ${accepted.size} were still fine and stored, ${silent} were hung up on without an answer`,
+    result: `${problems.length} problems; ${accepted.size} were still fine and stored, ${silent} were hung up on without an answer`,
   });
-  expect(faults.slice(0, 5)).toEqual([]);
+  expect(problems.slice(0, 5)).toEqual([]);
   const fresh = new Set([...(await storedIds(desk))].filter((id) => !known.has(id)));
   expect(accepted.size).toBeGreaterThan(requests / 100);
   expect([...accepted].filter((id) => !fresh.has(id))).toEqual([]);

@@ -55,7 +55,7 @@ test(`${requests} requests made up from the OpenAPI document are answered, and n
   // Of each round, before retention drops any.
   const own = new Set<string>();
   let rounds = 0;
-  for (let left = requests; left > 0 && tally.faults.length === 0; left -= tidyEvery) {
+  for (let left = requests; left > 0 && tally.problems.length === 0; left -= tidyEvery) {
     await fuzzer.run(Math.min(tidyEvery, left), 16);
     for (const id of await world.sentByBelfry()) own.add(id);
     tally.changes += await world.tidy();
@@ -68,9 +68,9 @@ test(`${requests} requests made up from the OpenAPI document are answered, and n
     method:
       'requests made up from the OpenAPI document: every route and parameter, right and wrong types, huge, deep, hostile text, prototype keys; each answer held against the document',
     count: `${tally.sent} requests`,
-    result: `${tally.faults.length} faults; ${statuses.map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    result: `${tally.problems.length} problems; ${statuses.map(([status, count]) => `${count} × ${status}`).join(', ')}`,
   });
-  expect(tally.faults).toEqual([]);
+  expect(tally.problems).toEqual([]);
   expect(tally.sent).toBe(requests);
   // A fuzzer whose every request is refused at the door tests the door alone.
   const unmet = tally.routes.filter((route) => !tally.welcomed.has(route) && !beyondReach.includes(route));

@@ -1,4 +1,4 @@
-/** Sends made-up requests over connections that stay open, and judges each answer. */
+/** Sends made-up requests over connections that stay open, and checks each answer. */
 import { acceptedIds } from '#test/support/fuzz.ts';
 import { type OpenApi, OpenApiCheck } from '#test/support/openapi-check.ts';
 import { type RawAnswer, RawConnection, rawRequest } from '#test/support/raw-http.ts';
@@ -17,7 +17,7 @@ export interface Tally {
   changes: number;
   /** Ids of notifications that were said to be stored. */
   readonly accepted: Set<string>;
-  readonly faults: string[];
+  readonly problems: string[];
 }
 
 type Headers = readonly (readonly [string, string])[];
@@ -67,7 +67,7 @@ export class Fuzzer {
       routes: this.#routes.map(nameOf),
       changes: 0,
       accepted: new Set(),
-      faults: [],
+      problems: [],
     };
   }
 
@@ -77,7 +77,7 @@ export class Fuzzer {
     const lane = async () => {
       let connection: RawConnection | undefined;
       let uses = 0;
-      while (left > 0 && this.tally.faults.length < 20) {
+      while (left > 0 && this.tally.problems.length < 20) {
         left -= 1;
         if (!connection || connection.isClosed || uses >= requestsPerConnection) {
           connection?.close();
@@ -126,16 +126,16 @@ export class Fuzzer {
       }
       await connection.next(before + 1, patienceMs);
     } catch (error) {
-      this.#fault(made, (error as Error).message);
+      this.#problem(made, (error as Error).message);
       return false;
     }
     const answer = connection.answers[before];
     // A body that is refused for its size may be cut off before the answer could be read.
     if (!answer) {
-      if (bytes.length < 60_000) this.#fault(made, 'the connection was closed without an answer');
+      if (bytes.length < 60_000) this.#problem(made, 'the connection was closed without an answer');
       return false;
     }
-    this.#judge(route, made, answer);
+    this.#checkAnswer(route, made, answer);
     return answer.headers.connection !== 'close';
   }
 
@@ -162,13 +162,13 @@ export class Fuzzer {
     return dice.chance(0.05) ? bearer(dice.pick([...tokens, ...keys])) : dice.pick(pool);
   }
 
-  #judge(route: Route, made: MadeRequest, answer: RawAnswer): void {
+  #checkAnswer(route: Route, made: MadeRequest, answer: RawAnswer): void {
     const { tally } = this;
     this.#count(answer.status, route);
     if (answer.status < 300 && route.method !== 'GET') tally.changes += 1;
     if (sends(route)) for (const id of acceptedIds(answer)) tally.accepted.add(id);
     if (answer.status >= 500 && !(answer.status === 503 && answer.headers['retry-after']))
-      return this.#fault(made, `a ${answer.status}: ${answer.body.slice(0, 300)}`);
+      return this.#problem(made, `a ${answer.status}: ${answer.body.slice(0, 300)}`);
     try {
       this.#check.hold(route.method, made.path, {
         status: answer.status,
@@ -177,7 +177,7 @@ export class Fuzzer {
         body: answer.body,
       });
     } catch (error) {
-      this.#fault(made, (error as Error).message.slice(0, 600));
+      this.#problem(made, (error as Error).message.slice(0, 600));
     }
   }
 
@@ -187,9 +187,9 @@ export class Fuzzer {
     if (status < 300) welcomed.add(nameOf(route));
   }
 
-  #fault({ method, path, headers, body }: MadeRequest, what: string): void {
+  #problem({ method, path, headers, body }: MadeRequest, what: string): void {
     const shown = JSON.stringify([...headers, body?.toString('utf8', 0, 400)]);
-    this.tally.faults.push(`${what} to ${method} ${path.slice(0, 300)} ${shown}`);
+    this.tally.problems.push(`${what} to ${method} ${path.slice(0, 300)} ${shown}`);
   }
 }
 

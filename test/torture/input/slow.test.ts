@@ -95,7 +95,7 @@ test(`${slowClients} slow clients of each kind are told and let go in time, and 
   const answers = await Promise.all(all.map(({ connection }) => connection.all(endsWithinMs + 15_000)));
   clearInterval(dripping);
   const tookMs = performance.now() - began;
-  const faults = all.flatMap(({ name }, i) => {
+  const problems = all.flatMap(({ name }, i) => {
     const [answer] = answers[i] ?? [];
     // Who never said a word is owed none.
     if (!answer) return name === 'silence' ? [] : [`${name}: closed without an answer`];
@@ -106,9 +106,9 @@ test(`${slowClients} slow clients of each kind are told and let go in time, and 
     promise: 'slow clients are let go in time, and nobody else notices',
     method: `${Object.keys(kinds).join(', ')}: a byte or a line a second`,
     count: `${all.length} connections`,
-    result: `${faults.length} not told 408; all gone after ${(tookMs / 1_000).toFixed(1)} s; another client's slowest request took ${beside.toFixed(0)} ms, ${alone.toFixed(0)} ms without them`,
+    result: `${problems.length} not told 408; all gone after ${(tookMs / 1_000).toFixed(1)} s; another client's slowest request took ${beside.toFixed(0)} ms, ${alone.toFixed(0)} ms without them`,
   });
-  expect(faults).toEqual([]);
+  expect(problems).toEqual([]);
   expect(beside).toBeLessThan(Math.max(limitMs(1_000), 10 * alone));
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });

@@ -3,12 +3,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { missingNats, startNats } from '#test/support/nats.ts';
 import { createDatabase, missingPostgres, startPostgres, withClient } from '#test/support/postgres.ts';
 import { countOf, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 
-const missing = gap(missingPostgres() ?? missingHaproxy() ?? missingNats());
+const missing = skipReason(missingPostgres() ?? missingHaproxy() ?? missingNats());
 const limit = { timeout: timeLimit(180_000), skip: missing !== undefined };
 
 test(
@@ -28,15 +28,15 @@ test(
       await nats.restart(() => sleep(Math.random() * 500));
     }
     await cluster.answersAgain();
-    const { complaints, acknowledged } = await cluster.judge();
+    const { problems, acknowledged } = await cluster.check();
     const statuses = [...cluster.load.statuses.keys()];
     report({
       promise: 'bus: restarted under load, nothing is lost or repeated, and intake goes on',
       method: 'SIGKILL to the NATS server of two nodes under six senders; then as above',
       count: `${restarts} restarts, ${acknowledged} acknowledged`,
-      result: `${complaints.length === 0 ? '0 lost, 0 phantom, 0 repeated' : complaints.join('; ')}; answers ${statuses}`,
+      result: `${problems.length === 0 ? '0 lost, 0 phantom, 0 repeated' : problems.join('; ')}; answers ${statuses}`,
     });
-    expect([complaints, statuses]).toEqual([[], [200]]);
+    expect([problems, statuses]).toEqual([[], [200]]);
   },
 );
 
@@ -70,6 +70,6 @@ test('control: positions from a bare sequence are caught', limit, async () => {
   await cluster.answersAgain();
   await postgres.restart(async () => undefined);
   await cluster.answersAgain();
-  const { complaints } = await cluster.judge();
-  expect(complaints.join()).toMatch(/lost|stands where/);
+  const { problems } = await cluster.check();
+  expect(problems.join()).toMatch(/lost|stands where/);
 });

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openStorage } from '#app.ts';
 import { readConfig } from '#config.ts';
 import { createLogger } from '#log.ts';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { addCredential } from '#test/support/storage.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { type Balancer, startHaproxy } from './haproxy.ts';
 
 export interface ClusterOptions {
-  /** Of the database, for each node; the first is also that of the judge. */
+  /** Of the database, for each node; the first is also the one that is checked. */
   readonly urls: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Panels by way of HAProxy; three when not given. */
@@ -108,8 +108,8 @@ export class Cluster {
     return performance.now() - began;
   }
 
-  /** Ends the load, waits for the panels, and judges all of it: what breaks a promise, one line each. */
-  async judge(): Promise<{ readonly complaints: readonly string[]; readonly acknowledged: number }> {
+  /** Ends the load, waits for the panels, and checks everything. Returns the problems, one line each. */
+  async check(): Promise<{ readonly problems: readonly string[]; readonly acknowledged: number }> {
     await this.load.stop();
     const history = await readHistory((this.nodes[0] as ServerProcess).url, this.key);
     for (const { panel } of this.#panels) {
@@ -118,7 +118,7 @@ export class Cluster {
     }
     const logs = this.#panels.map(({ panel }) => panel.log(history.length));
     return {
-      complaints: complaints(checkHistory(this.load.sent, history, logs)),
+      problems: problemsOf(checkHistory(this.load.sent, history, logs)),
       acknowledged: this.load.acknowledged,
     };
   }

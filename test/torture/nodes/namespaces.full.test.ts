@@ -10,12 +10,12 @@ import { ServerProcess } from '#test/support/server-process.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { timeLimit } from '../counts.ts';
 import { FarSide, missingNamespace } from '../far-side.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 
-const missing = gap(missingPostgres() ?? missingHaproxy() ?? missingNats() ?? missingNamespace());
+const missing = skipReason(missingPostgres() ?? missingHaproxy() ?? missingNats() ?? missingNamespace());
 /** Links of the namespace: for panels and senders, to the database, and to the bus. */
 const [front, database, bus] = [0, 1, 2];
 /** As the time-out of an answer has it (15 s), and some time for the way. */
@@ -92,14 +92,14 @@ test('a node whose packets to the bus or the database are dropped: its panels wa
   await panel.reached(position + 20);
   const backMs = performance.now() - began;
 
-  const { complaints, acknowledged } = await cluster.judge();
+  const { problems, acknowledged } = await cluster.check();
   const statuses = [...cluster.load.statuses.keys()];
   report({
     promise: 'a node behind a network that swallows packets to the bus or the database',
     method:
       'a node in a network namespace; its link to NATS, then the one to PostgreSQL, drop every packet, while two other nodes take notifications',
     count: `once each, ${acknowledged} acknowledged by the others`,
-    result: `answered 503 after ${Math.ceil(ms)} ms, its panel back within ${Math.ceil(backMs)} ms; ${complaints.length === 0 ? '0 lost, 0 phantom, 0 repeated' : complaints.join('; ')}; the others answered ${statuses}`,
+    result: `answered 503 after ${Math.ceil(ms)} ms, its panel back within ${Math.ceil(backMs)} ms; ${problems.length === 0 ? '0 lost, 0 phantom, 0 repeated' : problems.join('; ')}; the others answered ${statuses}`,
   });
-  expect([complaints, statuses]).toEqual([[], [200]]);
+  expect([problems, statuses]).toEqual([[], [200]]);
 });

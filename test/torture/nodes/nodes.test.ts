@@ -12,12 +12,12 @@ import {
 import { startStandby } from '#test/support/postgres-standby.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { countOf, timeLimit } from '../counts.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 
-const missing = gap(missingPostgres() ?? missingHaproxy());
+const missing = skipReason(missingPostgres() ?? missingHaproxy());
 describe.skipIf(missing !== undefined)(missing ?? 'three nodes on one PostgreSQL', () => {
   const limit = { timeout: timeLimit(180_000) };
   let postgres: TestPostgres;
@@ -33,14 +33,14 @@ describe.skipIf(missing !== undefined)(missing ?? 'three nodes on one PostgreSQL
   };
   /** Reports and asserts that no promise was broken. */
   const conclude = async (cluster: Cluster, promise: string, method: string, count: string) => {
-    const { complaints, acknowledged } = await cluster.judge();
+    const { problems, acknowledged } = await cluster.check();
     report({
       promise,
       method: `${method}; then every acknowledged id, every position and the lists of panels that resume are checked`,
       count: `${count}, ${acknowledged} acknowledged`,
-      result: complaints.length === 0 ? '0 lost, 0 phantom, 0 repeated' : complaints.join('; '),
+      result: problems.length === 0 ? '0 lost, 0 phantom, 0 repeated' : problems.join('; '),
     });
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     expect(acknowledged).toBeGreaterThan(20);
   };
 

@@ -39,7 +39,7 @@ function look(path: string): { titles: Set<string>; epoch: string; gaps: number 
   }
 }
 
-test('backups taken under load hold all that was acknowledged before each began; a restore is a new epoch, and panels are told', {
+test('backups taken under load hold all that was acknowledged before each began; a restore is a new epoch, and panels start again', {
   timeout: timeLimit(180_000),
 }, async () => {
   const { token } = await credentials(folder);
@@ -104,7 +104,7 @@ test('backups taken under load hold all that was acknowledged before each began;
   expect(restored.epoch).not.toBe(epoch);
   expect([...look(file).titles].filter((title) => !restored.titles.has(title))).toEqual([]);
   const again = await ServerProcess.start({ folder });
-  const told = await Promise.all(
+  const resumes = await Promise.all(
     panels.map(async (id, i) => {
       const stream = await openStream(`${again.url}/api/panels/${id}/events`, {
         authorization: `Bearer ${token}`,
@@ -119,7 +119,7 @@ test('backups taken under load hold all that was acknowledged before each began;
     promise: 'a restore is a new epoch, and every panel is told',
     method: 'panels come back with the cursors of before',
     count: `${panels.length} panels`,
-    result: `${told.filter((resume) => resume === 'reset').length} told to begin anew`,
+    result: `${resumes.filter((resume) => resume === 'reset').length} resumes to begin anew`,
   });
-  expect(told).toEqual(panels.map(() => 'reset'));
+  expect(resumes).toEqual(panels.map(() => 'reset'));
 });

@@ -9,8 +9,8 @@ import { RawConnection } from '#test/support/raw-http.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { missingStrace, straced } from '../crash/strace.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
+import { skipReason } from '../skip-reason.ts';
 
 /** Full disks, failing syncs and the lack of room are in ../crash/disk.test.ts, which asks /readyz in each. */
 let folder: string;
@@ -24,12 +24,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Told {
+interface Readiness {
   readonly status: number;
   readonly error: string | undefined;
 }
 
-async function ask(url: string): Promise<Told> {
+async function ask(url: string): Promise<Readiness> {
   const answer = await fetch(`${url}/readyz`);
   return { status: answer.status, error: ((await answer.json()) as { error?: string }).error };
 }
@@ -41,25 +41,25 @@ const send = (url: string) =>
     body: '{"title":"T","message":"M"}',
   });
 
-/** Seen from outside, until it is ready again: when it was said that it is not, after which `onSaid` may end the trouble. */
-async function watch(url: string, onSaid?: () => void): Promise<{ saidAfterMs: number }> {
+/** Polls until it is ready again. Returns after how long it was reported as not ready; `onNotReady` then may end the problem. */
+async function watch(url: string, onNotReady?: () => void): Promise<{ reportedAfterMs: number }> {
   const began = performance.now();
-  let saidAt: number | undefined;
+  let reportedAt: number | undefined;
   for (;;) {
     const { status, error } = await ask(url);
-    if (status === 503 && saidAt === undefined) {
+    if (status === 503 && reportedAt === undefined) {
       expect(error).toMatch(/^not ready: a write has waited \d+ s for the disk, or for another process/);
-      saidAt = performance.now();
-      // From then on nobody waits: a sender is told at once.
+      reportedAt = performance.now();
+      // From now on nobody waits: a sender is refused at once.
       const sentAt = performance.now();
       expect((await send(url)).status).toBe(503);
       expect(performance.now() - sentAt).toBeLessThan(limitMs(1_000));
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      onSaid?.();
-    } else if (status === 200 && saidAt !== undefined) {
-      return { saidAfterMs: saidAt - began };
+      onNotReady?.();
+    } else if (status === 200 && reportedAt !== undefined) {
+      return { reportedAfterMs: reportedAt - began };
     }
-    if (performance.now() - began > limitMs(10_000)) throw new Error(`not seen: ${saidAt}`);
+    if (performance.now() - began > limitMs(10_000)) throw new Error(`not seen: ${reportedAt}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -69,21 +69,21 @@ test('while another process holds the database, it is not ready and says why; th
   const other = new Database(join(folder, 'belfry.db'));
   other.exec('BEGIN IMMEDIATE');
   const waiting = send(server.url);
-  const { saidAfterMs } = await watch(server.url, () => other.exec('ROLLBACK'));
+  const { reportedAfterMs } = await watch(server.url, () => other.exec('ROLLBACK'));
   other.close();
   expect([200, 503]).toContain((await waiting).status);
   expect((await send(server.url)).status).toBe(200);
   report({
     promise: '/readyz tells the truth',
-    method: 'another process holds the write lock until it is said',
+    method: 'another process holds the write lock until /readyz reports it',
     count: '1 hold',
-    result: `503 after ${Math.round(saidAfterMs)} ms, 200 when it had ended`,
+    result: `503 after ${Math.round(reportedAfterMs)} ms, 200 when it had ended`,
   });
-  expect(saidAfterMs).toBeLessThan(limitMs(6_000));
+  expect(reportedAfterMs).toBeLessThan(limitMs(6_000));
 });
 
 test('while the disk neither takes a write nor fails, it is not ready and says so; what waited is stored in the end', async (context) => {
-  const missing = gap(missingStrace());
+  const missing = skipReason(missingStrace());
   context.skip(missing !== undefined, missing);
   // A sync of the writer takes eight seconds, once, some time after the start.
   const slow = 'inject=fsync,fdatasync:delay_enter=8000000:when=20';
@@ -100,14 +100,14 @@ test('while the disk neither takes a write nor fails, it is not ready and says s
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   });
-  const { saidAfterMs } = await watch(server.url);
+  const { reportedAfterMs } = await watch(server.url);
   going = false;
   await Promise.all(senders);
   report({
     promise: '/readyz tells the truth',
     method: 'one fsync takes 8 s (strace), four senders',
     count: '1 sync',
-    result: `503 after ${Math.round(saidAfterMs)} ms, to new senders too; 200 when it had ended`,
+    result: `503 after ${Math.round(reportedAfterMs)} ms, to new senders too; 200 when it had ended`,
   });
   // Those that were waiting when it began are answered when it has ended, and no sooner.
   expect(new Set(answers)).toEqual(new Set([200]));

@@ -19,11 +19,11 @@ import {
 } from '#test/support/postgres.ts';
 import { endServers, root, ServerProcess } from '#test/support/server-process.ts';
 import { addCredential } from '#test/support/storage.ts';
-import { gap } from '../gap.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
+import { skipReason } from '../skip-reason.ts';
 
-const missing = gap(missingPostgres());
+const missing = skipReason(missingPostgres());
 const folder = mkdtempSync(join(tmpdir(), 'belfry-recovery-'));
 afterAll(async () => {
   await endServers();

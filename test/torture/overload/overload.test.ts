@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
+import { readHistory } from '../api-clients.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { readHistory } from '../witnesses.ts';
-import { fire, perSecond, type Struck } from './volley.ts';
+import { type LoadResult, perSecond, runLoad } from './http-load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-overload-'));
 afterEach(endServers);
@@ -17,12 +17,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const seconds = countOf('overloadSeconds');
 const closed = { connections: 64, seconds };
-/** Held in the full form alone: the short one runs beside other tests, and measures them too. */
+/** Asserted with full counts only, because the short form runs beside other tests and measures them too. */
 const bounds = { waitMs: 1_000, goodput: 0.8, neighbour: 2, neighbourMs: 20, refusal: 0.4, storm: 0.9 };
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
-/** Seconds of processor time that a process has taken. */
+/** The processor time of a process, in seconds. */
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -30,10 +30,10 @@ function processorSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** What was acknowledged, and is not in history under the id that was answered. */
-async function lost(url: string, key: string, volleys: readonly Struck[]): Promise<string[]> {
+/** The acknowledged names that history does not have under the acknowledged id. */
+async function findLost(url: string, key: string, loads: readonly LoadResult[]): Promise<string[]> {
   const recorded = new Map((await readHistory(url, key)).map(({ name, id }) => [name, id]));
-  return volleys.flatMap(({ acknowledged }) =>
+  return loads.flatMap(({ acknowledged }) =>
     acknowledged.filter(([name, id]) => recorded.get(name) !== id).map(([name]) => name),
   );
 }
@@ -44,16 +44,16 @@ test('five times as much as there is room for: what is accepted is answered in t
   const own = join(folder, 'flood');
   const { token, key } = await credentials(own);
   const server = await ServerProcess.start({ folder: own });
-  const volley = { port: server.port, token };
-  await fire({ ...volley, ...closed, name: 'warm', seconds: full ? 2 : 1 });
-  const before = await fire({ ...volley, ...closed, name: 'before' });
+  const common = { port: server.port, token };
+  await runLoad({ ...common, ...closed, name: 'warm', seconds: full ? 2 : 1 });
+  const before = await runLoad({ ...common, ...closed, name: 'before' });
   const offered = 5 * perSecond(before, '200');
-  const flood = await fire({ ...volley, name: 'flood', perSecond: offered, connections: 2_000, seconds });
-  const after = await fire({ ...volley, ...closed, name: 'after' });
+  const flood = await runLoad({ ...common, name: 'flood', perSecond: offered, connections: 2_000, seconds });
+  const after = await runLoad({ ...common, ...closed, name: 'after' });
 
   const peak = median([perSecond(before, '200'), perSecond(after, '200')]);
   const goodput = perSecond(flood, '200') / peak;
-  const missing = await lost(server.url, key, [before, flood, after]);
+  const missing = await findLost(server.url, key, [before, flood, after]);
   const refused = flood.statuses['503'] ?? 0;
   report({
     promise: 'overload: accepted p99 ≤ 1 s, goodput ≥ 80 % of peak, the rest refused, nothing lost',
@@ -64,7 +64,7 @@ test('five times as much as there is room for: what is accepted is answered in t
   });
   expect(missing).toEqual([]);
   expect(Object.keys(flood.statuses).filter((status) => !['200', '503'].includes(status))).toEqual([]);
-  expect(flood.unadvised).toBe(0);
+  expect(flood.withoutRetryAfter).toBe(0);
   if (full) {
     expect(goodput).toBeGreaterThanOrEqual(bounds.goodput);
     expect(flood.accepted.p99).toBeLessThanOrEqual(bounds.waitMs);
@@ -92,7 +92,7 @@ async function refusalsAreCheap(): Promise<void> {
     count: `${seconds} s each`,
     result: `${micros(taken)} µs a 200, ${micros(refused)} µs a 503: ${Math.round(share * 100)} %; the bare server’s 503 takes ${micros(bare)} µs`,
   });
-  // A fifth is the goal; what a bare server takes is the least there can be.
+  // The goal is a fifth; a bare server shows the lower limit.
   expect(share).toBeLessThan(bounds.refusal);
 }
 
@@ -113,22 +113,22 @@ async function bareServer(): Promise<Target> {
   return { server: await ServerProcess.run(command, process.env, { status: null }), token: 'none' };
 }
 
-/** Seconds of processor time for each answer of a kind. What it takes to open the connections is no part of it. */
+/** The processor time of each answer of a kind, in seconds, without the opening of connections. */
 async function costOfEach(
   status: string,
   start: () => Promise<Target>,
   connections: number,
 ): Promise<number> {
   const { server, token } = await start();
-  const looks: { processor: number; answers: number }[] = [];
-  const volley = { port: server.port, token, connections, name: 'cost', seconds: 2 * seconds };
-  await fire(volley, (soFar) =>
-    looks.push({ processor: processorSeconds(server.pid), answers: soFar[status] ?? 0 }),
+  const samples: { processor: number; answers: number }[] = [];
+  const common = { port: server.port, token, connections, name: 'cost', seconds: 2 * seconds };
+  await runLoad(common, (soFar) =>
+    samples.push({ processor: processorSeconds(server.pid), answers: soFar[status] ?? 0 }),
   );
   await server.end('SIGTERM');
-  const [warm, last] = [looks[(looks.length >> 1) - 1], looks.at(-1)] as [
-    (typeof looks)[0],
-    (typeof looks)[0],
+  const [warm, last] = [samples[(samples.length >> 1) - 1], samples.at(-1)] as [
+    (typeof samples)[0],
+    (typeof samples)[0],
   ];
   return (last.processor - warm.processor) / (last.answers - warm.answers);
 }
@@ -142,9 +142,9 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   const server = await ServerProcess.start({ folder: own, env: { BELFRY_RATE_TENANT: '100:100' } });
   const [rounds, turnSeconds] = full ? [3, Math.ceil(seconds / 3)] : [1, seconds];
   const p99s: { alone: number; beside: number }[] = [];
-  const louds: Struck[] = [];
+  const louds: LoadResult[] = [];
   const listen = (name: string) =>
-    fire({
+    runLoad({
       port: server.port,
       token: quiet,
       name,
@@ -155,8 +155,8 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   await listen('warm');
   for (let round = 0; round < rounds; round++) {
     const alone = await listen(`alone-${round}`);
-    const [struck, beside] = await Promise.all([
-      fire({
+    const [result, beside] = await Promise.all([
+      runLoad({
         port: server.port,
         token: loud,
         name: `loud-${round}`,
@@ -166,14 +166,14 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
       }),
       listen(`beside-${round}`),
     ]);
-    louds.push(struck);
+    louds.push(result);
     p99s.push({ alone: alone.accepted.p99, beside: beside.accepted.p99 });
     expect(Object.keys(beside.statuses).filter((status) => status !== '200')).toEqual([]);
   }
   const ratio = median(p99s.map(({ alone, beside }) => beside / alone));
   const took = { alone: median(p99s.map((r) => r.alone)), beside: median(p99s.map((r) => r.beside)) };
   const refused = louds.reduce((all, { statuses }) => all + (statuses['429'] ?? 0), 0);
-  const missing = await lost(server.url, key, louds);
+  const missing = await findLost(server.url, key, louds);
   report({
     promise: 'a tenant at ten times its limit: its neighbour’s p99 ≤ 2×',
     method: '1,000/s against a limit of 100/s, beside 50/s of another tenant, which also has its turns alone',
@@ -182,7 +182,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   });
   expect(missing).toEqual([]);
   expect(refused).toBeGreaterThan(full ? 100 : 0);
-  // Below a few milliseconds it is the machine that is measured.
+  // Below a few milliseconds the test would measure the machine.
   if (full)
     expect(took.beside).toBeLessThanOrEqual(Math.max(bounds.neighbour * took.alone, bounds.neighbourMs));
 });
@@ -191,10 +191,10 @@ test('a storm of searches does not hold up intake', { timeout: timeLimit(120_000
   const own = join(folder, 'storm');
   const { token, key } = await credentials(own);
   const server = await ServerProcess.start({ folder: own });
-  const volley = { port: server.port, token };
-  const filled = await fire({ ...volley, ...closed, name: 'fill' });
+  const common = { port: server.port, token };
+  const filled = await runLoad({ ...common, ...closed, name: 'fill' });
   const rate = perSecond(filled, '200') / 4;
-  const alone = await fire({ ...volley, name: 'alone', perSecond: rate, connections: 256, seconds });
+  const alone = await runLoad({ ...common, name: 'alone', perSecond: rate, connections: 256, seconds });
   let searches = 0;
   let failed = 0;
   let stopped = false;
@@ -218,11 +218,11 @@ test('a storm of searches does not hold up intake', { timeout: timeLimit(120_000
     }
   };
   const storm = Promise.all(Array.from({ length: 16 }, (_, i) => searcher(i)));
-  const beside = await fire({ ...volley, name: 'beside', perSecond: rate, connections: 256, seconds });
+  const beside = await runLoad({ ...common, name: 'beside', perSecond: rate, connections: 256, seconds });
   stopped = true;
   await storm;
   const kept = perSecond(beside, '200') / perSecond(alone, '200');
-  const missing = await lost(server.url, key, [filled, alone, beside]);
+  const missing = await findLost(server.url, key, [filled, alone, beside]);
   report({
     promise: 'a storm of searches costs intake ≤ 10 %',
     method: 'a quarter of the peak at a fixed rate, alone and beside 16 readers that search without a pause',

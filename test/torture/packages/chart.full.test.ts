@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { root } from '#test/support/server-process.ts';
-import { gap } from '../gap.ts';
+import { skipReason } from '../skip-reason.ts';
 import { goTool, kubernetesSources, missingGo } from './go-tools.ts';
 
-const missing = gap(missingGo());
+const missing = skipReason(missingGo());
 const chart = join(root, 'deploy/helm/belfry');
 const scratch = mkdtempSync(join(tmpdir(), 'belfry-chart-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

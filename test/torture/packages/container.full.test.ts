@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#test/e2e/terminal.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
-import { gap } from '../gap.ts';
+import { ResumingPanel } from '../api-clients.ts';
 import { report } from '../report.ts';
-import { ResumingPanel } from '../witnesses.ts';
+import { skipReason } from '../skip-reason.ts';
 import { Image, missingBuilder } from './image.ts';
 
-const missing = gap(missingBuilder());
+const missing = skipReason(missingBuilder());
 
 describe.skipIf(missing !== undefined)(
   `the container image${missing === undefined ? '' : `: ${missing}`}`,

@@ -34,6 +34,6 @@ export function goTool(name: keyof typeof tools): string {
 
 /** The folder of the sources of Kubernetes, which have the schemas of its objects. */
 export function kubernetesSources(): string {
-  const told = execFileSync('go', ['mod', 'download', '-json', kubernetes], { encoding: 'utf8' });
-  return (JSON.parse(told) as { Dir: string }).Dir;
+  const output = execFileSync('go', ['mod', 'download', '-json', kubernetes], { encoding: 'utf8' });
+  return (JSON.parse(output) as { Dir: string }).Dir;
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '#test/support/server-process.ts';
-import { missingPackage } from '../gap.ts';
+import { missingPackage } from '../skip-reason.ts';
 
 const baseImage = /^FROM (\S+)/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))?.[1] ?? '';
 

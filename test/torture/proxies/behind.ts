@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { gap } from '../gap.ts';
+import { skipReason } from '../skip-reason.ts';
 import type { ProxyKind, StartedProxy } from './proxy.ts';
 
 /** A server behind a proxy, with a token and a key for it. */
@@ -70,7 +70,7 @@ export function describeBehind(
   tests: (behind: Behind) => void,
 ): void {
   describe.each(kinds)('behind $name', (kind) => {
-    const missing = gap(kind.missing());
+    const missing = skipReason(kind.missing());
     if (missing !== undefined) {
       test.skip(missing);
       return;

@@ -88,7 +88,7 @@ describeBehind([nginx, caddy], env, (behind) => {
       [['Connection', 'close, X-Forwarded-For']],
       [['Connection', 'X-Forwarded-For, keep-alive']],
     ] as const;
-    const told: string[] = [];
+    const recorded: string[] = [];
     for (const [i, headers] of lies.entries()) {
       const title = `lie ${i}`;
       const answer = await fromOtherAddress(
@@ -104,18 +104,18 @@ describeBehind([nginx, caddy], env, (behind) => {
       );
       expect([title, answer]).toEqual([title, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
       const found = (await behind.history()).find((each) => each.title === title);
-      told.push(found?.sourceIp);
+      recorded.push(found?.sourceIp);
     }
-    expect(told).toEqual(lies.map(() => '127.0.0.2'));
+    expect(recorded).toEqual(lies.map(() => '127.0.0.2'));
     report({
       promise: `the client's address through ${kind.name} is right and cannot be forged`,
       method: 'X-Forwarded-For, Forwarded, X-Real-IP and Connection in every form, from another address',
       count: `${lies.length} lies`,
-      result: `${told.filter((address) => address === '127.0.0.2').length} recorded with the true address`,
+      result: `${recorded.filter((address) => address === '127.0.0.2').length} recorded with the true address`,
     });
   });
 
-  test('a notification in headers of 48 KiB arrives whole; more than there is room for is told in JSON', async () => {
+  test('a notification in headers of 48 KiB arrives whole; more than there is room for is refused in JSON', async () => {
     const text = 'é'.repeat(16_384);
     const large = (message: string) =>
       rawRequest({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#test/e2e/terminal.ts';
 import { Output, root } from '#test/support/server-process.ts';
-import { missingPackage } from '../gap.ts';
+import { missingPackage } from '../skip-reason.ts';
 
 export interface StartedProxy {
   readonly url: string;

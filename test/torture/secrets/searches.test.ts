@@ -36,7 +36,7 @@ test(`${searches} searches that may be none: found, or refused with what would b
 }, async () => {
   const dice = new Dice(20_261_122);
   const statuses = new Map<number, number>();
-  const faults: string[] = [];
+  const problems: string[] = [];
   let slowest = { ms: 0, q: '' };
   const ask = async (q: string) => {
     const started = performance.now();
@@ -57,15 +57,15 @@ test(`${searches} searches that may be none: found, or refused with what would b
     if (answer.ms > slowest.ms) slowest = { ms: answer.ms, q };
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     const wrong = wrongWith(answer);
-    if (wrong) faults.push(`${wrong} to ${JSON.stringify(q)}`);
+    if (wrong) problems.push(`${wrong} to ${JSON.stringify(q)}`);
   }
   report({
     promise: 'hostile search strings: 0 answers 5xx, in bounded time',
     method: `words of the query language in any order with hostile texts between them, on ${rows} notifications`,
     count: `${searches} searches`,
-    result: `${faults.length} faults; ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}; slowest ${slowest.ms.toFixed(0)} ms`,
+    result: `${problems.length} problems; ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}; slowest ${slowest.ms.toFixed(0)} ms`,
   });
-  expect(faults).toEqual([]);
+  expect(problems).toEqual([]);
   expect(slowest).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms < boundMs) });
   expect(statuses.get(200)).toBeGreaterThan(searches / 20);
 });

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials, registerPanels } from '#test/support/storage.ts';
+import { readHistory } from '../api-clients.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { FarSide, missingNamespace } from '../far-side.ts';
-import { gap } from '../gap.ts';
 import { report } from '../report.ts';
-import { readHistory } from '../witnesses.ts';
-import { judgeReaders, Readers } from './readers.ts';
+import { skipReason } from '../skip-reason.ts';
+import { checkReaders, Readers } from './readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-black-hole-'));
 afterAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const missing = gap(missingNamespace());
+const missing = skipReason(missingNamespace());
 
 const panelCount = countOf('blackHoled');
 const outages = full ? 10 : 3;
@@ -55,7 +55,7 @@ test.skipIf(missing !== undefined)(
     await load.stop();
     const history = await readHistory(server.url, key);
     const all = await readers.finish(history.length, 30_000);
-    const found = [...judgeReaders(all, history), ...complaints(checkHistory(load.sent, history))];
+    const found = [...checkReaders(all, history), ...problemsOf(checkHistory(load.sent, history))];
     report({
       promise: 'panels behind a network that swallows packets miss nothing',
       method:

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { setTimeout as moment } from 'node:timers/promises';
-import { type Breakage, type Reader, type ReadersOrder, type ToReaders, weigh } from './readers.ts';
+import { type Breakage, type ConnectOptions, hashName, type Reader, type ReadersCommand } from './readers.ts';
 
 const breakages: readonly Breakage[] = ['reset', 'end', 'silence'];
-/** A connection that was left in silence is dropped after this long. */
+/** A silent connection is closed after this time. */
 const silenceMs = 10_000;
-const mostFaults = 5;
+const maxProblems = 5;
 
 class StreamReader {
-  readonly #order: ReadersOrder;
+  readonly #options: ConnectOptions;
   readonly #panel: string;
   readonly #index: number;
   #socket: Socket | undefined;
@@ -19,12 +19,12 @@ class StreamReader {
   #position = 0;
   #sum = 0;
   #connections = 0;
-  readonly #faults: string[] = [];
+  readonly #problems: string[] = [];
   ready = false;
 
-  constructor(order: ReadersOrder, index: number) {
-    this.#order = order;
-    this.#panel = order.panels[index] as string;
+  constructor(options: ConnectOptions, index: number) {
+    this.#options = options;
+    this.#panel = options.panels[index] as string;
     this.#index = index;
   }
 
@@ -32,33 +32,33 @@ class StreamReader {
     return this.#position;
   }
 
-  get told(): Reader {
+  get state(): Reader {
     const [panel, from, position, sum] = [this.#panel, this.#from ?? -1, this.#position, this.#sum];
-    return { panel, from, position, sum, connections: this.#connections, faults: this.#faults };
+    return { panel, from, position, sum, connections: this.#connections, problems: this.#problems };
   }
 
   open(): void {
     this.ready = false;
     this.#text = '';
-    // Each address has ports of its own: one would not do for fifty thousand connections.
-    const { port, host } = this.#order;
+    // Several addresses, because one has too few ports for fifty thousand connections.
+    const { port, host } = this.#options;
     const here = { host: '127.0.0.1', localAddress: `127.0.${1 + (this.#index % 16)}.1` };
     const socket = connect({ port, ...(host === undefined ? here : { host }) });
     this.#socket = socket;
     const resume = this.#cursor === undefined ? '' : `last-event-id: ${this.#cursor}\r\n`;
     socket.write(
-      `GET /api/panels/${this.#panel}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${this.#order.token}\r\n${resume}\r\n`,
+      `GET /api/panels/${this.#panel}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${this.#options.token}\r\n${resume}\r\n`,
     );
     socket.setEncoding('latin1').on('data', (text: string) => {
       if (this.#socket === socket) this.#take(text);
     });
     socket.on('error', () => undefined);
     socket.once('close', () => {
-      if (this.#socket === socket) void this.#again();
+      if (this.#socket === socket) void this.#reconnect();
     });
   }
 
-  /** Breaks the connection, and comes back. */
+  /** Breaks the connection and reconnects. */
   breakOff(breakage: Breakage): void {
     const socket = this.#socket;
     this.#socket = undefined;
@@ -66,12 +66,12 @@ class StreamReader {
     else if (breakage === 'end') socket?.end();
     else socket?.pause();
     if (breakage !== 'reset') setTimeout(() => socket?.destroy(), silenceMs);
-    void this.#again();
+    void this.#reconnect();
   }
 
-  async #again(): Promise<void> {
+  async #reconnect(): Promise<void> {
     this.ready = false;
-    // A server that is away is asked again less often than one that only broke a connection.
+    // The pause is longer after the server closed the connection, because it may be down.
     await moment(20 + Math.random() * (this.#socket === undefined ? 200 : 1_000));
     this.open();
   }
@@ -88,12 +88,12 @@ class StreamReader {
     const event = /^event: (\w+)$/m.exec(frame)?.[1];
     const id = /^id: (\S+)$/m.exec(frame)?.[1];
     if (id !== undefined) this.#cursor = id;
-    if (event === 'ready') this.#begun(frame);
-    else if (event === 'notification') this.#arrived(frame);
-    else if (event === 'gap' || event === 'reset') this.#fault(`${event} at ${this.#position}`);
+    if (event === 'ready') this.#onReady(frame);
+    else if (event === 'notification') this.#onNotification(frame);
+    else if (event === 'gap' || event === 'reset') this.#problem(`${event} at ${this.#position}`);
   }
 
-  #begun(frame: string): void {
+  #onReady(frame: string): void {
     const { head, epoch, resume } = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? '{}');
     this.ready = true;
     this.#connections += 1;
@@ -102,22 +102,22 @@ class StreamReader {
       this.#position = head as number;
       this.#cursor ??= `${epoch}-${head}`;
     } else if (resume !== 'replayed') {
-      this.#fault(`went on with ${resume} at ${this.#position}`);
+      this.#problem(`went on with ${resume} at ${this.#position}`);
     }
   }
 
-  #arrived(frame: string): void {
+  #onNotification(frame: string): void {
     const position = Number(/"position":(\d+)/.exec(frame)?.[1]);
-    // Before it first came: what a panel begins with.
+    // Earlier positions are the live set with which a panel starts.
     if (position <= (this.#from ?? 0)) return;
     if (position !== this.#position + 1)
-      this.#fault(`was sent ${position} where ${this.#position + 1} should have come`);
+      this.#problem(`was sent ${position} where ${this.#position + 1} should have come`);
     this.#position = position;
-    this.#sum += weigh(/"title":"([^"]*)"/.exec(frame)?.[1] ?? '');
+    this.#sum += hashName(/"title":"([^"]*)"/.exec(frame)?.[1] ?? '');
   }
 
-  #fault(text: string): void {
-    if (this.#faults.length < mostFaults) this.#faults.push(text);
+  #problem(text: string): void {
+    if (this.#problems.length < maxProblems) this.#problems.push(text);
   }
 }
 
@@ -126,8 +126,8 @@ const allReady = async () => {
   while (!readers.every(({ ready }) => ready)) await moment(20);
 };
 
-async function open(order: ReadersOrder): Promise<void> {
-  readers = order.panels.map((_, i) => new StreamReader(order, i));
+async function open(options: ConnectOptions): Promise<void> {
+  readers = options.panels.map((_, i) => new StreamReader(options, i));
   for (let i = 0; i < readers.length; i++) {
     readers[i]?.open();
     if (i % 100 === 99) await moment(20);
@@ -157,19 +157,19 @@ async function breakAll(times: number, withinMs: number): Promise<void> {
 async function finish(to: number, withinMs: number): Promise<Reader[]> {
   const until = performance.now() + withinMs;
   while (performance.now() < until && readers.some(({ position }) => position < to)) await moment(50);
-  return readers.map(({ told }) => told);
+  return readers.map(({ state }) => state);
 }
 
-async function obey(message: ToReaders): Promise<unknown> {
-  if (message.kind === 'connect') return open(message.order);
+async function handle(message: ReadersCommand): Promise<unknown> {
+  if (message.kind === 'connect') return open(message.options);
   if (message.kind === 'break') return breakAll(message.times, message.withinMs);
-  if (message.kind === 'whole') return allReady();
+  if (message.kind === 'await-connected') return allReady();
   return finish(message.to, message.withinMs);
 }
 
 setPriority(5);
 process.on(
   'message',
-  (message: ToReaders) => void obey(message).then((answer) => process.send?.(answer ?? null)),
+  (message: ReadersCommand) => void handle(message).then((answer) => process.send?.(answer ?? null)),
 );
 process.on('disconnect', () => process.exit(0));

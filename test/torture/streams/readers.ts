@@ -1,14 +1,14 @@
-/** Thousands of panels in processes of their own, each a bare socket that remembers little: where it is, and what was wrong. */
+/** Thousands of panels in separate processes. Each is a bare socket that keeps little: its position, and the problems it found. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Recorded } from '#test/support/history-checker.ts';
 
-/** Reset, ended in order, or gone without a word: the connection stays open and nobody reads it. */
+/** How a connection breaks: reset, closed, or silent, which means that it stays open and nobody reads it. */
 export type Breakage = 'reset' | 'end' | 'silence';
 
-export interface ReadersOrder {
+export interface ConnectOptions {
   readonly port: number;
-  /** By default this machine, from an address of its own for every sixteenth. */
+  /** Default: this machine, over 16 local addresses. */
   readonly host: string | undefined;
   readonly token: string;
   readonly panels: readonly string[];
@@ -16,35 +16,35 @@ export interface ReadersOrder {
 
 export interface Reader {
   readonly panel: string;
-  /** The head when it first connected: it must have everything after that. */
+  /** The head when it first connected. It must receive everything after that. */
   readonly from: number;
   readonly position: number;
-  /** Of the names of all it was sent, whatever their order. */
+  /** The sum of the hashes of all names it received, which does not depend on their order. */
   readonly sum: number;
   readonly connections: number;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
-export type ToReaders =
-  | { readonly kind: 'connect'; readonly order: ReadersOrder }
-  /** Breaks each stream so many times, at random moments of the time given; they come back at once. */
+export type ReadersCommand =
+  | { readonly kind: 'connect'; readonly options: ConnectOptions }
+  /** Breaks each stream this often, at random moments within the time; streams reconnect at once. */
   | { readonly kind: 'break'; readonly times: number; readonly withinMs: number }
-  /** Tells of all readers once each has come to a position, or the time is up. */
+  /** Answers with all readers once each has reached a position, or when the time is up. */
   | { readonly kind: 'finish'; readonly to: number; readonly withinMs: number }
-  /** Tells once all are connected. */
-  | { readonly kind: 'whole' };
+  /** Answers once all are connected. */
+  | { readonly kind: 'await-connected' };
 
-/** A number for a name, small enough that a million of them add up exactly. */
-export function weigh(name: string): number {
+/** A hash, small enough that the sum of a million is exact. */
+export function hashName(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193) >>> 0;
   return hash;
 }
 
 export interface ReadersOptions {
-  /** Where the server is, seen from there. */
+  /** The server's address, as the processes see it. */
   readonly host?: string;
-  /** What runs the processes, as in `['ip', 'netns', 'exec', 'name']`. */
+  /** The command that runs the processes, as in `['ip', 'netns', 'exec', 'name']`. */
   readonly under?: readonly string[];
 }
 
@@ -66,31 +66,31 @@ export class Readers {
     );
   }
 
-  /** Resolves when every stream has said `ready`. */
+  /** Resolves when every stream has received `ready`. */
   async connect(port: number, token: string): Promise<void> {
     const each = Math.ceil(this.#panels.length / this.#children.length);
     await Promise.all(
       this.#children.map((child, i) =>
-        ask(child, {
+        request(child, {
           kind: 'connect',
-          order: { port, host: this.#host, token, panels: this.#panels.slice(i * each, (i + 1) * each) },
+          options: { port, host: this.#host, token, panels: this.#panels.slice(i * each, (i + 1) * each) },
         }),
       ),
     );
   }
 
   async breakOff(times: number, withinMs: number): Promise<void> {
-    await Promise.all(this.#children.map((child) => ask(child, { kind: 'break', times, withinMs })));
+    await Promise.all(this.#children.map((child) => request(child, { kind: 'break', times, withinMs })));
   }
 
   /** Resolves when every stream is connected. */
-  async whole(): Promise<void> {
-    await Promise.all(this.#children.map((child) => ask(child, { kind: 'whole' })));
+  async connected(): Promise<void> {
+    await Promise.all(this.#children.map((child) => request(child, { kind: 'await-connected' })));
   }
 
   async finish(to: number, withinMs: number): Promise<Reader[]> {
     const answers = await Promise.all(
-      this.#children.map((child) => ask(child, { kind: 'finish', to, withinMs })),
+      this.#children.map((child) => request(child, { kind: 'finish', to, withinMs })),
     );
     return answers.flat() as Reader[];
   }
@@ -100,7 +100,7 @@ export class Readers {
   }
 }
 
-function ask(child: ChildProcess, message: ToReaders): Promise<unknown> {
+function request(child: ChildProcess, message: ReadersCommand): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new Error(`readers ended with ${code}`));
     child.once('exit', ended);
@@ -112,14 +112,14 @@ function ask(child: ChildProcess, message: ToReaders): Promise<unknown> {
   });
 }
 
-/** What is wrong with readers, one line each: every one of them is to have each entry after its first head once, in order. */
-export function judgeReaders(readers: readonly Reader[], history: readonly Recorded[]): string[] {
+/** The problems of readers, one line each. Every reader must have received each entry after its first head once, in order. */
+export function checkReaders(readers: readonly Reader[], history: readonly Recorded[]): string[] {
   const log = history.toSorted((a, b) => a.position - b.position);
   const sums = [0];
-  for (const { name } of log) sums.push((sums.at(-1) as number) + weigh(name ?? ''));
+  for (const { name } of log) sums.push((sums.at(-1) as number) + hashName(name ?? ''));
   const head = log.length;
-  return readers.flatMap(({ panel, from, position, sum, faults }) => {
-    if (faults.length > 0) return faults.map((fault) => `${panel}: ${fault}`);
+  return readers.flatMap(({ panel, from, position, sum, problems }) => {
+    if (problems.length > 0) return problems.map((problem) => `${panel}: ${problem}`);
     if (position !== head) return [`${panel} stands at ${position}, and the head is ${head}`];
     const expected = (sums[head] as number) - (sums[from] as number);
     return sum === expected ? [] : [`${panel} was sent other names than history has after ${from}`];

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials, registerPanels } from '#test/support/storage.ts';
+import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { ResumingPanel, readHistory } from '../witnesses.ts';
-import { DullReader } from './dull-reader.ts';
+import { SlowReader } from './slow-reader.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-stalled-'));
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const dull = countOf('stalled');
+const ofEach = countOf('stalled');
 const mib = countOf('publishedMib');
 const messageChars = 16_000;
 const mostGrowthMib = 128;
@@ -39,11 +39,11 @@ async function offline(url: string, key: string, panels: readonly string[]) {
   return { nothing, aByte };
 }
 
-test(`${dull} panels that read nothing and ${dull} that read a byte a second cost little, and hold up nobody, while ${mib} MiB are published`, {
+test(`${ofEach} panels that read nothing and ${ofEach} that read a byte a second cost little, and hold up nobody, while ${mib} MiB are published`, {
   timeout: timeLimit(180_000),
 }, async () => {
   const { token, key } = await credentials(folder);
-  const panels = await registerPanels(folder, dull * 2);
+  const panels = await registerPanels(folder, ofEach * 2);
   const server = await ServerProcess.start({ folder });
   const wanted = Math.ceil((mib * 2 ** 20) / messageChars);
   const publish = async (load: Load) => {
@@ -56,7 +56,7 @@ test(`${dull} panels that read nothing and ${dull} that read a byte a second cos
   await publish(warm);
   const readers = panels.map(
     (panel, i) =>
-      new DullReader({
+      new SlowReader({
         port: server.port,
         token,
         panel,
@@ -69,7 +69,7 @@ test(`${dull} panels that read nothing and ${dull} that read a byte a second cos
   const healthy = new ResumingPanel('healthy');
   await healthy.connect(server.url, token);
   while (!readers.every(({ begun }) => begun)) await moment(50);
-  const { cursor } = readers[0] as DullReader;
+  const { cursor } = readers[0] as SlowReader;
 
   const before = residentMib(server.pid);
   let most = before;
@@ -83,7 +83,7 @@ test(`${dull} panels that read nothing and ${dull} that read a byte a second cos
   const cutBy = performance.now() + cutOffWithinMs;
   let cut = await offline(server.url, key, panels);
   // The short form leaves this to the tests of streams.
-  while (full && performance.now() < cutBy && cut.nothing < dull) {
+  while (full && performance.now() < cutBy && cut.nothing < ofEach) {
     await moment(500);
     cut = await offline(server.url, key, panels);
   }
@@ -94,17 +94,17 @@ test(`${dull} panels that read nothing and ${dull} that read a byte a second cos
   const { resume } = await back.connect(server.url, token);
   await back.reached(head, 60_000);
   const logs = [healthy.log(head), back.log(head)];
-  const found = complaints(checkHistory([...warm.sent, ...load.sent], history, logs));
+  const found = problemsOf(checkHistory([...warm.sent, ...load.sent], history, logs));
   report({
     promise: 'panels that stall cost ≤ 128 MiB, hold up nobody, are cut off after 30 s and resume',
     method:
       'bare sockets that read nothing, or a byte a second, while long messages are published; a healthy panel beside them',
-    count: `${dull} that read nothing, ${dull} that read a byte a second; ${load.acknowledged} notifications, ${mib} MiB`,
-    result: `server grew by ${Math.round(most - before)} MiB; ${cut.nothing} and ${cut.aByte} cut off; one that came back was ${resume} and got the rest; ${found.length} faults`,
+    count: `${ofEach} that read nothing, ${ofEach} that read a byte a second; ${load.acknowledged} notifications, ${mib} MiB`,
+    result: `server grew by ${Math.round(most - before)} MiB; ${cut.nothing} and ${cut.aByte} cut off; one that came back was ${resume} and got the rest; ${found.length} problems`,
   });
   expect(found).toEqual([]);
   expect(healthy.resumes).toEqual(['live']);
   expect(resume).toBe('replayed');
-  if (full) expect(cut.nothing).toBe(dull);
+  if (full) expect(cut.nothing).toBe(ofEach);
   if (full) expect(most - before).toBeLessThanOrEqual(mostGrowthMib);
 });

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
-import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials, registerPanels } from '#test/support/storage.ts';
+import { readHistory } from '../api-clients.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { readHistory } from '../witnesses.ts';
-import { judgeReaders, Readers } from './readers.ts';
+import { checkReaders, Readers } from './readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-streams-'));
 afterEach(endServers);
@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { BELFRY_HEARTBEAT_MS: '5000' };
 const summarize = (found: readonly string[]) =>
-  found.length === 0 ? '0 gaps, 0 repeats, 0 out of order' : `${found.length} faults: ${found[0]}`;
+  found.length === 0 ? '0 gaps, 0 repeats, 0 out of order' : `${found.length} problems: ${found[0]}`;
 
 async function withPanels(name: string, count: number) {
   const own = join(folder, name);
@@ -46,7 +46,7 @@ test(`${streams} streams, each broken off five times while notifications come, g
   await load.stop();
   const history = await readHistory(server.url, key);
   const all = await readers.finish(history.length, 60_000);
-  const found = [...judgeReaders(all, history), ...complaints(checkHistory(load.sent, history))];
+  const found = [...checkReaders(all, history), ...problemsOf(checkHistory(load.sent, history))];
   const connections = all.reduce((sum, reader) => sum + reader.connections, 0);
   report({
     promise: 'panels: no gap, no repeat, in order, whatever happens to their connections',
@@ -74,13 +74,13 @@ test(`${herd} panels that come back at once after a kill all get everything`, {
   const again = await ServerProcess.start({ folder: own, env, port: server.port });
   const began = performance.now();
   load.start(again.url);
-  await readers.whole();
+  await readers.connected();
   const wholeMs = performance.now() - began;
   await moment(500);
   await load.stop();
   const history = await readHistory(again.url, key);
   const all = await readers.finish(history.length, 30_000);
-  const found = [...judgeReaders(all, history), ...complaints(checkHistory(load.sent, history))];
+  const found = [...checkReaders(all, history), ...problemsOf(checkHistory(load.sent, history))];
   report({
     promise: 'a herd that comes back after a crash misses nothing',
     method:

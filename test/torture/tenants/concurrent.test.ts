@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The worlds whose canary stands in a text. */
+/** The names of the worlds whose canary is in a text. */
 const canariesIn = (text: string) =>
   worlds.filter(({ canary }) => text.includes(canary)).map(({ name }) => name);
 
@@ -31,12 +31,12 @@ interface Tally {
   requests: number;
   welcomed: number;
   foreign: number;
-  readonly faults: string[];
+  readonly problems: string[];
   /** Notifications that were accepted, by the tenant that sent them. */
   readonly accepted: Map<string, Set<string>>;
 }
 
-/** Sending, and what names something of a tenant, more often than the rest: the pages of the dashboard are many. */
+/** Prefers sending, and routes that name something of a tenant, because most routes belong to the dashboard. */
 function pickRoute(dice: Dice) {
   const { routes } = server.running;
   const roll = dice.roll();
@@ -45,8 +45,8 @@ function pickRoute(dice: Dice) {
   return dice.pick(routes);
 }
 
-/** One request of a caller of `own`, at something of its own tenant or, now and then, of another. */
-async function one(dice: Dice, tally: Tally): Promise<void> {
+/** One request of a caller of `own`, to its own tenant or sometimes to another. */
+async function requestOnce(dice: Dice, tally: Tally): Promise<void> {
   const own = dice.pick(worlds);
   const { method, url } = pickRoute(dice);
   const name = `${method} ${url}`;
@@ -58,19 +58,19 @@ async function one(dice: Dice, tally: Tally): Promise<void> {
       ? sender
       : dice.pick(own.callers);
   const target = names && dice.chance(0.5) ? dice.pick(worlds.filter((world) => world !== own)) : own;
-  const asked = await request(target, caller, target === own && caller.grant !== undefined);
-  const headers = asked.headers ?? caller.headers;
+  const call = await request(target, caller, target === own && caller.grant !== undefined);
+  const headers = call.headers ?? caller.headers;
   tally.requests += 1;
   const at = `${name} by ${caller.name} of ${own.name} at ${target.name}`;
   const { status, text } = isStream
-    ? await beginning(asked.path, caller.credential, headers)
-    : await called(method, asked.path, { token: caller.credential, headers, json: asked.json });
-  const heard = canariesIn(text).filter((each) => each !== own.name || caller.grant === undefined);
-  if (heard.length > 0) tally.faults.push(`${at}: ${status}, and told of ${heard.join(', ')}`);
-  if (status >= 500 && status !== 503) tally.faults.push(`${at}: ${status} ${text.slice(0, 200)}`);
+    ? await beginning(call.path, caller.credential, headers)
+    : await called(method, call.path, { token: caller.credential, headers, json: call.json });
+  const foreign = canariesIn(text).filter((each) => each !== own.name || caller.grant === undefined);
+  if (foreign.length > 0) tally.problems.push(`${at}: ${status}, and shows ${foreign.join(', ')}`);
+  if (status >= 500 && status !== 503) tally.problems.push(`${at}: ${status} ${text.slice(0, 200)}`);
   if (target !== own) {
     tally.foreign += 1;
-    if (status < 300) tally.faults.push(`${at}: ${status}`);
+    if (status < 300) tally.problems.push(`${at}: ${status}`);
   } else if (status < 300) {
     tally.welcomed += 1;
     if (url === '/api/notify')
@@ -95,7 +95,7 @@ async function called(
   return { status: answer.status, text: `${answer.text}\n${JSON.stringify([...answer.headers])}` };
 }
 
-/** What a stream begins with. */
+/** The first events of a stream. */
 async function beginning(
   path: string,
   credential: string | undefined,
@@ -103,14 +103,14 @@ async function beginning(
 ): Promise<{ status: number; text: string }> {
   const bearer = credential ?? (headers ? undefined : '');
   const stream = await server.stream(path, bearer, undefined, headers);
-  // Whatever comes in this moment, of others' making too.
+  // Everything that arrives until then, including what other requests caused.
   if (stream.response.status === 200) await stream.next(({ event }) => event === 'ready');
   stream.close();
   await stream.ended;
   return { status: stream.response.status, text: JSON.stringify(stream.messages) };
 }
 
-test(`${width} at once, of three tenants, with streams open: nobody is told a word of another's`, {
+test(`${width} at once, of three tenants, with streams open: nobody sees a word of another's`, {
   timeout: timeLimit(180_000),
 }, async () => {
   const streams = new Map<string, SseReader[]>();
@@ -126,35 +126,35 @@ test(`${width} at once, of three tenants, with streams open: nobody is told a wo
     requests: 0,
     welcomed: 0,
     foreign: 0,
-    faults: [],
+    problems: [],
     accepted: new Map(worlds.map(({ name }) => [name, new Set()])),
   };
-  for (let round = 0; round < rounds && tally.faults.length === 0; round++) {
+  for (let round = 0; round < rounds && tally.problems.length === 0; round++) {
     const lanes = Array.from({ length: width }, async (_, lane) => {
       const dice = new Dice(round * width + lane + 1);
-      for (let i = 0; i < requestsPerLane; i++) await one(dice, tally);
+      for (let i = 0; i < requestsPerLane; i++) await requestOnce(dice, tally);
     });
     await Promise.all(lanes);
   }
-  const told = new Map<string, number>();
+  const events = new Map<string, number>();
   for (const { name } of worlds) {
     for (const stream of streams.get(name) ?? []) {
       const text = JSON.stringify(stream.messages);
       const foreign = canariesIn(text).filter((each) => each !== name);
-      if (foreign.length > 0) tally.faults.push(`a stream of ${name} told of ${foreign.join(', ')}`);
-      told.set(name, (told.get(name) ?? 0) + stream.messages.length);
+      if (foreign.length > 0) tally.problems.push(`a stream of ${name} shows ${foreign.join(', ')}`);
+      events.set(name, (events.get(name) ?? 0) + stream.messages.length);
     }
   }
   report({
     promise: 'tenants never meet',
     method: `${width} requests at a time, every route by every kind of caller of three tenants, half of those that name something at another tenant's; ${streamsPerTenant} streams a tenant open all the while; a word in every text that is nowhere else`,
-    count: `${tally.requests} requests, ${tally.foreign} of them at another tenant's, ${[...told.values()].reduce((a, b) => a + b, 0)} events`,
-    result: `${tally.faults.length} foreign words, ${tally.welcomed} requests did what they should`,
+    count: `${tally.requests} requests, ${tally.foreign} of them at another tenant's, ${[...events.values()].reduce((a, b) => a + b, 0)} events`,
+    result: `${tally.problems.length} foreign words, ${tally.welcomed} requests did what they should`,
   });
-  expect(tally.faults).toEqual([]);
+  expect(tally.problems).toEqual([]);
   expect(tally.welcomed).toBeGreaterThan(tally.requests / 10);
   expect(tally.foreign).toBeGreaterThan(tally.requests / 20);
-  // A tail has told everything that its own tenant sent, and no stream was without a word.
+  // A tail has shown everything that its own tenant sent, and no stream was empty.
   for (const { name } of worlds) {
     const [, tail] = streams.get(name) ?? [];
     const sent = tally.accepted.get(name) ?? new Set();

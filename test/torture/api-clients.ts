@@ -1,4 +1,4 @@
-/** Those who can tell afterwards: history read through the API, and a panel that resumes by its cursor. */
+/** Clients of the API: a reader of history, and a panel that resumes by its cursor. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -14,14 +14,14 @@ interface HistoryRow {
 
 const recorded = ({ id, position, title }: HistoryRow): Recorded => ({ id, position, name: title });
 
-/** All of history, in one export. */
+/** The whole history, in one export. */
 export async function readHistory(url: string, key: string): Promise<Recorded[]> {
   const response = await fetch(`${url}/api/history/export?format=ndjson`, {
     headers: { authorization: `Bearer ${key}` },
   });
   if (response.status !== 200)
     throw new Error(`history answers ${response.status}: ${await response.text()}`);
-  // Line by line: after half a minute at full speed it is more than one string can hold.
+  // Line by line, because one string cannot hold the notifications of half a minute at full speed.
   const found: Recorded[] = [];
   const body = Readable.fromWeb(response.body as ReadableStream);
   for await (const line of createInterface({ input: body }))
@@ -29,7 +29,7 @@ export async function readHistory(url: string, key: string): Promise<Recorded[]>
   return found;
 }
 
-/** What history has above a position, page by page. */
+/** The notifications after a position, read page by page. */
 export async function readHistoryAfter(url: string, key: string, position: number): Promise<Recorded[]> {
   const found: Recorded[] = [];
   let cursor = '';
@@ -50,11 +50,11 @@ export async function readHistoryAfter(url: string, key: string, position: numbe
 interface Arrival {
   readonly event: string;
   readonly id: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the data
   readonly data: any;
 }
 
-/** A panel over all its connections. It begins at the head, and has to be sent everything after that. */
+/** A panel over all its connections. It starts at the head and must receive everything after that. */
 export class ResumingPanel {
   readonly #name: string;
   readonly #seen: { position: number; name: string | null }[] = [];
@@ -67,10 +67,10 @@ export class ResumingPanel {
   #ended: Promise<void> = Promise.resolve();
   /** Events by kind, over all connections. */
   readonly events = new Map<string, number>();
-  /** How each connection went on, as `ready` says. */
+  /** The value of `resume` in each `ready` event. */
   readonly resumes: string[] = [];
 
-  /** `known`: a panel that is registered, and has been told everything up to a cursor. */
+  /** `known`: a registered panel that has received everything up to a cursor. */
   constructor(name: string, known?: { readonly id: string; readonly cursor: string }) {
     this.#name = name;
     this.#id = known?.id;
@@ -79,7 +79,7 @@ export class ResumingPanel {
     this.#epoch = known?.cursor.split('-')[0];
   }
 
-  /** What the checker needs, once the panel should have everything up to `to`. */
+  /** The input of the history checker, once the panel should have everything up to `to`. */
   log(to: number): PanelLog {
     return { panel: this.#name, from: this.#from ?? 0, to, seen: this.#seen };
   }
@@ -89,7 +89,7 @@ export class ResumingPanel {
     return this.#seen.at(-1)?.position ?? this.#from ?? 0;
   }
 
-  /** Registers, the first time, and opens the stream at its cursor; resolves with the data of `ready`. */
+  /** Registers the panel the first time, and opens the stream at its cursor. Resolves with the data of `ready`. */
   async connect(url: string, token: string): Promise<Arrival['data']> {
     const headers = { authorization: `Bearer ${token}` };
     this.#id ??= await this.#register(url, headers);
@@ -100,11 +100,11 @@ export class ResumingPanel {
     });
     if (response.status !== 200 || !response.body)
       throw new Error(`the stream answers ${response.status}: ${await response.text()}`);
-    let began = (_ready: Arrival['data']) => {};
+    let onReady = (_ready: Arrival['data']) => {};
     const ready = new Promise<Arrival['data']>((resolve) => {
-      began = resolve;
+      onReady = resolve;
     });
-    this.#ended = this.#read(response.body, began);
+    this.#ended = this.#read(response.body, onReady);
     return Promise.race([
       ready,
       this.#ended.then(() => Promise.reject(new Error('the stream ended before `ready`'))),
@@ -122,12 +122,12 @@ export class ResumingPanel {
     return this.#until(() => (this.events.get(event) ?? 0) > before, `another ${event}`);
   }
 
-  #until(is: () => boolean, what: string, withinMs = limitMs(10_000)): Promise<void> {
+  #until(isReached: () => boolean, what: string, withinMs = limitMs(10_000)): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = () => {
-        if (!is()) return;
+      const check = () => {
+        if (!isReached()) return;
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         resolve();
       };
       const timer = setTimeout(
@@ -137,8 +137,8 @@ export class ResumingPanel {
           ),
         withinMs,
       );
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 
@@ -161,19 +161,19 @@ export class ResumingPanel {
     return ((await response.json()) as { id: string }).id;
   }
 
-  async #read(body: AsyncIterable<Uint8Array>, began: (ready: Arrival['data']) => void): Promise<void> {
+  async #read(body: AsyncIterable<Uint8Array>, onReady: (ready: Arrival['data']) => void): Promise<void> {
     const parser = createParser({
       onEvent: ({ event, id, data }) => {
         const arrival = { event: event ?? 'message', id, data: JSON.parse(data) };
         this.#take(arrival);
-        if (arrival.event === 'ready') began(arrival.data);
+        if (arrival.event === 'ready') onReady(arrival.data);
       },
     });
     const decoder = new TextDecoder();
     try {
       for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
     } catch {
-      // Killed with the server or closed by the test: it has ended either way.
+      // The server was killed, or the test closed the connection: the stream has ended.
     }
   }
 
@@ -181,7 +181,7 @@ export class ResumingPanel {
     this.events.set(event, (this.events.get(event) ?? 0) + 1);
     if (id !== undefined) this.#cursor = id;
     if (event === 'ready') {
-      // In a new epoch a panel starts afresh, as one that is new.
+      // In a new epoch a panel starts again from the beginning.
       if (this.#from === undefined || data.epoch !== this.#epoch) {
         this.#seen.length = 0;
         this.#from = data.head as number;
@@ -189,9 +189,9 @@ export class ResumingPanel {
       this.#epoch = data.epoch as string;
       this.resumes.push(data.resume as string);
     }
-    // What stood on the panel before it came is its live set, and no part of the run that is judged.
+    // Earlier notifications are the live set of the panel, which the checker ignores.
     if (event === 'notification' && data.position > (this.#from ?? 0))
       this.#seen.push({ position: data.position as number, name: data.title as string });
-    for (const look of this.#waiting) look();
+    for (const check of this.#waiting) check();
   }
 }

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * What a test needs and this machine does not have, for the test to be skipped with: a gap that is told. undefined: nothing.
+ * The reason to skip a test that needs something this machine does not have; undefined if nothing is missing.
  *
- * @throws Error in CI, where a gap is a failure.
+ * @throws Error in CI, where a missing requirement is a failure.
  */
-export function gap(missing: string | undefined): string | undefined {
+export function skipReason(missing: string | undefined): string | undefined {
   if (missing !== undefined && process.env.CI) throw new Error(missing);
   return missing;
 }
 
 /**
- * Why a command is not here, for {@link gap}; undefined when it is. Root installs its Debian package.
- * `args` are those with which it ends at once and well.
+ * Returns why a command is missing, for {@link skipReason}; undefined if it works. Root installs its Debian package.
+ * With `args` the command ends at once and succeeds.
  */
 export function missingPackage(command: string, args: readonly string[], name: string): string | undefined {
   const works = () => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
