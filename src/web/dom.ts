@@ -1,14 +1,32 @@
 /** Builds elements without markup: external text is always set as text. */
 
-/** An element with these attributes, and with the text that stands among them. */
+/** The attributes that elements here have. */
+type Attributes = Partial<
+  Record<
+    | 'class'
+    | 'dir'
+    | 'id'
+    | 'maxlength'
+    | 'role'
+    | 'tabindex'
+    | 'title'
+    | 'type'
+    | `aria-${string}`
+    | `data-${string}`,
+    string
+  >
+>;
+
+/** An element with these attributes; `text` sets its text. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  { text, ...attributes }: Readonly<Record<string, string>> = {},
+  { text, ...attributes }: Attributes & { text?: string } = {},
   ...children: readonly Node[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   if (text !== undefined) made.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined) made.setAttribute(name, value);
   made.append(...children);
   return made;
 }

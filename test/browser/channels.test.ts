@@ -45,6 +45,39 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await close();
 });
 
+test('a new channel, and a key that is shown once, are not lost unasked: by Esc, a click beside it, or the way back', async () => {
+  const { page, close } = await lab.desk({ path: 'settings/levels' });
+  await page.getByRole('link', { name: 'Channels' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create channel' });
+  const leaves = [
+    () => page.keyboard.press('Escape'),
+    () => page.mouse.click(20, 400),
+    () => page.goBack(),
+  ] as const;
+  await page.getByRole('button', { name: 'Create channel' }).first().click();
+  await dialog.getByLabel('Name').fill('Unfinished');
+  const question = page.getByRole('dialog', { name: 'Discard your changes?' });
+  for (const leave of leaves) {
+    await leave();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Unfinished');
+  }
+  await dialog.getByLabel('URL').fill(`${receiver.url}/unfinished`);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('It is shown once').waitFor();
+  await page.goBack();
+  const keyQuestion = page.getByRole('dialog', { name: 'Close without the key?' });
+  await keyQuestion.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await page.getByRole('dialog', { name: 'Unfinished' }).getByRole('button', { name: 'Send test' }).waitFor();
+  // What is made is not made again by the way back.
+  await page.goBack();
+  await page.getByRole('row', { name: 'Unfinished' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await close();
+});
+
 test('an optional secret is removed; why a channel fails and when it is tried again stands in the list, the form and the drawer', async () => {
   const token = await lab.server.key('admin');
   const make = (path: string, json: object) => lab.server.call('POST', path, { token, json });

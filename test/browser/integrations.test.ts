@@ -143,6 +143,11 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   await drawer.getByRole('button', { name: 'Use the one received' }).click();
   expect(await drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent, null, 2));
   await expect.poll(() => command.textContent()).toContain('"On battery"');
+  // The form of a new one is not on the way back.
+  await page.goBack();
+  await drawer.waitFor({ state: 'detached' });
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.goForward();
   await drawer.getByRole('button', { name: 'Delete…' }).click();
   await page.getByRole('button', { name: 'Delete mapping' }).click();
   await page.getByText('No mappings').waitFor();

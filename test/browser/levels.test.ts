@@ -54,6 +54,35 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
     expect(errors).toEqual([]);
   }));
 
+for (const other of [false, true])
+  test(`a level is gone from the list at once, ${other ? 'deleted by somebody else' : 'even if it cannot be read again'}`, () =>
+    at({}, async ({ page }) => {
+      const token = await lab.server.key('admin');
+      await lab.server.call('PUT', '/api/levels/short', { token, json: { rank: 12 } });
+      await page.reload();
+      const row = page.getByRole('row', { name: 'short' });
+      await row.getByRole('button').first().press('Enter');
+      await page.getByRole('button', { name: 'Delete…' }).click();
+      if (other) await lab.server.call('DELETE', '/api/levels/short', { token });
+      else await page.route('**/api/levels', (route) => route.abort());
+      await page.getByRole('button', { name: 'Delete level' }).click();
+      await row.waitFor({ state: 'detached' });
+      await page.getByRole('dialog').first().waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    }));
+
+test('what two people change of a level at the same time is kept, each part', () =>
+  at({ path: 'settings/levels?id=deploy' }, async ({ page }) => {
+    const drawer = page.getByRole('dialog', { name: 'deploy' });
+    await drawer.getByRole('textbox', { name: 'Rank' }).fill('48');
+    const token = await lab.server.key('admin');
+    await lab.server.call('PUT', '/api/levels/deploy', { token, json: { color: '#123456' } });
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Saved').waitFor();
+    expect(await levelOf('deploy')).toMatchObject({ rank: 48, color: '#123456' });
+    expect(await drawer.getByRole('textbox', { name: 'Colour' }).inputValue()).toBe('#123456');
+  }));
+
 test('what was changed of a level is not lost unasked: by Esc, or by the way back', () =>
   at({}, async ({ page }) => {
     await page.getByRole('row', { name: 'security' }).click();

@@ -85,7 +85,7 @@ test('what a panel shows stands in its row, and whole in its drawer; it can be t
     expect(errors).toEqual([]);
   }));
 
-test('settings are checked at their place, saved as a whole, and not lost by closing', () =>
+test('settings are checked at their place, saved together, and not lost by closing', () =>
   at({ role: 'admin' }, async ({ page }) => {
     await row(page, 'Reception').getByRole('button', { name: 'Reception' }).first().click();
     const drawer = page.getByRole('dialog', { name: 'Reception' });
@@ -109,6 +109,28 @@ test('settings are checked at their place, saved as a whole, and not lost by clo
       quietFrom: '22:00',
       quietUntil: '06:00',
     });
+  }));
+
+test('what two people change of a panel at the same time is kept, each part', () =>
+  at({ role: 'admin' }, async ({ page }) => {
+    const { id } = await panelOf('NOC west wall');
+    await page.goto(`${page.url()}?id=${id}`);
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('Location').fill('Hall 7');
+    const token = await lab.server.key('admin');
+    const json = { tags: ['moved'], display: { maxCards: 9 } };
+    await lab.server.call('PATCH', `/api/panels/${id}`, { token, json });
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Saved').waitFor();
+    expect(await panelOf('NOC west wall')).toMatchObject({ location: 'Hall 7', ...json });
+    expect(await drawer.getByLabel('Maximum cards').inputValue()).toBe('9');
+    // What others change while something is typed is taken over as well.
+    await drawer.getByLabel('Location').fill('Hall 8');
+    await lab.server.call('PATCH', `/api/panels/${id}`, { token, json: { display: { maxCards: 5 } } });
+    await expect.poll(() => drawer.getByLabel('Maximum cards').inputValue()).toBe('5');
+    expect(await drawer.getByLabel('Location').inputValue()).toBe('Hall 8');
+    await drawer.getByRole('button', { name: 'Discard' }).click();
+    expect(await drawer.getByLabel('Location').inputValue()).toBe('Hall 7');
   }));
 
 test('deleting says what goes with it, down to the rules that name it', () =>

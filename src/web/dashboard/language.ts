@@ -58,7 +58,7 @@ export async function startLanguage(): Promise<void> {
     fallbackLng: 'en',
     resources: {},
     defaultNS: 'shell',
-    // What several pages say is there.
+    // Texts that several pages share.
     fallbackNS: 'shell',
     keySeparator: false,
     nsSeparator: false,

@@ -11,7 +11,7 @@ export function useNow(everyMs = 10_000): number {
   return now;
 }
 
-/** How long ago, kept up to date; the exact time as a tooltip. For what never was, `never`. */
+/** How long ago, kept up to date; the exact time as a tooltip. `never` is shown if there is no time. */
 export function Ago({ at, never = '' }: { at: string | null; never?: string }) {
   const formats = useFormats();
   const now = useNow();

@@ -1,4 +1,4 @@
-/** Edit forms: changes stay until they are saved or discarded, even if others save in the meantime. */
+/** Edit forms: changes stay until they are saved or discarded; what others save in the meantime is taken over where nothing was changed. */
 import { Button, Group } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { useTenant } from '../api/tenant.tsx';
 import { Confirm, ConfirmButton, DrawerFoot } from './layers.tsx';
 import { ErrorNotice } from './notice.tsx';
+import { rebase } from './rebase.ts';
 
 export interface EditForm<Values> {
   readonly form: UseFormReturnType<Values>;
@@ -21,7 +22,10 @@ export interface EditForm<Values> {
   discard(): void;
 }
 
-/** @param options.validate The errors by field; each is shown at its field after the first change. */
+/**
+ * @param options.validate The errors by field; each is shown at its field after the first change.
+ * @param options.save Saves only what differs from `before`, so that nothing is undone that others saved.
+ */
 export function useEditForm<Values extends object>({
   saved,
   validate,
@@ -29,7 +33,7 @@ export function useEditForm<Values extends object>({
 }: {
   saved: Values;
   validate: (values: Values) => FormErrors;
-  save: (values: Values) => Promise<unknown>;
+  save: (values: Values, before: Values) => Promise<unknown>;
 }): EditForm<Values> {
   const form: UseFormReturnType<Values> = useForm<Values>({
     initialValues: saved,
@@ -39,17 +43,19 @@ export function useEditForm<Values extends object>({
       if (form.isDirty() && !request.isPending) request.reset();
     },
   });
-  const request = useMutation({ mutationFn: save });
+  const request = useMutation({
+    mutationFn: ({ values, before }: { values: Values; before: Values }) => save(values, before),
+  });
   const { isPending, error } = request;
   const isDirty = form.isDirty();
   const canSave = isDirty && form.isValid() === true;
   const show = (values: Values) => {
-    form.setInitialValues(values);
+    form.resetDirty(saved);
     form.setValues(values);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of what is saved, not the object.
   useEffect(() => {
-    if (!form.isDirty()) show(saved);
+    show(rebase(form.getInitialValues(), form.getValues(), saved));
   }, [JSON.stringify(saved)]);
   return {
     form,
@@ -61,7 +67,9 @@ export function useEditForm<Values extends object>({
     submit(event) {
       event?.preventDefault();
       const { values } = form;
-      if (canSave) request.mutate(values, { onSuccess: () => form.resetDirty(values) });
+      const before = form.getInitialValues();
+      const onSuccess = () => form.resetDirty(rebase(before, values, form.getInitialValues()));
+      if (canSave) request.mutate({ values, before }, { onSuccess });
     },
     discard: () => show(saved),
   };
@@ -74,7 +82,7 @@ export interface DrawerForm<Values> extends EditForm<Values> {
   leave(go: () => void): void;
 }
 
-/** A form in a drawer, which asks before it closes while something is not saved. */
+/** A form in a drawer that is open by the `id` of the address: it asks before it closes while something is not saved. */
 export function useDrawerForm<Values extends object>(
   options: Parameters<typeof useEditForm<Values>>[0],
 ): DrawerForm<Values> {
@@ -113,26 +121,38 @@ export function EditFoot<Values>({ edit, children }: { edit: DrawerForm<Values>;
   );
 }
 
-/** Asks, then deletes what is at `path`: what shows it closes, and the list that it was in is read again. */
-export function DeleteButton({
+/**
+ * Asks first. Then deletes the resource at `path`, calls `onDeleted`, and reloads the list.
+ * @param props.isGone Whether a row of the list is that resource; left out where it stays listed, as a revoked token does.
+ */
+export function DeleteButton<Row>({
   path,
   list,
   label,
+  isGone,
   onDeleted,
   ...question
 }: Omit<Parameters<typeof ConfirmButton>[0], 'label' | 'onConfirm'> & {
   path: string;
   list: readonly string[];
   label?: string;
+  isGone?: (row: Row) => boolean;
   onDeleted?: () => void;
 }) {
   const { t } = useTranslation();
   const { api, key } = useTenant();
   const client = useQueryClient();
+  const queryKey = [...key, ...list];
+  const reload = () => client.invalidateQueries({ queryKey, exact: true });
   const remove = async () => {
-    await api.delete(path);
+    await api.delete(path).catch((error: unknown) => {
+      // Somebody else may have deleted it.
+      void reload();
+      throw error;
+    });
+    if (isGone) client.setQueryData<Row[]>(queryKey, (rows) => rows?.filter((row) => !isGone(row)));
     onDeleted?.();
-    await client.invalidateQueries({ queryKey: [...key, ...list], exact: true });
+    await reload();
   };
   return <ConfirmButton {...question} label={label ?? t('deleteAsk')} onConfirm={remove} />;
 }
@@ -141,7 +161,10 @@ export function DeleteButton({
  * For a drawer that is open by the `id` of the address. Closing it in any way (click outside, Esc, back, another page) asks first
  * while there are unsaved changes.
  */
-export function useUnsavedQuestion(isUnsaved: boolean): Pick<DrawerForm<unknown>, 'question' | 'leave'> {
+export function useUnsavedQuestion(
+  isUnsaved: boolean,
+  texts?: { readonly title: string; readonly about: string },
+): Pick<DrawerForm<unknown>, 'question' | 'leave'> {
   const { t } = useTranslation();
   const isLeaving = useRef(false);
   const unsaved = useRef(isUnsaved);
@@ -158,12 +181,12 @@ export function useUnsavedQuestion(isUnsaved: boolean): Pick<DrawerForm<unknown>
   const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: isKept, withResolver: true });
   const question = blocker.status === 'blocked' && (
     <Confirm
-      title={t('unsaved')}
+      title={texts?.title ?? t('unsaved')}
       action={t('discard')}
       onConfirm={async () => blocker.proceed()}
       onClose={blocker.reset}
     >
-      {t('unsavedAbout')}
+      {texts?.about ?? t('unsavedAbout')}
     </Confirm>
   );
   return {

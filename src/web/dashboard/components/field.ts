@@ -1,4 +1,4 @@
-/** What a field of a form is given. */
+/** The value of a form field, and how to change it. */
 export interface Field<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;

@@ -33,12 +33,14 @@ function useLayer(): boolean {
 const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 
-/** To the element that had the focus; if it is gone, to the topmost layer. */
+/** To the element that had the focus; if it is gone, to the topmost layer, or the page's heading. */
 function restoreFocus(before: Element | null): void {
   if (!isFocusLost()) return;
   if (before instanceof HTMLElement && before !== document.body) before.focus({ preventScroll: true });
   if (document.activeElement === document.body && layers.get().length > 0)
     [...document.querySelectorAll<HTMLElement>('[aria-modal="true"]')].at(-1)?.focus();
+  if (isFocusLost() && before?.isConnected === false)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 }
 
 /** A window in the middle, over everything, open for as long as it is drawn. */

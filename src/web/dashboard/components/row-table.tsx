@@ -31,7 +31,7 @@ interface TableProps<Row> {
   readonly onOpen: (key: string) => void;
   /** One of them has a {@link RowButton}. */
   readonly columns: readonly Column<Row>[];
-  /** Which rows are shown at all; the filter searches among them. */
+  /** Rows that fail this are hidden, whatever the filter. */
   readonly where?: (row: Row) => boolean;
   readonly filter?: {
     readonly label: string;

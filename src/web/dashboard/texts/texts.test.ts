@@ -31,6 +31,47 @@ test('every text is used', () => {
   expect(unused).toEqual([]);
 });
 
+/** Each has another text than the shared one of its name, which would be shown if it were missing. */
+const shadowing = [
+  'channels.field.url',
+  'channels.never',
+  'expectations.state',
+  'integrations.levels',
+  'levels.untilCleared',
+  'overview.panels',
+  'panels.version',
+  'ruleSentence.field.host',
+  'ruleSentence.field.ip',
+  'ruleSentence.field.key',
+  'ruleSentence.field.level',
+  'ruleSentence.field.message',
+  'ruleSentence.field.sourceIp',
+  'ruleSentence.field.title',
+  'ruleSentence.field.token',
+  'ruleSentence.from',
+  'ruleSentence.more',
+  'ruleSentence.until',
+  'rules.from',
+  'rules.keys',
+  'rules.until',
+  'tenant.name',
+  'welcome.done',
+];
+
+test('a page has a name that the shared texts have, too, only for another text', () => {
+  const { shell, ...pages } = en;
+  const shared: Readonly<Record<string, string>> = shell;
+  const both = Object.entries(pages).flatMap(([page, texts]) =>
+    Object.entries(texts as Readonly<Record<string, string>>)
+      .filter(([key]) => key in shared)
+      .map(([key, text]) => ({ name: `${page}.${key}`, isSame: text === shared[key] })),
+  );
+  // Sentences of rules are written without the shared texts, too.
+  const same = both.filter(({ name, isSame }) => isSame && !name.startsWith('ruleSentence.'));
+  expect(same).toEqual([]);
+  expect(both.map(({ name }) => name).sort()).toEqual(shadowing);
+});
+
 /** A page without its German is an error of types. */
 const german: Translated = de;
 

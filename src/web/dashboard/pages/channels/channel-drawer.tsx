@@ -3,36 +3,26 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel, ChannelCreated, ChannelTest } from '#contract/channel.ts';
-import {
-  type ChannelField,
-  type ChannelKind,
-  channelFields,
-  channelKinds,
-} from '#contract/channel-fields.ts';
+import { type ChannelField, channelFields, channelKinds } from '#contract/channel-fields.ts';
 import { channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useNow } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
+import {
+  DeleteButton,
+  EditFoot,
+  useDrawerForm,
+  useUnsavedQuestion,
+} from '#web/dashboard/components/edit-form.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { ChannelDeliveries } from './channel-deliveries.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
+import { bodyOf, type ChannelValues, problemsOf, valuesOf } from './channel-values.ts';
 import styles from './channels.module.css';
 import { PushDevices } from './push-devices.tsx';
-
-interface Values {
-  readonly name: string;
-  readonly kind: ChannelKind;
-  readonly enabled: boolean;
-  /** Settings and secrets; an empty secret keeps what is set. */
-  readonly fields: Readonly<Record<string, string>>;
-  /** The secrets to be removed. */
-  readonly removed: readonly string[];
-  /** When it was last saved: then the form begins anew, without the secrets that were typed. */
-  readonly savedAt: string;
-}
 
 interface DrawerProps {
   /** undefined: a new one. */
@@ -54,6 +44,10 @@ export function ChannelDrawer(props: DrawerProps) {
   const { channel, onCreated, onClose } = props;
   const { may } = useTenant();
   const [made, setMade] = useState<MadeKey>();
+  const { question, leave } = useUnsavedQuestion(made !== undefined, {
+    title: t('signingKeyUnsaved'),
+    about: t('signingKeyOnce'),
+  });
   return (
     <SideDrawer
       onClose={onClose}
@@ -68,7 +62,10 @@ export function ChannelDrawer(props: DrawerProps) {
         <div className={styles.form}>
           <CopyField label={t('field.signingKey')} text={made.key} />
           <Remark>{t('signingKeyOnce')}</Remark>
-          <Button variant="filled" onClick={() => (channel ? setMade(undefined) : onCreated?.(made.id))}>
+          <Button
+            variant="filled"
+            onClick={() => (channel ? setMade(undefined) : leave(() => onCreated?.(made.id)))}
+          >
             {t('signingKeySaved')}
           </Button>
         </div>
@@ -76,6 +73,7 @@ export function ChannelDrawer(props: DrawerProps) {
       {!made && may('admin') && <ChannelForm {...props} onKey={setMade} />}
       {channel?.kind === 'push' && <PushDevices channel={channel} />}
       {channel && <ChannelDeliveries channel={channel} />}
+      {question}
     </SideDrawer>
   );
 }
@@ -105,13 +103,13 @@ function ChannelForm({
   const { t } = useTranslation('channels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const edit = useDrawerForm<Values>({
+  const edit = useDrawerForm<ChannelValues>({
     saved: valuesOf(channel),
     validate: (values) => problemsOf(values, channel, t('needed')),
-    async save(values) {
+    async save(values, before) {
       const body = bodyOf(values);
       const saved: ChannelCreated = channel
-        ? await tenant.api.patch<ChannelCreated>(channelPath(channel.id), body)
+        ? await tenant.api.patch<ChannelCreated>(channelPath(channel.id), changesOf(bodyOf(before), body))
         : await tenant.api.post<ChannelCreated>('/api/channels', { ...body, kind: values.kind });
       const listRead = client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
       // A new one is opened from the list.
@@ -155,6 +153,7 @@ function ChannelForm({
             list={['channels']}
             title={t('deleteTitle', { name: channel.name })}
             action={t('deleteDo')}
+            isGone={({ id }: Channel) => id === channel.id}
             onDeleted={() => edit.leave(onClose)}
           >
             {t('deleteAbout')}
@@ -220,40 +219,6 @@ function FieldInput({
       </Button>
     </div>
   );
-}
-
-function valuesOf(channel: Channel | undefined): Values {
-  const names = Object.values(channelFields).flatMap((fields) => fields.map(({ name }) => name));
-  const empty = Object.fromEntries(names.map((name) => [name, '']));
-  const none = { fields: empty, removed: [], savedAt: '' };
-  if (!channel) return { name: '', kind: 'webhook', enabled: true, ...none };
-  const { name, kind, enabled, settings, updatedAt: savedAt } = channel;
-  return { ...none, name, kind, enabled, fields: { ...empty, ...settings }, savedAt };
-}
-
-function problemsOf({ name, kind, fields }: Values, channel: Channel | undefined, needed: string) {
-  const missing = channelFields[kind].filter(
-    (field) =>
-      field.isRequired &&
-      !fields[field.name]?.trim() &&
-      !(field.isSecret && channel?.secrets.includes(field.name)),
-  );
-  return {
-    ...Object.fromEntries(missing.map((field) => [`fields.${field.name}`, needed])),
-    ...(name.trim() === '' && { name: needed }),
-  };
-}
-
-function bodyOf({ name, kind, enabled, fields, removed }: Values) {
-  const filled = channelFields[kind].filter((field) => fields[field.name]?.trim());
-  const part = (isSecret: boolean) =>
-    Object.fromEntries(
-      filled
-        .filter((field) => (field.isSecret ?? false) === isSecret)
-        .map((field) => [field.name, fields[field.name] ?? '']),
-    );
-  const secrets = { ...Object.fromEntries(removed.map((each) => [each, null])), ...part(true) };
-  return { name, enabled, settings: part(false), ...(Object.keys(secrets).length > 0 && { secrets }) };
 }
 
 function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boolean }) {

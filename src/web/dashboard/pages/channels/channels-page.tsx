@@ -4,7 +4,6 @@ import emptyIcon from 'virtual:icon/bell';
 import goodIcon from 'virtual:icon/circle-check';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel } from '#contract/channel.ts';
 import { liveChannelsQuery, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
@@ -12,7 +11,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
-import { useOpened } from '#web/dashboard/components/opened.ts';
+import { newItem, useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
 import { ChannelDrawer } from './channel-drawer.tsx';
@@ -25,12 +24,11 @@ export function ChannelsPage() {
   const tenant = useTenant();
   const [id, open] = useOpened();
   const query = useQuery(liveChannelsQuery(tenant));
-  const [isCreating, setCreating] = useState(false);
   const mayEdit = tenant.may('admin');
   const channel = query.data?.find((each) => each.id === id);
-  const create = mayEdit && <CreateButton onClick={() => setCreating(true)}>{t('create')}</CreateButton>;
+  const create = mayEdit && <CreateButton onClick={() => open(newItem)}>{t('create')}</CreateButton>;
   const createFirst = mayEdit && (
-    <Button variant="filled" onClick={() => setCreating(true)}>
+    <Button variant="filled" onClick={() => open(newItem)}>
       {t('create')}
     </Button>
   );
@@ -45,6 +43,7 @@ export function ChannelsPage() {
           </EmptyState>
         }
         caption={t('channels')}
+        keys={[mayEdit && t('keys.create')]}
         keyOf={(each) => each.id}
         onOpen={open}
         columns={[
@@ -60,14 +59,11 @@ export function ChannelsPage() {
         ]}
       />
       {channel && <ChannelDrawer key={channel.id} channel={channel} onClose={() => open(undefined)} />}
-      {isCreating && (
+      {mayEdit && id === newItem && (
         <ChannelDrawer
           channel={undefined}
-          onCreated={(created) => {
-            setCreating(false);
-            open(created);
-          }}
-          onClose={() => setCreating(false)}
+          onCreated={(created) => open(created, true)}
+          onClose={() => open(undefined)}
         />
       )}
     </Page>

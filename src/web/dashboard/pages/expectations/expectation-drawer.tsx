@@ -89,6 +89,7 @@ export function ExpectationDrawer({
             label={t('end')}
             title={t('endTitle', { title })}
             action={t('endDo')}
+            isGone={(row: Expectation) => row.key === key}
             onDeleted={onClose}
           >
             {t('endAbout')}

@@ -7,12 +7,13 @@ import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
 import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
-import { mappingPath } from '#web/dashboard/api/queries.ts';
+import { mappingPath, mappingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import { rebase } from '#web/dashboard/components/rebase.ts';
 import { DocsLink, Labelled } from './format-drawer.tsx';
 import { curlJson } from './formats.ts';
 import styles from './integrations.module.css';
@@ -57,7 +58,11 @@ export function MappingDrawer(props: DrawerProps) {
           : !isName(name) && t(name === '' ? 'needed' : 'nameWrong'),
       'fields.title': fields.title.trim() === '' && t('needed'),
     }),
-    async save(values) {
+    async save(typed, before) {
+      // A mapping is saved as a whole: with what others saved since it was read.
+      const now = mapping && (await client.fetchQuery({ ...mappingsQuery(tenant), staleTime: 0 }));
+      const latest = now?.find(({ name }) => name === mapping?.name);
+      const values = latest ? rebase(before, typed, valuesOf(latest)) : typed;
       await tenant.api.put(mappingPath(values.name), mappingOf(values));
       await client.invalidateQueries({ queryKey: [...tenant.key, 'mappings'] });
       if (!mapping) edit.leave(() => onSaved(values.name));
@@ -105,6 +110,7 @@ export function MappingDrawer(props: DrawerProps) {
               list={['mappings']}
               title={t('deleteMappingTitle', { name: mapping.name })}
               action={t('deleteMappingDo')}
+              isGone={({ name }: Mapping) => name === mapping.name}
               onDeleted={() => edit.leave(onClose)}
             >
               {t('deleteMappingAbout')}

@@ -7,6 +7,7 @@ import { mappingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
+import type { Open } from '#web/dashboard/components/opened.ts';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
 import styles from './integrations.module.css';
 import { MappingDrawer } from './mapping-drawer.tsx';
@@ -23,7 +24,7 @@ export function MappingList({
 }: {
   opened: string | undefined;
   created: CreatedTokens;
-  onOpen: (name: string | undefined) => void;
+  onOpen: Open;
 }) {
   const { t } = useTranslation('integrations');
   const tenant = useTenant();
@@ -81,7 +82,7 @@ export function MappingList({
           created={created}
           typed={typed}
           onTyped={setTyped}
-          onSaved={(name) => onOpen(name)}
+          onSaved={(name) => onOpen(name, true)}
           onClose={() => onOpen(undefined)}
         />
       )}

@@ -11,9 +11,10 @@ import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { CardPreviews, SoundButton } from './card-preview.tsx';
 import { isBuiltIn, LevelFields } from './level-fields.tsx';
-import { levelValuesOf, problemsOf } from './level-values.ts';
+import { type LevelValues, levelValuesOf, problemsOf } from './level-values.ts';
 
 interface DrawerProps {
   readonly level: Level;
@@ -43,6 +44,8 @@ export function usePutLevel(name: string) {
   });
 }
 
+const putOf = (values: LevelValues): LevelPut => ({ ...values, rank: Number(values.rank) });
+
 function LevelForm({ level, levels, onClose }: DrawerProps) {
   const { t } = useTranslation('levels');
   const put = usePutLevel(level.name);
@@ -51,7 +54,7 @@ function LevelForm({ level, levels, onClose }: DrawerProps) {
     saved: levelValuesOf(level),
     validate: (values) =>
       Object.fromEntries(Object.entries(problemsOf(values)).map(([field, key]) => [field, t(key)])),
-    save: (values) => put.mutateAsync({ ...values, rank: Number(values.rank) }),
+    save: (values, before) => put.mutateAsync(changesOf(putOf(before), putOf(values))),
   });
   const style = isBuiltIn(level.name) ? builtInStyles[level.name] : undefined;
   return (
@@ -93,6 +96,7 @@ function DeleteLevel({ name, onDeleted }: { name: string; onDeleted: () => void 
       list={['levels']}
       title={t('deleteTitle', { name: lookOf(name).word })}
       action={t('deleteDo')}
+      isGone={(row: Level) => row.name === name}
       onDeleted={onDeleted}
     >
       <Consequences>

@@ -3,7 +3,7 @@ import testIcon from 'virtual:icon/device-tv-old';
 import reloadIcon from 'virtual:icon/refresh';
 import { ActionIcon, Button, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel, PanelCommand } from '#contract/panel.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
@@ -48,7 +48,7 @@ export function useCommandToast(panel: Panel): (command: PanelCommand) => void {
     );
 }
 
-export function CommandButtons({ panel }: { panel: Panel }) {
+export const CommandButtons = memo(function CommandButtons({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const onCommand = useCommandToast(panel);
   return (
@@ -66,7 +66,7 @@ export function CommandButtons({ panel }: { panel: Panel }) {
       ))}
     </div>
   );
-}
+});
 
 /** The commands for a panel, and the result of the last. */
 export function CommandRow({ panel }: { panel: Panel }) {

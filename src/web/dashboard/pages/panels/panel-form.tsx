@@ -9,6 +9,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Consequences } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
 import styles from './panel-drawer.module.css';
@@ -32,8 +33,9 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
     saved: valuesOf(panel),
     validate: (values) =>
       Object.fromEntries(Object.entries(problemsOf(values)).map(([field, key]) => [field, t(key)])),
-    async save(values) {
-      const saved = await tenant.api.patch<Panel>(panelPath(panel.id), patchOf(values));
+    async save(values, before) {
+      const changes = changesOf(patchOf(before), patchOf(values));
+      const saved = await tenant.api.patch<Panel>(panelPath(panel.id), changes);
       putInList(client, panelsQuery(tenant), saved, ({ id }) => id === saved.id);
     },
   });
@@ -98,6 +100,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
           list={['panels']}
           title={t('deleteTitle', { name: panel.name })}
           action={t('deleteDo')}
+          isGone={({ id }: Panel) => id === panel.id}
           onDeleted={() => edit.leave(onClose)}
         >
           <DeleteConsequences panel={panel} />

@@ -5,7 +5,7 @@ import { iconPaths } from 'virtual:icons';
 import { SegmentedControl } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel, PanelShowing } from '#contract/panel.ts';
 import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
@@ -20,7 +20,6 @@ import { CommandButtons, useCommandToast } from './panel-commands.tsx';
 import styles from './panel-list.module.css';
 
 const states = ['all', 'online', 'offline'] as const;
-/** @param props.panels undefined until they have been read. */
 export function PanelList({
   query,
   empty,
@@ -103,7 +102,8 @@ const Tags = ({ tags }: { tags: readonly string[] }) =>
     </span>
   ));
 
-function PanelName({ panel }: { panel: Panel }) {
+/** The cells are memoized: a key in the filter draws the table anew, and a table can have hundreds of rows. */
+const PanelName = memo(function PanelName({ panel }: { panel: Panel }) {
   const { may } = useTenant();
   const command = useCommandToast(panel);
   return (
@@ -116,12 +116,12 @@ function PanelName({ panel }: { panel: Panel }) {
       {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
     </RowButton>
   );
-}
+});
 
 const mostLevels = 4;
 
 /** What a panel shows now: a count for each level, the most serious first. Only of rows in sight. */
-function ShowingCounts({ id }: { id: string }) {
+const ShowingCounts = memo(function ShowingCounts({ id }: { id: string }) {
   const { t } = useTranslation('panels');
   const lookOf = useLevelLook();
   const { ref, entry } = useIntersection<HTMLSpanElement>({ rootMargin: '200px' });
@@ -147,7 +147,7 @@ function ShowingCounts({ id }: { id: string }) {
       {rest > 0 && counts.length > 0 && <span className="muted">+{rest}</span>}
     </span>
   );
-}
+});
 
 function countByLevel({ notifications }: Pick<PanelShowing, 'notifications'>) {
   const counts = new Map<string, { level: string; rank: number; count: number }>();
@@ -171,7 +171,7 @@ function stateOf({ online, lastSeenAt }: Pick<Panel, 'online' | 'lastSeenAt'>): 
 }
 
 /** Whether a panel is connected: word, icon and colour. */
-export function PanelMark({ panel }: { panel: Panel }) {
+export const PanelMark = memo(function PanelMark({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const state = stateOf(panel);
   return (
@@ -179,4 +179,4 @@ export function PanelMark({ panel }: { panel: Panel }) {
       <span className={styles.word}>{t(`state.${state}`)}</span>
     </StateMark>
   );
-}
+});

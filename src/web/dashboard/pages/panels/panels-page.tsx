@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
+import { useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
 import { OpenPanelButton } from './open-panel-button.tsx';
@@ -20,7 +21,8 @@ const route = '/signed-in/t/$tenant/panels';
 export function PanelsPage() {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
-  const { pair, id } = useSearch({ from: route });
+  const { pair } = useSearch({ from: route });
+  const [id, open] = useOpened();
   const navigate = useNavigate({ from: '/t/$tenant/panels' });
   const query = useQuery(livePanelsQuery(tenant));
   const { data: panels } = query;
@@ -42,10 +44,10 @@ export function PanelsPage() {
       <PanelList
         query={query}
         empty={<EmptyPanels onApprove={mayPair ? openPairing : undefined} />}
-        onOpen={(panel) => show({ id: panel })}
+        onOpen={open}
       />
       {id !== undefined && panels && (
-        <PanelDrawer key={id} panel={panels.find((each) => each.id === id)} onClose={() => show({}, true)} />
+        <PanelDrawer key={id} panel={panels.find((each) => each.id === id)} onClose={() => open(undefined)} />
       )}
       {pair !== undefined && !mayPair && (
         <AskAdminDialog code={pair === 'new' ? '' : pair} onClose={() => show({}, true)} />

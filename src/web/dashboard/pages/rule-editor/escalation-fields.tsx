@@ -28,7 +28,7 @@ export function EscalationFields({
   problem,
 }: Field<EscalationStep[]> & { problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
-  /** Takes it out, and puts it back at another place, if one is given. */
+  /** Moves a step to another place, or removes it. */
   const move = (step: EscalationStep, at: number, to?: number) => {
     const others = steps.toSpliced(at, 1);
     onChange(to === undefined ? others : others.toSpliced(to, 0, step));

@@ -23,6 +23,7 @@ import {
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
 import { RateField } from '#web/dashboard/components/rate-field.tsx';
+import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { TimeZoneSelect, timeIn } from '#web/dashboard/components/time-zone-select.tsx';
 
@@ -50,8 +51,9 @@ function useSettingsForm<Values extends object>(
   return useEditForm({
     saved,
     validate,
-    async save(values) {
-      const settings = await tenant.api.patch<TenantSettings>('/api/tenant', patchOf(values));
+    async save(values, before) {
+      const changes = changesOf(patchOf(before), patchOf(values));
+      const settings = await tenant.api.patch<TenantSettings>('/api/tenant', changes);
       client.setQueryData(settingsQuery(tenant).queryKey, settings);
       // The session has the title and the time zone too.
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey });

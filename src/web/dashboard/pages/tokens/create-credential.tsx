@@ -63,6 +63,7 @@ export function CreateCredential({
       {created ? (
         <CreatedSecret
           secret={secretOf(created)}
+          label={t(isKey ? 'field.key' : 'field.token')}
           scopes={'scopes' in created ? created.scopes : []}
           onClose={onClose}
         />
@@ -85,10 +86,12 @@ export function CreateCredential({
 /** The secret, and commands that use it with this server. @param props.scopes of a token; none for a key. */
 function CreatedSecret({
   secret,
+  label,
   scopes,
   onClose,
 }: {
   secret: string;
+  label: string;
   scopes: readonly Scope[];
   onClose: () => void;
 }) {
@@ -109,7 +112,7 @@ function CreatedSecret({
   return (
     <Stack gap="md">
       <p className="muted">{t('once')}</p>
-      <CopyField text={secret} label={t('field.token')} />
+      <CopyField text={secret} label={label} />
       {commands.length > 1 && (
         <SegmentedControl
           size="xs"

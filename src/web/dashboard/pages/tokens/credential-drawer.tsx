@@ -14,7 +14,7 @@ import {
   type Credential,
   CredentialFields,
   type Kind,
-  tokenOf,
+  tokenPatchOf,
   validateCredential,
   valuesOfToken,
 } from './credential-fields.tsx';
@@ -58,10 +58,10 @@ function TokenForm({ token, panel, onClose }: TokenProps) {
   const edit = useDrawerForm({
     saved: valuesOfToken(token, tenant.timeZone),
     validate: (values) => validateCredential(values, t, tenant.timeZone),
-    async save(values) {
+    async save(values, before) {
       const saved = await tenant.api.patch<Token>(
         `/api/tokens/${token.id}`,
-        tokenOf(values, tenant.timeZone),
+        tokenPatchOf(values, before, tenant.timeZone),
       );
       putInList(client, tokensQuery(tenant), saved, ({ id }) => id === saved.id);
     },

@@ -12,11 +12,13 @@ import {
   scopes,
   type Token,
   type TokenCreate,
+  type TokenPatch,
 } from '#contract/token.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { type RateValues, rateOf, rateValuesOf } from '#web/dashboard/components/limits.ts';
 import { RateField } from '#web/dashboard/components/rate-field.tsx';
+import { changesOf, isSame } from '#web/dashboard/components/rebase.ts';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import {
   type ExpiryValues,
@@ -89,6 +91,19 @@ export const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone:
 export function tokenOf(values: CredentialValues, timeZone: string): TokenCreate {
   const { role: _, ...common } = keyOf(values, timeZone);
   return { ...common, scopes: [...values.scopes], rate: rateOf(values.rate) ?? null };
+}
+
+/** Only what was changed. */
+export function tokenPatchOf(
+  values: CredentialValues,
+  before: CredentialValues,
+  timeZone: string,
+): TokenPatch {
+  const { expiresAt, ...token } = tokenOf(values, timeZone);
+  const { expiresAt: _, ...tokenBefore } = tokenOf(before, timeZone);
+  // "30 days" is another time at each moment: its choice is compared.
+  const isExpiryKept = isSame(before.expiry, values.expiry);
+  return { ...changesOf(tokenBefore, token), ...(!isExpiryKept && { expiresAt: expiresAt ?? null }) };
 }
 
 export function CredentialFields({
