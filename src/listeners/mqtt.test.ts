@@ -79,9 +79,9 @@ class Broker {
 function subscribe({ lease }: { lease?: () => Promise<boolean> } = {}) {
   const broker = new Broker();
   const stored: string[] = [];
-  const said: string[] = [];
+  const logged: string[] = [];
   const world = {
-    ...{ broker, stored, said },
+    ...{ broker, stored, logged },
     /** What cannot be stored now. */
     refuses: (_: CheckedFields): boolean => false,
     refused: 0,
@@ -104,7 +104,7 @@ function subscribe({ lease }: { lease?: () => Promise<boolean> } = {}) {
         },
         count: () => undefined,
       },
-      log: { info: (text) => said.push(text), warn: (_, text) => said.push(text) },
+      log: { info: (text) => logged.push(text), warn: (_, text) => logged.push(text) },
       lease: lease && {
         hold: lease,
         release: async () => {
@@ -202,7 +202,7 @@ it('a node that cannot renew the lease stores nothing more of what waits', async
   broker.publish('one', 1);
   await soon(() => expect(world.refused).toBeGreaterThan(0));
   isCut = true;
-  await soon(() => expect(world.said).toContain('mqtt: the database does not answer'));
+  await soon(() => expect(world.logged).toContain('mqtt: the database does not answer'));
   world.refuses = () => false;
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(stored).toEqual([]);
@@ -237,10 +237,10 @@ it('stores messages of one key in their order, also when the first of them must 
 });
 
 it('connections that do not last are one warning and one success, and are made more and more seldom', async () => {
-  const { broker, said } = subscribe();
+  const { broker, logged } = subscribe();
   broker.isHasty = true;
   await broker.connected(5);
-  expect(said).toEqual([
+  expect(logged).toEqual([
     'mqtt: connected to broker, subscribed to a',
     'mqtt: no connection to the broker; trying again',
     'mqtt: connected to broker, subscribed to a',

@@ -101,7 +101,7 @@ export class MqttSubscriber implements Listener {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      if (!this.#lease || (await holds(this.#lease))) await this.#term();
+      if (!this.#lease || (await holds(this.#lease))) await this.#connectWhileLeased();
       await this.#pause(holdEveryMs);
     }
   }
@@ -110,7 +110,7 @@ export class MqttSubscriber implements Listener {
    * Stays connected while this node has the lease, because the broker allows one connection for each client id. Ends early when
    * the broker cannot be reached, so that another node tries.
    */
-  async #term(): Promise<void> {
+  async #connectWhileLeased(): Promise<void> {
     const term = new AbortController();
     const signal = AbortSignal.any([term.signal, this.#closing.signal]);
     // Also without a connection, because this node still has waiting messages.

@@ -12,12 +12,12 @@ export interface LevelLook {
 }
 
 /** The background with the least contrast to a level's word: `--raised`, the colour of a hovered row. */
-const hardest = { dark: '#181d28', light: '#f0f2f5' };
-const standIn = builtInStyles.info;
+const worstBackground = { dark: '#181d28', light: '#f0f2f5' };
+const defaultStyle = builtInStyles.info;
 
 /** The chosen colour, adjusted if necessary so that it is readable. */
 export const shownColor = (color: string, scheme: 'dark' | 'light'): string =>
-  readableOn(color, hardest[scheme]);
+  readableOn(color, worstBackground[scheme]);
 
 /** @param wordOf The word of a built-in level in the reader's language. */
 export function levelLook(
@@ -26,7 +26,7 @@ export function levelLook(
   scheme: 'dark' | 'light',
   wordOf: (builtIn: string) => string,
 ): LevelLook {
-  const { color, icon } = level ?? standIn;
+  const { color, icon } = level ?? defaultStyle;
   const isBuiltIn = isBuiltInName(name);
   const word = isBuiltIn ? wordOf(name) : name;
   // The default colours of built-in levels have hand-picked variants for the light scheme.

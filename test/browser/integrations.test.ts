@@ -80,7 +80,7 @@ test('somebody with Prometheus finds what to enter, with a new token in it, and 
   await close();
 });
 
-test('a token shows the same secret; whoever is no admin sees the addresses with a sign for the token', async () => {
+test('a token shows the same secret; a viewer sees the addresses with a placeholder for the token', async () => {
   const sender = await lab.server.token({ name: 'repositories', scopes: ['notify'] });
   const [, id = ''] = sender.split('_');
   const { page, close } = await lab.desk({ path: `settings/tokens?id=${id}` });

@@ -50,7 +50,7 @@ test('each part of the settings is saved by itself, and what is wrong is said at
     expect(errors).toEqual([]);
   }));
 
-test('whoever is no admin reads the settings, and has no field', () =>
+test('a person who is not an admin reads the settings, without fields', () =>
   at({ role: 'member' }, async ({ page }) => {
     await page.getByText('30 days').waitFor();
     await page.getByText('50 per second, burst 500').waitFor();

@@ -96,7 +96,7 @@ test('a key is made with at most one’s own role', () =>
     expect((await lab.server.call('GET', '/api/tokens', { token: secret })).status).toBe(403);
   }));
 
-test('whoever is no admin is told so, and sees no token', () =>
+test('a person who is not an admin sees the reason, and no token', () =>
   at({ role: 'member' }, async ({ page }) => {
     await page.getByText('Only admins and owners can view this page.').waitFor();
     expect(await page.locator('table').count()).toBe(0);

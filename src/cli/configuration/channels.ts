@@ -109,7 +109,7 @@ function secretsOf({ name, kind, secrets = {} }: ChannelEntry, { known, env, at 
 
 /** With its settings as the server keeps them. @throws as the server does for a channel that is not valid. */
 async function checked(entry: ChannelEntry, secrets: Texts, known: Known | undefined): Promise<ChannelEntry> {
-  // Loads the server: only for who has channels in the file.
+  // Imported only if the file has channels, because it loads the server.
   const { changedChannelFields, newChannelFields } = await import('#app.ts');
   const { name, kind, settings } = entry;
   const given = { ...(settings && { settings }), ...(Object.keys(secrets).length > 0 && { secrets }) };

@@ -131,7 +131,7 @@ function repeatedNames(configuration: Configuration, place: (path: Path) => stri
 async function sentenceOf({ path, message, known }: Problem): Promise<string> {
   const where = nameOf(known ? path.slice(0, -1) : path);
   if (!known) return `${where}${message}`;
-  // Loads the server, so only for who made a mistake.
+  // Imported only after a mistake, because it loads the server.
   const { offerNearest } = await import('#app.ts');
   return `${where}${message}${offerNearest(String(path.at(-1)), known).clause}`;
 }

@@ -16,7 +16,7 @@ const deletedLevels = [
 export async function requireReadable(plan: Plan, current: Current, file: ConfigurationFile): Promise<void> {
   const searches = [...plan.searches.created, ...plan.searches.updated];
   if (searches.length === 0) return;
-  // Loads the server: only for who has other searches in the file.
+  // Imported only if searches differ, because it loads the server.
   const { parseQuery } = await import('#app.ts');
   const context = contextOf(plan, current);
   const problems: Failure[] = [];

@@ -106,13 +106,13 @@ describe('whatever the rules and the notification', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ruleSpec, { maxLength: 10 }), subject, moment, async (rules, one, at) => {
         const router = compileRules({ revision: 1, rules }, { levels });
-        const { decision, rules: told } = await explain(router, one, at);
+        const { decision, rules: explained } = await explain(router, one, at);
         expect(decision.route).toBe(router.route(one, at).route);
         expect(
-          told.filter(({ outcome }) => outcome === 'matched').map(({ id, name }) => ({ id, name })),
+          explained.filter(({ outcome }) => outcome === 'matched').map(({ id, name }) => ({ id, name })),
         ).toEqual(decision.route.rules);
-        expect(told.map(({ id }) => id)).toEqual(rules.map(({ id }) => id));
-        for (const { outcome, condition, reason } of told) {
+        expect(explained.map(({ id }) => id)).toEqual(rules.map(({ id }) => id));
+        for (const { outcome, condition, reason } of explained) {
           met.add(outcome);
           expect(reason).not.toBe('');
           expect(condition !== undefined).toBe(outcome === 'failed');

@@ -138,7 +138,7 @@ class Runner {
       let to = this.#transitions[at] as number;
       if (to === unknown) {
         to = this.#learn(state, charClass);
-        if (to === unknown) return this.#crawl(text, i, state);
+        if (to === unknown) return this.#testUncached(text, i, state);
         this.#transitions[at] = to;
       }
       if (to < 0) return to === matched;
@@ -184,7 +184,7 @@ class Runner {
   }
 
   /** Tests the rest of the text without caching new states. */
-  #crawl(text: string, from: number, state: number): boolean {
+  #testUncached(text: string, from: number, state: number): boolean {
     const steps = this.#steps;
     let [consumed, next] = this.#scratch;
     let before = this.#befores[state - 1] as number;

@@ -107,15 +107,15 @@ describe('values', () => {
       { id: 'p9', name: 'lobby', tags: ['front'], deletedAt: 5_000 },
       { id: 'p8', name: 'cellar', tags: [], deletedAt: 3_000 },
     ];
-    const told = (text: string) => parseQuery(text, { ...context, deletedPanels });
+    const parsed = (text: string) => parseQuery(text, { ...context, deletedPanels });
     const cellar = [
       { kind: 'panel', panels: [{ id: 'p8', tags: [] }] },
       { kind: 'before', at: 3_000 },
     ];
-    expect(told('panel:Cellar')).toEqual({ kind: 'and', terms: cellar });
-    expect(told('disk panel:p8')).toMatchObject({ kind: 'and', terms: [{ kind: 'text' }, ...cellar] });
-    expect(told('-panel:cellar')).toEqual({ kind: 'not', term: { kind: 'and', terms: cellar } });
-    expect(told('panel:lobby')).toEqual({
+    expect(parsed('panel:Cellar')).toEqual({ kind: 'and', terms: cellar });
+    expect(parsed('disk panel:p8')).toMatchObject({ kind: 'and', terms: [{ kind: 'text' }, ...cellar] });
+    expect(parsed('-panel:cellar')).toEqual({ kind: 'not', term: { kind: 'and', terms: cellar } });
+    expect(parsed('panel:lobby')).toEqual({
       kind: 'or',
       terms: [
         { kind: 'panel', panels: [{ id: 'p1', tags: ['front'] }] },

@@ -166,7 +166,7 @@ function changeRoutes(app: App, services: Services): void {
       reply.code(201).header('cache-control', 'no-store');
       return {
         ...channelView({ ...record, health: notRunning }, 0, at),
-        ...madeKey(secrets, body),
+        ...newSigningKey(secrets, body),
       };
     },
   );
@@ -183,10 +183,10 @@ function changeRoutes(app: App, services: Services): void {
     }),
     async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
-      let made: { readonly signingKey?: string } = {};
+      let newKey: { readonly signingKey?: string } = {};
       const plan = (known: ChannelRecord) => {
         const planned = planChange(services, known, body);
-        made = planned.made;
+        newKey = planned.newKey;
         return planned.change;
       };
       const record = await channels.update(tenant, params.id, plan, actorOf(principal), now());
@@ -195,7 +195,7 @@ function changeRoutes(app: App, services: Services): void {
       services.channels.wake(tenant);
       const pending = (await deliveries.pending(tenant)).get(record.id) ?? 0;
       reply.header('cache-control', 'no-store');
-      return { ...channelView(record, pending, now()), ...made };
+      return { ...channelView(record, pending, now()), ...newKey };
     },
   );
 }
@@ -209,14 +209,14 @@ function requireMailServer(
     throw badField('settings.server', 'is required: the operator has set no mail server');
 }
 
-/** A signing key that is new and was not given. */
-function madeKey(
+/** The signing key if the server created it just now. */
+function newSigningKey(
   { signingKey }: Readonly<Record<string, string>> = {},
   { secrets }: Pick<ChannelPatch, 'secrets'>,
   before: Readonly<Record<string, string>> = {},
 ): { readonly signingKey?: string } {
-  const isMade = signingKey !== undefined && !secrets?.signingKey && signingKey !== before.signingKey;
-  return isMade ? { signingKey } : {};
+  const isNew = signingKey !== undefined && !secrets?.signingKey && signingKey !== before.signingKey;
+  return isNew ? { signingKey } : {};
 }
 
 function planChange(services: Services, known: ChannelRecord, body: ChannelPatch) {
@@ -237,7 +237,7 @@ function planChange(services: Services, known: ChannelRecord, body: ChannelPatch
       sealed: services.channels.seal(known.tenant, known.id, secrets),
     }),
   };
-  return { change, made: madeKey(secrets, body, opened) };
+  return { change, newKey: newSigningKey(secrets, body, opened) };
 }
 
 async function find({ directory }: Services, tenant: TenantId, id: string): Promise<ChannelRecord> {

@@ -107,7 +107,7 @@ function linkRoutes(app: App, services: Services, take: Take): void {
     '/api/push/link',
     route('public', {
       tags: ['channels'],
-      summary: 'What a link adds a device to',
+      summary: 'The channel that a link adds a device to',
       body: PushSecret,
       response: { 200: PushLink, ...problems(410) },
     }),

@@ -11,7 +11,7 @@ import type { IntakeControl } from './integration-handler.ts';
 import { reasonOf } from './notify-handler.ts';
 
 /** Discards rate limit headers, which other protocols do not have. */
-const nowhere: HeaderSink = { header: () => undefined };
+const ignoredHeaders: HeaderSink = { header: () => undefined };
 
 export class ListenerIntake {
   readonly #services: Services;
@@ -34,7 +34,7 @@ export class ListenerIntake {
     const { rates } = this.#control;
     this.#refuseOverload();
     await rates.load(sender);
-    rates.refuseAnyLevel(nowhere, sender);
+    rates.refuseAnyLevel(ignoredHeaders, sender);
   }
 
   /** Resolves once it is durable. @throws AppError. */
@@ -50,7 +50,7 @@ export class ListenerIntake {
     await rates.load(sender);
     const underWay = gate.enter();
     try {
-      rates.take(nowhere, sender, fields.level);
+      rates.take(ignoredHeaders, sender, fields.level);
       return (await intake.accept(sender, source, fields, retryKey)).id;
     } catch (error) {
       const known = toAppError(error);

@@ -11,16 +11,16 @@ import { openSqlite } from './open.ts';
 
 let folder: string;
 let storage: Storage;
-let told: (string | undefined)[];
+let reported: (string | undefined)[];
 const open = () =>
   openSqlite({
     path: join(folder, 'belfry.db'),
     queueCapacity: 100,
     minFreeBytes: 0,
-    onProblem: (message) => told.push(message),
+    onProblem: (message) => reported.push(message),
   });
 beforeEach(() => {
-  told = [];
+  reported = [];
   folder = mkdtempSync(join(tmpdir(), 'belfry-open-'));
   storage = open();
 });
@@ -94,7 +94,7 @@ describe('a database file with a damaged page', () => {
         code: 'unavailable',
         message: 'the database file is damaged: the server log says more',
       });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringMatching(
         /is damaged \(SQLITE_CORRUPT: .* met by SELECT \* FROM pairings\): stop the server.*belfry restore FILE$/,
       ),
@@ -110,7 +110,7 @@ describe('a database file with a damaged page', () => {
     ]);
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
     expect(taken).toMatchObject({ status: 'fulfilled' });
-    expect(told).toEqual([expect.stringContaining('met by writing (sql)')]);
+    expect(reported).toEqual([expect.stringContaining('met by writing (sql)')]);
   });
 });
 

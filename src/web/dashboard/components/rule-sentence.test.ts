@@ -33,7 +33,7 @@ beforeAll(async () => {
   english = wordsOf(texts.getFixedT('en', 'ruleSentence'));
   german = wordsOf(texts.getFixedT('de', 'ruleSentence'));
 });
-const say = (rule: SentenceRule, words = english) => sentenceText(ruleSentence(rule, words));
+const sentenceOf = (rule: SentenceRule, words = english) => sentenceText(ruleSentence(rule, words));
 
 const toNoc: SentenceRule = {
   when: { host: ['db-*'], minLevel: 'warning' },
@@ -41,10 +41,10 @@ const toNoc: SentenceRule = {
 };
 
 test('a rule reads as a sentence, in each language', () => {
-  expect(say(toNoc)).toBe(
+  expect(sentenceOf(toNoc)).toBe(
     'When host matches db-* and level is at least warning → 2 panels tagged noc, show for 5 s, then stop',
   );
-  expect(say(toNoc, german)).toBe(
+  expect(sentenceOf(toNoc, german)).toBe(
     'Wenn Host zu db-* passt und Stufe mindestens warning ist → 2 Anzeigen mit Tag noc, 5 s lang zeigen, dann Ende',
   );
 });
@@ -93,15 +93,17 @@ test.each<[string, SentenceRule]>([
     { when: { host: ['a', 'b', 'c', 'd', 'e', 'f'] }, then: { panels: { ids: ['p1', 'p9'] } } },
   ],
 ])('%s', (sentence, rule) => {
-  expect(say(rule)).toBe(sentence);
+  expect(sentenceOf(rule)).toBe(sentence);
 });
 
 test('the time of a later step counts from the step before, in each language', () => {
   const rule: SentenceRule = {
     then: { escalate: [{ afterMs: 300_000 }, { afterMs: 900_000, panels: { tags: ['wall'] } }] },
   };
-  expect(say(rule)).toContain('escalate after 300 s, then to 1 panel tagged wall after another 900 s,');
-  expect(say(rule, german)).toContain(
+  expect(sentenceOf(rule)).toContain(
+    'escalate after 300 s, then to 1 panel tagged wall after another 900 s,',
+  );
+  expect(sentenceOf(rule, german)).toContain(
     'nach 300 s eskalieren, nach weiteren 900 s an 1 Anzeige mit Tag wall eskalieren,',
   );
 });
@@ -131,7 +133,7 @@ test('every rule has a sentence and a name that the server takes, in each langua
   fc.assert(
     fc.property(ruleSpec, (rule) => {
       for (const words of [english, german]) {
-        expect(say(rule, words)).not.toMatch(/undefined|\{\{|\uE000/);
+        expect(sentenceOf(rule, words)).not.toMatch(/undefined|\{\{|\uE000/);
         expect([...suggestedName(rule, words)].length).toBeLessThanOrEqual(100);
         expect(suggestedName(rule, words)).toMatch(/\S/);
       }
@@ -141,36 +143,36 @@ test('every rule has a sentence and a name that the server takes, in each langua
 
 describe('why a rule did not match', () => {
   const trace = { id: 'r1', name: 'r', reason: 'in the words of the server' } as const;
-  const told = (
+  const reasonOf = (
     ...[given, rest, words = english]: [object, Parameters<typeof traceSentence>[2], RuleWords?]
   ) => traceSentence({ ...trace, outcome: 'failed', ...given }, words, rest);
 
   test('the condition that failed is named, and what it looked at', () => {
     const notification = { host: 'web-1', level: 'info' };
-    expect(told({ condition: 'host' }, { rule: toNoc, notification })).toBe(
+    expect(reasonOf({ condition: 'host' }, { rule: toNoc, notification })).toBe(
       'Not matched: host matches db-* (value: web-1)',
     );
-    expect(told({ condition: 'minLevel' }, { rule: toNoc, notification }, german)).toBe(
+    expect(reasonOf({ condition: 'minLevel' }, { rule: toNoc, notification }, german)).toBe(
       'Trifft nicht zu, dass Stufe mindestens warning ist (Wert: info)',
     );
-    expect(told({ condition: 'host' }, { rule: toNoc, notification: { host: null } })).toBe(
+    expect(reasonOf({ condition: 'host' }, { rule: toNoc, notification: { host: null } })).toBe(
       'Not matched: host matches db-* (no value)',
     );
   });
 
   test('a rule that is gone or was changed is told in the words of the server', () => {
-    expect(told({ condition: 'host' }, {})).toBe('in the words of the server');
-    expect(told({ condition: 'not.ip' }, { rule: toNoc })).toBe('in the words of the server');
+    expect(reasonOf({ condition: 'host' }, {})).toBe('in the words of the server');
+    expect(reasonOf({ condition: 'not.ip' }, { rule: toNoc })).toBe('in the words of the server');
   });
 
   test('times and the end of the walk are told', () => {
     const now = Date.parse('2026-11-21T12:00:00Z');
     const until = { ...toNoc, activeUntil: '2026-11-21T08:00:00Z' };
-    expect(told({ outcome: 'inactive' }, { rule: until, now })).toBe('Not active since 2026-11-21T08:00');
-    expect(told({ outcome: 'not-tried' }, { rule: toNoc, endedBy: 2 })).toBe(
+    expect(reasonOf({ outcome: 'inactive' }, { rule: until, now })).toBe('Not active since 2026-11-21T08:00');
+    expect(reasonOf({ outcome: 'not-tried' }, { rule: toNoc, endedBy: 2 })).toBe(
       'Skipped: rule 2 stopped the evaluation',
     );
-    expect(told({ outcome: 'matched' }, { rule: toNoc })).toBe(
+    expect(reasonOf({ outcome: 'matched' }, { rule: toNoc })).toBe(
       '2 panels tagged noc, show for 5 s, then stop',
     );
   });

@@ -88,7 +88,7 @@ export function conditionSentence(
 }
 
 /** A text with a gap for values. */
-const say = (
+const phrase = (
   { t }: RuleWords,
   key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged',
   values: Sentence,
@@ -102,10 +102,10 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   if (then.mute) done.push([word(t('mute'))]);
   if (panels !== undefined) done.push(panelsSentence(panels, words));
   if (channels)
-    done.push(say(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
-  if (setLevel !== undefined) done.push(say(words, 'setLevel', [level(setLevel, words)]));
+    done.push(phrase(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
+  if (setLevel !== undefined) done.push(phrase(words, 'setLevel', [level(setLevel, words)]));
   if (setTtl === 0) done.push([word(t('showUntilCleared'))]);
-  else if (setTtl !== undefined) done.push(say(words, 'showFor', [value(words.duration(setTtl))]));
+  else if (setTtl !== undefined) done.push(phrase(words, 'showFor', [value(words.duration(setTtl))]));
   if (throttle) {
     const key = throttle.by.length > 0 ? 'throttleBy' : 'throttle';
     const fields = throttle.by.map((field) => [word(t(`field.${field}`))]);
@@ -127,8 +127,8 @@ function stepSentence(step: EscalationStep, isFirst: boolean, words: RuleWords):
   const { afterMs, unless, setLevel, panels } = step;
   return fill(words.t(isFirst ? 'escalate' : 'escalateThen', stepSlots), {
     duration: [value(words.duration(afterMs))],
-    panels: panels === undefined ? [] : say(words, 'escalateTo', panelsSentence(panels, words)),
-    level: setLevel === undefined ? [] : say(words, 'escalateAs', [level(setLevel, words)]),
+    panels: panels === undefined ? [] : phrase(words, 'escalateTo', panelsSentence(panels, words)),
+    level: setLevel === undefined ? [] : phrase(words, 'escalateAs', [level(setLevel, words)]),
     unless: unless === 'shown' ? [word(words.t('escalateUnlessShown'))] : [],
   });
 }
@@ -231,7 +231,7 @@ function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words
   if (target === 'none') return [word(t('noPanel'))];
   if ('tags' in target) {
     const values = anyOf(target.tags.map(mono), words);
-    if (!panels) return say(words, 'tagged', values);
+    if (!panels) return phrase(words, 'tagged', values);
     const count = panels.filter(({ tags }) => tags.some((tag) => target.tags.includes(tag))).length;
     return fill(t('taggedCount', { count, ...valuesSlot }), { values });
   }
