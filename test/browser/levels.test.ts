@@ -71,6 +71,30 @@ for (const other of [false, true])
       await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
     }));
 
+test('a level that is deleted late does not close what was opened in the meantime', () =>
+  at({}, async ({ page }) => {
+    const token = await lab.server.key('admin');
+    await lab.server.call('PUT', '/api/levels/slow', { token, json: { rank: 13 } });
+    await page.reload();
+    await page.getByRole('row', { name: 'slow' }).getByRole('button').first().press('Enter');
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route('**/api/levels/slow', async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Delete level' }).click();
+    await page.goBack();
+    await page.getByRole('dialog').first().waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: 'security' }).click();
+    const other = page.getByRole('dialog', { name: 'security' });
+    await other.waitFor();
+    resolve();
+    await page.locator('tr', { hasText: 'slow' }).waitFor({ state: 'detached' });
+    expect(await other.count()).toBe(1);
+    expect(page.url()).toContain('id=security');
+  }));
+
 test('what two people change of a level at the same time is kept, each part', () =>
   at({ path: 'settings/levels?id=deploy' }, async ({ page }) => {
     const drawer = page.getByRole('dialog', { name: 'deploy' });
