@@ -87,12 +87,9 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
         await history.search(tenant, query, { limit: 2, now, timeoutMs: 0 });
         await history.search(tenant, query, { limit: 2, now, before: head });
       }
-      await storage.statistics.count(
-        tenant,
-        all,
-        { after: now - 90_001, before: now + 1, origin: 0, bucketMs: 60_000 },
-        { now },
-      );
+      const times = { after: now - 90_001, before: now + 1, origin: 0, bucketMs: 60_000 };
+      for (const query of [all, is('live'), words('disk')])
+        await storage.statistics.count(tenant, query, times, { now });
       await history.prune(tenant, { olderThan: null, keep: 2 }, now);
       await storage.retain?.(async () => undefined);
     });

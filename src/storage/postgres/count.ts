@@ -4,7 +4,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
 import { levelsAlone, minuteMs, Tally, withoutLive, withTimes } from '../counting.ts';
 import { countInSteps, timer } from '../log-search.ts';
-import { logOf, readPartitions } from './partitions.ts';
+import { logOf, type Partition, readPartitions } from './partitions.ts';
 import {
   finite,
   foundIn,
@@ -35,8 +35,9 @@ export async function* countLog(
     return { counts: tally.rows(), searchedTo: null };
   }
   const rest = new PostgresSearch(lanes, tenant, withTimes(withoutLive(query), times), scope);
-  if (rest.compiled.exact && (await search.isFewLive())) {
-    await counter.countLive(rest, now);
+  const live = rest.compiled.exact ? await search.fewLive() : undefined;
+  if (live) {
+    for (const partition of live) await counter.countLive(rest, partition, now);
     return { counts: tally.rows(), searchedTo: null };
   }
   const { searchedTo } = yield* countInSteps(search, tally, (part) => counter.count(part), isOver);
@@ -71,15 +72,15 @@ class Counter {
     });
   }
 
-  /** Counts what is on panels, where the index decides the rest of the query. */
-  async countLive(rest: PostgresSearch, now: number): Promise<void> {
+  /** Counts what is on panels of one partition, where the index decides the rest of the query. */
+  async countLive(rest: PostgresSearch, partition: Partition, now: number): Promise<void> {
     const { origin, bucketMs } = this.#tally.times;
     const counts = await this.#lanes.reads.query<LevelCount>(
       this.#tenant,
-      'count-live',
-      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN log n ON n.row = l.row
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $5) AND n.terms @@ $2::tsquery
-         AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
+      '',
+      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN ${logOf(partition)} n ON n.row = l.row
+       WHERE l.tenant = $1 AND l.row >= ${partition.low} AND l.row < ${partition.high} AND (l.expires_at IS NULL OR l.expires_at > $5)
+         AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
       [...rest.values, now, origin, bucketMs],
     );
     this.#tally.addAll(counts);
@@ -113,7 +114,7 @@ class Counter {
     ];
     for (const edge of edges) {
       if (edge.after >= edge.before) continue;
-      for (const partition of await readPartitions(reads, edge)) {
+      for (const partition of await readPartitions(reads, tenant, edge)) {
         const rows = await reads.query<LevelCount>(
           tenant,
           '',

@@ -12,13 +12,17 @@ export interface Partition {
   readonly high: number;
 }
 
-/** Partitions that may hold notifications of these times, newest first; Unix milliseconds, or of all times. */
+/**
+ * Partitions that may hold notifications of these times, newest first; Unix milliseconds, or of all times. They are the same for
+ * every scope: a caller gives the one of its other statements.
+ */
 export const readPartitions = (
   connections: Connections,
+  scope: Scope,
   { after, before }: { readonly after?: number | undefined; readonly before?: number | undefined } = {},
 ): Promise<Partition[]> =>
   connections.query(
-    'all',
+    scope,
     'partitions',
     `SELECT low, high FROM partitions WHERE coalesce(last_at >= $1, true) AND coalesce(first_at < $2, true)
        AND low <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
@@ -126,7 +130,7 @@ export async function recordTimes(connections: Connections): Promise<void> {
  */
 export async function dropUnkept(connections: Connections): Promise<void> {
   const errors: unknown[] = [];
-  for (const { low } of await readPartitions(connections)) {
+  for (const { low } of await readPartitions(connections, 'all')) {
     try {
       // Looked at without a lock first: with the lock, writers wait.
       const [found] = await connections.query<{ kept: boolean }>(

@@ -84,9 +84,10 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     let { high } = this.range;
     const { exact: isExact } = this.compiled;
     const [, , after, before] = this.values as readonly number[];
-    const live = this.compiled.live ? await this.#fewLive() : undefined;
+    const live = await this.fewLive();
     let newest = live || this.#scope.wanted === undefined ? 0 : this.#lanes.newestRows;
-    for (const partition of live ?? (await readPartitions(this.#lanes.reads, { after, before }))) {
+    for (const partition of live ??
+      (await readPartitions(this.#lanes.reads, this.#tenant, { after, before }))) {
       if (high < this.range.low) return;
       const held = await this.#positionsIn(partition);
       const part = { partition, isExact, low: Math.max(this.range.low, held.low) };
@@ -184,13 +185,9 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     }
   }
 
-  /** Whether the query asks only for what is on panels, and that is little. */
-  async isFewLive(): Promise<boolean> {
-    return this.compiled.live && (await this.#fewLive()) !== undefined;
-  }
-
-  /** The partitions of what is on panels, newest first; undefined when that is much. */
-  async #fewLive(): Promise<readonly Partition[] | undefined> {
+  /** The partitions of what is on panels, newest first, if the query asks only for that and it is little. */
+  async fewLive(): Promise<readonly Partition[] | undefined> {
+    if (!this.compiled.live) return undefined;
     const counted = await this.#lanes.reads.query<Partition & { live: number }>(
       this.#tenant,
       'partitions-of-live',

@@ -99,7 +99,7 @@ export class PostgresStatistics implements Statistics {
     const bounds = await readBounds(reads, tenant);
     if (!bounds) return [];
     const values = new Set<string>();
-    for (const partition of await readPartitions(reads)) {
+    for (const partition of await readPartitions(reads, tenant)) {
       try {
         const rows = await steps.query<{ value: string }>(
           tenant,

@@ -73,6 +73,9 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       );
       await executor.write([
         sql`set local maintenance_work_mem = '256MB'`.compile(builder),
+        sql`update partitions set first_at = null, last_at = null where first_at is not null`.compile(
+          builder,
+        ),
         // Else a server's first notification would wait until the list of new words is in the index.
         sql`select gin_clean_pending_list(i.indexrelid) from pg_inherits h join pg_index i on i.indrelid = h.inhrelid
           join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
