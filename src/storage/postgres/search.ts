@@ -29,6 +29,8 @@ export const newestRows = 1_000;
 const testedRows = 500;
 /** With more notifications on panels than this, "is:live" is answered like any other search. */
 const mostLiveRows = 10_000;
+/** In fewer, rows are looked at one after the other: the index would find all of the partition's first. */
+const fewPositions = 5_000;
 /** A statement over so few positions may take as long as any other. */
 const fewestPositions = 1_000;
 
@@ -105,12 +107,13 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   }
 
   look(part: PostgresPart, take: (row: RecordRow) => boolean): Promise<number> {
-    const { partition, by } = part;
+    const { partition } = part;
     const most = part.isExact ? (this.#scope.wanted ?? testedRows) : testedRows;
     return this.within(part, async (connections, { low, high }) => {
+      const by = part.by === 'terms' && high - low < fewPositions ? 'position' : part.by;
       const rows = await connections.query<RecordRow>(
         this.#tenant,
-        by === 'position' ? `newest-in-${partition.low}` : '',
+        by === 'position' ? `by-position-${partition.low}` : '',
         recordsIn(partition, found[by](partition)),
         [...this.values, low, high, most, ...(by === 'live' ? [this.#scope.now] : [])],
       );
