@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { append, seededFolder } from './history-seed.ts';
 
@@ -30,12 +31,19 @@ afterAll(async () => {
 
 const ask = (query: Record<string, string>) =>
   server.call('GET', `/api/history/histogram?${new URLSearchParams(query)}`, { token: key });
+/** Asks again while the count is partial: on a busy machine even a small one can run out of its time. */
+const askForWhole = (query: Record<string, string>) =>
+  eventually(async () => {
+    const answer = await ask(query);
+    expect(answer.json.searchedTo).toBeNull();
+    return answer;
+  });
 const iso = (at: number) => new Date(at).toISOString();
 const day = { after: iso(first - 30_000), before: iso(first - 30_000 + 24 * hourMs) };
 
 test('a day in 24 buckets is one an hour, none left out, by level', async () => {
-  const { json } = await ask({ ...day, buckets: '24' });
-  expect(json).toMatchObject({ bucketMs: hourMs, total: 1440, searchedTo: null });
+  const { json } = await askForWhole({ ...day, buckets: '24' });
+  expect(json).toMatchObject({ bucketMs: hourMs, total: 1440 });
   expect(json.buckets).toHaveLength(24);
   expect(json.buckets[0]).toEqual({ at: '2026-06-01T10:00:00.000Z', counts: { info: 54, error: 6 } });
   expect(json.buckets[23].at).toBe('2026-06-02T09:00:00.000Z');
@@ -55,8 +63,8 @@ test.each([
   ['is:unseen host:db-01', 360],
   ['disk OR host:db-01', 288 + 360 - 72],
 ])('%s is counted as it is found', async (q, total) => {
-  const { status, json } = await ask({ ...day, q });
-  expect([status, json.total, json.searchedTo]).toEqual([200, total, null]);
+  const { status, json } = await askForWhole({ ...day, q });
+  expect([status, json.total]).toEqual([200, total]);
 });
 
 test('only what lies within the times counts, to the millisecond, whatever the buckets', async () => {
