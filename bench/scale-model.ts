@@ -8,9 +8,9 @@ import { Dice } from './history-text.ts';
 /** Costs on one core of the machine in bench/RESULTS.md; docs/scale.md says which are measured and which fitted. */
 export const costs = {
   /** Processor time of a node for accepting a notification with PostgreSQL, in µs. */
-  nodeMicros: 160,
+  nodeMicros: 141,
   /** Processor time of PostgreSQL for one notification, in µs. */
-  primaryMicros: 132,
+  primaryMicros: 120,
   /** Processor time of a node for one write to a panel, in µs. */
   writeMicros: 7,
   /** Processor time for connecting a panel, with its queries and live set, in µs, including the panel's own side. */
@@ -19,8 +19,8 @@ export const costs = {
   nodeMiB: 137,
   panelKiB: 21,
   /** A commit of one batch: the round trip and the fsync, in ms, and what each notification adds. */
-  commitMs: 3.5,
-  appendMs: 0.195,
+  commitMs: 2.8,
+  appendMs: 0.152,
 } as const;
 
 /** The planned use of a core or primary. More would leave no reserve for bursts and the loss of a node. */
