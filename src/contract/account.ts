@@ -17,9 +17,11 @@ export type PasswordChange = Static<typeof PasswordChange>;
 
 export const PasswordProof = component('PasswordProof', { password: Password });
 
-/** By what a person can prove that it is them; `provider`: by signing in again there. */
+/** How a person can confirm their identity; `provider`: by signing in there again. */
 export const ProofState = component('ProofState', {
-  proven: Type.Boolean({ description: 'The sign-in or a proof was just now: nothing more is asked for.' }),
+  proven: Type.Boolean({
+    description: 'The person signed in or confirmed their identity recently; no confirmation is needed.',
+  }),
   password: Type.Boolean(),
   passkey: Type.Boolean(),
   provider: Type.Boolean(),

@@ -6,7 +6,9 @@ export const Expectation = component('Expectation', {
   key: Type.String(),
   state: Type.Enum(['waiting', 'overdue']),
   everyMs: Type.Integer({ minimum: 1, description: 'The time that the sender named.' }),
-  level: Type.String({ description: 'Of the notification that tells when the next one does not come.' }),
+  level: Type.String({
+    description: 'Level of the notification that Belfry sends when the next one does not come in time.',
+  }),
   title: Type.String({ description: 'Of the last notification.' }),
   host: nullable(Type.String()),
   token: NamedRef,
@@ -16,7 +18,7 @@ export const Expectation = component('Expectation', {
     description: 'Until then, with some grace, the next one may come.',
   }),
   notificationId: nullable(Type.String({ format: 'uuid' }), {
-    description: 'The notification that tells that it has not come; null while there is time.',
+    description: 'The notification that Belfry sent because the next one did not come; null before that.',
   }),
 });
 export type Expectation = Static<typeof Expectation>;

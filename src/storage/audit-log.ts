@@ -52,7 +52,7 @@ export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
   };
 }
 
-/** One more than asked for tells whether there is more. Exported for the test that looks at its plan. */
+/** Reads one row more than the limit, which shows that there is a next page. Exported for the test of its query plan. */
 export function auditPage(db: Builder, { tenant, limit, before, action, by, subject }: AuditQuery) {
   let query = db
     .selectFrom('audit')

@@ -55,7 +55,7 @@ export class Tally {
     return this.times.origin % minuteMs === 0 && this.times.bucketMs % minuteMs === 0;
   }
 
-  /** Counts what was received at a time, if that is asked for. */
+  /** Counts notifications that were received at `at`; times outside the counted range are ignored. */
   addAt(at: number, level: string, count = 1): void {
     const { after, before, origin, bucketMs } = this.times;
     if (at >= after && at < before) this.add(Math.floor((at - origin) / bucketMs), level, count);

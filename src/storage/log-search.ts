@@ -48,7 +48,7 @@ export interface LogSearch<Part extends LogPart, Row extends SearchedRow> {
   placeAt(key: number): LogPlace | undefined | Promise<LogPlace | undefined>;
 }
 
-/** Tells whether so many milliseconds have passed since it was made. */
+/** Returns a function that returns true once `ms` milliseconds have passed since this call. */
 export function timer(ms = Number.POSITIVE_INFINITY): () => boolean {
   const endsAt = performance.now() + ms;
   return () => performance.now() >= endsAt;
@@ -64,7 +64,7 @@ export async function* searchInSteps<Part extends LogPart, Row extends SearchedR
   isOver: () => boolean,
 ): AsyncGenerator<void, SearchPage> {
   const found: { readonly row: Row; readonly part: Part }[] = [];
-  // One more than asked for tells whether there is a next page.
+  // One row more than the limit shows that there is a next page.
   const take = (row: Row, part: Part) => found.push({ row, part }) <= limit;
   const page = (next: number | null, searchedTo: number | null): SearchPage => {
     const records = found.slice(0, limit).map(({ row, part }) => search.toRecord(row, part));

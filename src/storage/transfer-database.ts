@@ -70,8 +70,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 const pageEntries = 1_000;
 const pageRows = 500;
-/** Until then the other database has been told what to do. */
-const toldMs = 2;
+/** A pause before the next read, in which the write of this page goes out: SQLite reads in this thread and would block it. */
+const pauseMs = 2;
 
 export async function readPage(
   side: TransferDatabase,
@@ -96,8 +96,7 @@ export async function* pagesAhead<Page extends TransferPage>(
     if (page.entries.at(-1)?.position !== last)
       throw new Error(`the log is not whole after position ${position}`);
     position = last;
-    // SQLite reads in this thread, and holds up what has not begun.
-    next = last < head ? setTimeout(toldMs).then(() => read(last)) : undefined;
+    next = last < head ? setTimeout(pauseMs).then(() => read(last)) : undefined;
     next?.catch(() => undefined);
     yield page;
   }

@@ -1,4 +1,4 @@
-/** Limits the cost of one tenant's regular expressions. The figures are from bench/routing.ts. */
+/** Limits the cost of one tenant's regular expressions. bench/routing.ts measures the costs that are named here. */
 
 import type { RuleSpec, TextCondition } from '#contract/rule.ts';
 import { badRequest } from '../errors.ts';

@@ -92,7 +92,7 @@ test('unless shown, what a panel has shown in time does not count, nor do its re
   expect(await escalated(repeat(0, 30, 'k'), by, { n1: 2 })).toBe(0);
 });
 
-test('that a sender is silent is news, whoever acknowledged what it sent last', async () => {
+test('a silent sender is reported although its last notification was acknowledged', async () => {
   const route = { ...recorded(0).route, origin: 'belfry:expectation' };
   const entries = [recorded(0, { ...long, key: 'k' }), acknowledged(0, 1)];
   expect(await escalated([...entries, recorded(20, { ...long, key: 'k' })])).toBe(0);

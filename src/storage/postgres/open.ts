@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { FairQueue } from '../fair-queue.ts';
+import type { SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { AppendQueue } from './append-queue.ts';
 import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
-import { createPool, createPostgresBuilder, type Timeouts, usualTimeouts } from './database.ts';
-import { createExecutor } from './executor.ts';
+import { createPool, createPostgresBuilder, type Timeouts, transaction, usualTimeouts } from './database.ts';
+import { isRetryable } from './errors.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
@@ -26,6 +27,8 @@ const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1 };
 const stepsAtOnce = 2;
 /** The connection of the bus. */
 const listening = 1;
+/** A deadlock or a conflict with another transaction is tried this often in all. */
+const maxAttempts = 5;
 
 export interface PostgresOptions {
   /** As in postgres://user:password@host/database. */
@@ -133,4 +136,28 @@ async function checkIdentity(client: pg.ClientBase): Promise<void> {
      ) UPDATE meta SET value = encode(substr(uuid_send(gen_random_uuid()), 1, 5), 'hex')
        WHERE name = 'epoch' AND EXISTS (SELECT 1 FROM noted WHERE is_other)`,
   );
+}
+
+/** How the directory reaches PostgreSQL. */
+function createExecutor(reads: Connections, writes: Connections): SqlExecutor {
+  return {
+    read: ({ sql, parameters }, tenant) => reads.query(tenant ?? 'all', '', sql, parameters),
+    write: (queries, tenant) =>
+      writes.run(tenant ?? 'all', async (client) => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await transaction(client, async () => {
+              const results = [];
+              for (const { sql, parameters } of queries) {
+                const { rows, rowCount } = await client.query(sql, [...parameters]);
+                results.push({ rows, changes: rowCount ?? 0 });
+              }
+              return results;
+            });
+          } catch (error) {
+            if (attempt === maxAttempts || !isRetryable(error)) throw error;
+          }
+        }
+      }),
+  };
 }

@@ -134,15 +134,15 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     return toRecord(row);
   }
 
-  /** A position that retention has dropped meanwhile is as old as can be told. */
-  async placeAt(position: number): Promise<LogPlace> {
+  /** Undefined if retention has dropped the position meanwhile: then nothing older is left. */
+  async placeAt(position: number): Promise<LogPlace | undefined> {
     const [found] = await this.#lanes.reads.query<{ at: number }>(
       this.#tenant,
       'time-at',
       'SELECT at FROM entries_at($1, $2)',
       [this.#tenant, [position]],
     );
-    return { position, at: found?.at ?? this.#scope.now };
+    return found && { position, at: found.at };
   }
 
   /**

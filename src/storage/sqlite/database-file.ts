@@ -53,7 +53,7 @@ export function assertOurs(path: string): void {
     );
 }
 
-/** Whether a file is a database of Belfry, as far as its header tells. */
+/** Whether the header of a file is that of a Belfry database. */
 export const hasOurHeader = (path: string): boolean => isOurs(readHeader(path));
 
 /** Waits until a file's content, or a folder's list of files, is on the disk itself. */

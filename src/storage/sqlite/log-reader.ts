@@ -27,7 +27,7 @@ import { retentionStep } from './retention.ts';
 import { type EntryRow, entryColumns, type NotificationRow, RowReader } from './rows.ts';
 import { findRecord, type LogConnection, searchPage } from './search.ts';
 
-/** Reads of the log. The caller sees to it that nothing changes during one. */
+/** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
 export class LogReader {
   readonly #sql: Statements;
   readonly #reader: RowReader;

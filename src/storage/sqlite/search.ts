@@ -1,4 +1,4 @@
-/** Searches of the log on one connection. The caller sees to it that nothing changes during one. */
+/** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
 import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
@@ -166,7 +166,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
       .iterate(this.match, ...rows, ...values);
   }
 
-  /** Live rows that the index finds too, unless it finds so many that this tells little. */
+  /** The live rows that the index finds too; all live rows if it finds so many that it would exclude few. */
   #narrowed({ partition, low, high }: SqlitePart, live: Float64Array): Float64Array {
     if (live.length <= rowsAtOnce) return live;
     const limit = live.length * mostFoundPerLive;

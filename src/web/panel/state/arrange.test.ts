@@ -119,6 +119,6 @@ test.each([
   [['a1', 'a2'], undefined],
   [['web-1', null], undefined],
   [[null, 'web-1'], undefined],
-])('hosts %j are told as %s', (hosts, text) => {
+])('hosts %j are summarized as %s', (hosts, text) => {
   expect(rollUp(hosts.map((host) => cardOf({ host }))).hosts).toBe(text);
 });
