@@ -123,7 +123,7 @@ test('a channel to a broker has its choices; what is chosen first is what holds 
   const { page, close } = await lab.desk({ path: 'settings/channels' });
   await page.getByRole('button', { name: 'Create channel' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Kind').selectOption('mqtt');
+  await dialog.getByLabel('Type').selectOption('mqtt');
   await dialog.getByLabel('Name').fill('Home');
   await dialog.getByLabel('URL').fill('mqtts://broker.example.org');
   await dialog.getByLabel('Topic').fill('alerts/{level}');

@@ -20,7 +20,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   const { page: desk, close } = await lab.desk({ path: 'settings/channels' });
   await desk.getByRole('button', { name: 'Create channel' }).first().click();
   const dialog = desk.getByRole('dialog');
-  await dialog.getByLabel('Kind').selectOption('push');
+  await dialog.getByLabel('Type').selectOption('push');
   await dialog.getByLabel('Name').fill('On call');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await desk.getByText('No device yet').waitFor();
@@ -52,7 +52,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   expect(new URL(page.url()).hash).toBe('');
   await desk.getByText('“Anna’s phone” was added.').waitFor();
   await page.getByRole('button', { name: 'Send test' }).click();
-  await page.getByText('Sent. The message arrives').waitFor();
+  await page.getByText('Sent. The notification arrives').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   const { payload } = service.pushed[0] as { payload: { title: string; url: string } };
@@ -116,7 +116,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
 
   // Opened again, it tells the server of the subscription that it has.
   await page.reload();
-  await page.getByText('Last message').waitFor();
+  await page.getByText('Last notification').waitFor();
   await page.getByRole('button', { name: 'Send test' }).click();
   await eventually(() => expect(service.pushed.at(-1)?.path).toBe(browser.path));
   await page.getByRole('button', { name: 'Turn off' }).click();

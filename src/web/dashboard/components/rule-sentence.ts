@@ -208,7 +208,7 @@ interface Comparison {
 }
 
 function comparison(given: RuleConditions, field: Field, words: RuleWords): Comparison {
-  if (field === 'title' || field === 'message') return textComparison(given[field] as TextCondition);
+  if (field === 'title' || field === 'message') return textComparison(given[field] as TextCondition, words);
   const values = [given[field] ?? []].flat();
   if (field === 'token') return { verb: 'is', values: values.map(value) };
   if (field === 'level' || field === 'minLevel')
@@ -217,10 +217,10 @@ function comparison(given: RuleConditions, field: Field, words: RuleWords): Comp
   return { verb: values.some((each) => pattern.test(each)) ? verb : 'is', values: values.map(mono) };
 }
 
-function textComparison(condition: TextCondition): Comparison {
+function textComparison(condition: TextCondition, { t }: RuleWords): Comparison {
   const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
   if ('contains' in condition)
-    return { verb: 'contains', values: many(condition.contains).map((each) => value(`“${each}”`)) };
+    return { verb: 'contains', values: many(condition.contains).map((text) => value(t('quoted', { text }))) };
   if ('glob' in condition) return { verb: 'matches', values: many(condition.glob).map(mono) };
   return { verb: 'matches', values: many(condition.regex).map((each) => mono(`/${each}/`)) };
 }

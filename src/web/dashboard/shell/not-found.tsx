@@ -8,6 +8,7 @@ import { sentenceOf } from '../api/call.ts';
 import { sessionQuery } from '../api/session.ts';
 import { EmptyState, ErrorNotice } from '../components/notice.tsx';
 import { LinkButton } from '../components/page.tsx';
+import styles from './shell.module.css';
 
 export function NotFound() {
   const { t } = useTranslation();
@@ -28,7 +29,7 @@ export function NotMember({ name }: { name: string }) {
     <main>
       <EmptyState title={t('notMember', { name })}>
         <p>{t('notMemberHint')}</p>
-        <ul>
+        <ul className={styles.tenants}>
           {data.tenants.map((each) => (
             <li key={each.name}>
               <Link to="/t/$tenant/overview" params={{ tenant: each.name }}>

@@ -3,7 +3,7 @@ import type { PushTexts } from './en.ts';
 /** Everything the page of a device says, in German. */
 export const de: PushTexts = {
   title: 'Benachrichtigungen auf diesem Gerät',
-  loading: 'Lädt …',
+  loading: 'Wird geladen …',
   tryAgain: 'Erneut versuchen',
   offer: 'Dieses Gerät erhält, was Belfry an „{{channel}}“ von {{tenant}} sendet.',
   name: 'Name dieses Geräts',
@@ -13,7 +13,7 @@ export const de: PushTexts = {
   lastDelivered: 'Letzte Meldung {{at}}.',
   lastFailed:
     'Die letzte Meldung kam nicht an. Senden Sie einen Test. Kommt auch er nicht an, schalten Sie die Benachrichtigungen aus und fügen Sie das Gerät neu hinzu.',
-  nothingYet: 'Noch keine Meldung.',
+  nothingYet: 'Noch keine Meldungen.',
   test: 'Test senden',
   tested: 'Gesendet. Die Meldung kommt in wenigen Sekunden an.',
   testFailed: 'Nicht gesendet: {{reason}}',
@@ -27,7 +27,7 @@ export const de: PushTexts = {
   enterLinkHint: 'Öffnen Sie in Belfry den Push-Kanal und wählen Sie „Gerät hinzufügen“.',
   openLink: 'Weiter',
   notALink: 'Das ist kein Link von der Seite des Kanals.',
-  linkOver: 'Dieser Link wurde benutzt oder ist abgelaufen. Sie brauchen einen neuen.',
+  linkOver: 'Dieser Link wurde verwendet oder ist abgelaufen. Sie brauchen einen neuen.',
   failed: 'Das hat nicht geklappt: {{reason}}',
   notAllowed:
     'Der Browser hat Benachrichtigungen nicht erlaubt. Versuchen Sie es noch einmal und wählen Sie „Zulassen“.',

@@ -109,7 +109,7 @@ function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: 
       of={[
         [t('tags'), tags.length === 0 ? t('none') : tags.join(', ')],
         [t('location'), <bdi key="location">{location ?? t('none')}</bdi>],
-        [t('scheme'), t(`theme.${display.scheme ?? 'dark'}`)],
+        [t('theme'), t(`theme.${display.scheme ?? 'dark'}`)],
         [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
         [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
         [t('minLevel'), minLevel ? <LevelMark key="level" name={minLevel} /> : t('minLevelAll')],

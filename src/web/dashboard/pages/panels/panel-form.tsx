@@ -66,7 +66,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </Stack>
       </section>
       <section className={styles.part} aria-labelledby="panel-look">
-        <h3 id="panel-look">{t('theme')}</h3>
+        <h3 id="panel-look">{t('look')}</h3>
         <ScreenPreview values={form.values} />
         <LookFields form={form} />
       </section>
@@ -116,7 +116,7 @@ function LookFields({ form }: FieldsProps) {
   return (
     <Stack gap={14}>
       <SegmentedField
-        label={t('scheme')}
+        label={t('theme')}
         value={scheme === '' ? 'dark' : scheme}
         onChange={(value) => form.setFieldValue('scheme', value)}
         options={(['dark', 'light', 'auto'] as const).map((value) => [value, t(`theme.${value}`)] as const)}

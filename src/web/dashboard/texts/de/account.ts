@@ -19,7 +19,7 @@ export const account: TranslatedPage<'account'> = {
   turnOff: 'Ausschalten',
   turnOffTitle: 'Zwei-Faktor-Authentisierung ausschalten?',
   proveTitle: 'Passwort bestätigen',
-  proveHint: 'Das schützt Ihr Konto, falls jemand anders dieses Gerät benutzt.',
+  proveHint: 'Das schützt Ihr Konto, falls jemand anders dieses Gerät verwendet.',
   proveYourself: 'Identität bestätigen',
   proveByPasskey: 'Passkey verwenden',
   proveAtProvider: 'Erneut mit {{name}} anmelden',

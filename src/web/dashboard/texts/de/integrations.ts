@@ -49,29 +49,29 @@ export const integrations: TranslatedPage<'integrations'> = {
   signingSecret: 'Geheimnis',
   docs: 'Dokumentation',
   token: 'API-Token',
-  tokenHint: 'Ein eigener Token je Absender: So unterscheiden ihn Suchen und Regeln.',
+  tokenHint: 'Ein eigenes Token je Absender: So unterscheiden ihn Suchen und Regeln.',
   chooseToken: 'Token auswählen',
-  askForToken: 'Bitten Sie einen Admin um einen Token für diesen Absender.',
+  askForToken: 'Bitten Sie einen Admin um ein Token für diesen Absender.',
   tokenId: 'TOKEN-ID',
-  noToken: 'Der Absender braucht einen API-Token. Legen Sie zuerst einen an.',
+  noToken: 'Der Absender braucht ein API-Token. Legen Sie zuerst eines an.',
   neverUsed: 'Damit kam noch nichts an',
   lastUsed: 'Zuletzt verwendet',
-  replaceToken: 'Ersetzen Sie {{token}} durch den Token. Er wurde beim Anlegen gezeigt.',
+  replaceToken: 'Ersetzen Sie {{token}} durch das Token. Es wurde beim Anlegen gezeigt.',
   'where.alertmanager':
     'Tragen Sie diesen Empfänger in alertmanager.yml ein, und laden Sie Alertmanager neu. In Prometheus ändert sich nichts.',
   'where.grafana':
-    'Öffnen Sie in Grafana „Alerting → Contact points“, fügen Sie einen Kontaktpunkt der Art Webhook hinzu, und tragen Sie die Adresse ein. Unter „Optional settings“ stehen das Schema Bearer und der Token als Credentials. Oder verwenden Sie eine Provisioning-Datei.',
+    'Öffnen Sie in Grafana „Alerting → Contact points“, fügen Sie einen Kontaktpunkt der Art Webhook hinzu, und tragen Sie die Adresse ein. Unter „Optional settings“ stehen das Schema Bearer und das Token als Credentials. Oder verwenden Sie eine Provisioning-Datei.',
   'where.uptime-kuma':
     'Öffnen Sie in Uptime Kuma „Einstellungen → Benachrichtigungen“, fügen Sie eine der Art Webhook hinzu, und tragen Sie die Adresse ein. Wählen Sie application/json als Body, und fügen Sie diese Header hinzu.',
   'where.github':
-    'Öffnen Sie im Repository „Settings → Webhooks → Add webhook“. Tragen Sie die Payload-URL, den Content-Type application/json und das Geheimnis ein. GitHub signiert, was es sendet, und braucht den Token nicht.',
+    'Öffnen Sie im Repository „Settings → Webhooks → Add webhook“. Tragen Sie die Payload-URL, den Content-Type application/json und das Geheimnis ein. GitHub signiert, was es sendet, und braucht das Token nicht.',
   'where.gitea':
-    'Öffnen Sie im Repository „Einstellungen → Webhooks → Webhook hinzufügen“. Tragen Sie die Adresse als Ziel-URL ein, und den Token als Authorization-Header.',
+    'Öffnen Sie im Repository „Einstellungen → Webhooks → Webhook hinzufügen“. Tragen Sie die Adresse als Ziel-URL ein, und das Token als Authorization-Header.',
   'where.gitlab':
-    'Öffnen Sie im Projekt „Settings → Webhooks“. Tragen Sie die Adresse als URL ein, und den Token als Secret token.',
+    'Öffnen Sie im Projekt „Settings → Webhooks“. Tragen Sie die Adresse als URL ein, und das Token als Secret token.',
   'where.ntfy': 'Clients von ntfy verwenden diese Adresse als Server. Das Thema wird zum Host der Meldung.',
   'where.gotify':
-    'Clients von Gotify verwenden diese Adresse als Server, und den Token als Anwendungs-Token.',
+    'Clients von Gotify verwenden diese Adresse als Server, und das Token als Anwendungs-Token.',
   'where.apprise': 'Geben Sie Apprise diese URL.',
   'where.healthchecks':
     'Öffnen Sie in Healthchecks „Integrations → Webhook“. Tragen Sie für „down“ und „up“ dasselbe ein: die Methode POST, die Adresse, diesen Body und diese Header.',
@@ -80,14 +80,14 @@ export const integrations: TranslatedPage<'integrations'> = {
   'where.zabbix':
     'Öffnen Sie in Zabbix „Alarme → Medientypen“, und legen Sie einen der Art Webhook mit diesen Parametern an. Die Dokumentation enthält die übrigen Parameter und das Skript.',
   'where.sentry':
-    'Öffnen Sie in Sentry „Settings → Integrations“, legen Sie eine Internal Integration an, tragen Sie diese Webhook-URL ein, und schalten Sie „Alert rule action“ ein. Die Adresse enthält den Token.',
+    'Öffnen Sie in Sentry „Settings → Integrations“, legen Sie eine Internal Integration an, tragen Sie diese Webhook-URL ein, und schalten Sie „Alert rule action“ ein. Die Adresse enthält das Token.',
   'where.sns':
-    'Legen Sie ein Abonnement mit dem Protokoll HTTPS und diesem Endpunkt an, ohne Raw message delivery. Belfry bestätigt es selbst. Die Adresse enthält den Token.',
+    'Legen Sie ein Abonnement mit dem Protokoll HTTPS und diesem Endpunkt an, ohne Raw message delivery. Belfry bestätigt es selbst. Die Adresse enthält das Token.',
   'where.slack':
-    'Tragen Sie diese Adresse ein, wo nach der URL eines eingehenden Webhooks von Slack gefragt wird. Die Adresse enthält den Token.',
+    'Tragen Sie diese Adresse ein, wo nach der URL eines eingehenden Webhooks von Slack gefragt wird. Die Adresse enthält das Token.',
   'where.pagerduty':
-    'Tragen Sie diese Adresse ein, wo nach der URL der Events API v2 von PagerDuty gefragt wird. Die Adresse enthält den Token; der Routing Key wird nicht gelesen.',
-  'where.opsgenie': 'Tragen Sie diese Adresse als API-URL ein, und den Token als API Key.',
+    'Tragen Sie diese Adresse ein, wo nach der URL der Events API v2 von PagerDuty gefragt wird. Die Adresse enthält das Token; der Routing Key wird nicht gelesen.',
+  'where.opsgenie': 'Tragen Sie diese Adresse als API-URL ein, und das Token als API Key.',
   'where.cloudevents': 'Senden Sie Ereignisse und Stapel von CloudEvents 1.0 als JSON an diese Adresse.',
   'where.curl': 'Skripte und Programme senden eine Meldung mit einer HTTP-Anfrage.',
 };

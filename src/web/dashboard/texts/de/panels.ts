@@ -29,7 +29,7 @@ export const panels: TranslatedPage<'panels'> = {
   'state.offline': 'Offline',
   'state.offline.hint':
     'Nicht verbunden. Verpasste Meldungen folgen, sobald die Anzeige wieder verbunden ist.',
-  'state.never': 'Nie gesehen',
+  'state.never': 'Nie verbunden',
   'state.never.hint': 'Noch kein Bildschirm hat sich verbunden',
 
   'command.identify': 'Identifizieren',
@@ -89,8 +89,8 @@ export const panels: TranslatedPage<'panels'> = {
   hours: 'Ton und Ruhezeit',
   place: 'Zeit und Sprache',
   previewCaption: 'Vorschau mit Beispielmeldungen',
-  scheme: 'Farbschema',
-  lost: 'Melden bei Ausfall nach',
+  look: 'Darstellung',
+  lost: 'Melden, wenn offline seit',
   lostHint:
     'Belfry sendet eine Meldung, wenn so lange kein Bildschirm verbunden war, und eine weitere, wenn einer zurück ist.',
   lostUnit: ' Min.',
@@ -111,8 +111,8 @@ export const panels: TranslatedPage<'panels'> = {
   soundOn: 'Ein',
   soundOff: 'Aus',
   quietHours: 'Ruhezeit',
-  quietHint: 'Nur ab Rang 50 (kritisch) ist ein Ton zu hören.',
-  dim: 'Gedimmt',
+  quietHint: 'Nur Stufen ab Rang 50, zum Beispiel Kritisch, sind zu hören.',
+  dim: 'Gedimmte Zeit',
   dimHint: 'Der Bildschirm ist dunkler, aber weniger, solange er Kritisches zeigt.',
   windowHalf: 'Geben Sie beide Zeiten ein, oder lassen Sie beide leer.',
   timeZoneHint: 'Für die Uhr und die Zeiten oben.',
@@ -128,7 +128,7 @@ export const panels: TranslatedPage<'panels'> = {
   deleteOffline:
     'Ihr Bildschirm ist offline. Sobald er sich wieder meldet, zeigt er einen neuen Kopplungscode.',
   deleteToken: 'Das Token aus der Kopplung wird widerrufen.',
-  deleteHistory: 'Meldungen und Bestätigungen bleiben im Verlauf.',
+  deleteHistory: 'Meldungen und Rückmeldungen der Anzeigen bleiben im Verlauf.',
   deleteRules_one: '{{count}} Regel verwendet diese Anzeige und erreicht sie dann nicht mehr:',
   deleteRules_other: '{{count}} Regeln verwenden diese Anzeige und erreichen sie dann nicht mehr:',
 };

@@ -21,6 +21,7 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   matchesNot: '{{field}} nicht zu {{values}} passt',
   within: '{{field}} in {{values}} liegt',
   withinNot: '{{field}} nicht in {{values}} liegt',
+  quoted: '„{{text}}“',
   contains: '{{field}} {{values}} enthält',
   containsNot: '{{field}} nicht {{values}} enthält',
   atLeast: '{{field}} mindestens {{values}} ist',

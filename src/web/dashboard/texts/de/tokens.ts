@@ -39,8 +39,8 @@ export const tokens: TranslatedPage<'tokens'> = {
   'state.expiring': 'Läuft bald ab',
   'state.expired': 'Abgelaufen',
   'state.revoked': 'Widerrufen',
-  used: 'Zuletzt benutzt',
-  unused: 'Nie benutzt',
+  used: 'Zuletzt verwendet',
+  unused: 'Nie verwendet',
   expires: 'Läuft ab',
   'expiry.never': 'Nie',
   'expiry.30': '30 Tage',
@@ -72,7 +72,7 @@ export const tokens: TranslatedPage<'tokens'> = {
 
   signed: 'Signierte Webhooks',
   signedHint:
-    'Für Absender, die signieren, was sie senden, statt den Token zu senden. Das Geheimnis ist nicht der Token.',
+    'Für Absender, die signieren, was sie senden, statt das Token zu senden. Das Geheimnis ist nicht das Token.',
   signedSender: 'Absender',
   signingSecret: 'Signaturgeheimnis',
   showSigningSecret: 'Signaturgeheimnis zeigen',
@@ -86,7 +86,7 @@ export const tokens: TranslatedPage<'tokens'> = {
     'Anfragen mit diesem Token schlagen nach höchstens einer Sekunde fehl (401), offene Verbindungen werden getrennt.',
   revokeKey: 'Anfragen mit diesem Schlüssel schlagen nach höchstens einer Sekunde fehl (401).',
   revokePanel: 'Der Bildschirm der Anzeige {{name}} hält an und muss neu gekoppelt werden.',
-  revokeUsed: 'Zuletzt benutzt:',
+  revokeUsed: 'Zuletzt verwendet:',
   revokeFrom: 'von',
   revokeForever: 'Das lässt sich nicht rückgängig machen.',
 };

@@ -27,7 +27,7 @@ export const panels = {
   'state.online.hint': 'A screen is connected',
   'state.offline': 'Offline',
   'state.offline.hint': 'Not connected. Missed notifications are sent when it reconnects.',
-  'state.never': 'Never seen',
+  'state.never': 'Never connected',
   'state.never.hint': 'No screen has connected yet',
 
   'command.identify': 'Identify',
@@ -85,8 +85,8 @@ export const panels = {
   hours: 'Sound and quiet hours',
   place: 'Time and language',
   previewCaption: 'Preview with sample notifications',
-  scheme: 'Theme',
-  lost: 'Notify when lost for',
+  look: 'Appearance',
+  lost: 'Notify when offline for',
   lostHint:
     'Belfry sends a notification when no screen has been connected for this long, and another when one is back.',
   lostUnit: ' min',
@@ -106,7 +106,7 @@ export const panels = {
   soundOn: 'On',
   soundOff: 'Off',
   quietHours: 'Quiet hours',
-  quietHint: 'Only rank 50 and above (critical) plays a sound.',
+  quietHint: 'Only levels of rank 50 and above, such as critical, play a sound.',
   dim: 'Dimmed hours',
   dimHint: 'The screen is darker, but less so while it shows something critical.',
   windowHalf: 'Enter both times, or leave both empty.',

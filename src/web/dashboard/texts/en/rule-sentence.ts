@@ -20,6 +20,7 @@ export const ruleSentence = {
   matchesNot: '{{field}} does not match {{values}}',
   within: '{{field}} is in {{values}}',
   withinNot: '{{field}} is not in {{values}}',
+  quoted: '“{{text}}”',
   contains: '{{field}} contains {{values}}',
   containsNot: '{{field}} does not contain {{values}}',
   atLeast: '{{field}} is at least {{values}}',

@@ -5,7 +5,7 @@ export const rules = {
   ruleNumber: 'Rule {{number}}',
   list: 'Rules, in order',
   filter: 'Filter rules',
-  noneFound: 'No rule’s name, sentence or note matches this filter.',
+  noneFound: 'No rules match this filter.',
   otherwise: 'Notifications that match no rule go to all panels.',
   keys: '↑ ↓ select · Enter open · Alt ↑ ↓ reorder · n new rule · Del delete',
   moveRule: 'Move “{{name}}”',
