@@ -9,7 +9,7 @@
 import { type AddressKey, addressKey } from '../addresses.ts';
 import type { Route, TenantId } from '../ports.ts';
 import { isEmpty } from '../target.ts';
-import { wordsOf } from './search-words.ts';
+import { spacedWords } from './search-words.ts';
 
 /** Of a longer word only this many characters are indexed. */
 export const wordChars = 64;
@@ -50,7 +50,11 @@ export function valueOfTerm(term: string): string {
     .replace(/%([0-9a-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-export const reversed = (text: string): string => [...text].reverse().join('');
+export function reversed(text: string): string {
+  let reversed = '';
+  for (const character of text) reversed = character + reversed;
+  return reversed;
+}
 
 /** The lengths of the prefixes, in hexadecimal digits, by which an address is indexed; the last is the whole address. */
 export const addressDigits = { 4: [4, 6, 8], 6: [12, 16, 32] } as const;
@@ -75,22 +79,27 @@ export function addressHex(key: AddressKey): { readonly family: AddressFamily; r
     : { family: 6, digits };
 }
 
-/** All terms of a notification; one may come twice. */
-export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string[] {
-  const terms = [flagTerm(tenant, 'all'), valueTerm(tenant, 'level', given.level)];
-  terms.push(valueTerm(tenant, 'token', given.tokenId));
+/** All terms of a notification, with a space between; one may come twice. */
+export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string {
+  let terms = `${flagTerm(tenant, 'all')} ${valueTerm(tenant, 'level', given.level)}`;
+  terms += ` ${valueTerm(tenant, 'token', given.tokenId)}`;
   if (given.host !== null) {
     const host = given.host.toLowerCase();
-    terms.push(valueTerm(tenant, 'host', host), valueTerm(tenant, 'tsoh', reversed(host)));
+    terms += ` ${valueTerm(tenant, 'host', host)} ${valueTerm(tenant, 'tsoh', reversed(host))}`;
   }
-  if (given.key !== null) terms.push(valueTerm(tenant, 'key', given.key));
-  if (given.ip !== null) addAddress(terms, tenant, 'ip', given.ip);
-  addAddress(terms, tenant, 'source', given.sourceIp);
-  addRoute(terms, tenant, route);
-  if (given.throttledOn !== null) terms.push(flagTerm(tenant, 'throttled'));
-  for (const text of [given.title, given.message])
-    for (const word of wordsOf(text)) terms.push(word.length > wordChars ? cut(word) : word);
-  return terms;
+  if (given.key !== null) terms += ` ${valueTerm(tenant, 'key', given.key)}`;
+  if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
+  terms += addressTerms(tenant, 'source', given.sourceIp) + routeTerms(tenant, route);
+  if (given.throttledOn !== null) terms += ` ${flagTerm(tenant, 'throttled')}`;
+  return terms + wordTerms(given.title) + wordTerms(given.message);
+}
+
+const longWord = new RegExp(` [^ ]{${wordChars + 1}}`);
+
+/** Each term of the next three with a space before it. */
+function wordTerms(text: string): string {
+  const words = ` ${spacedWords(text)}`.trimEnd();
+  return longWord.test(words) ? words.split(' ').map(cut).join(' ') : words;
 }
 
 /** The indexed beginning of a word, never with half a character. */
@@ -99,21 +108,27 @@ export function cut(word: string): string {
   return begin.isWellFormed() ? begin : begin.slice(0, -1);
 }
 
-function addAddress(terms: string[], tenant: TenantId, field: AddressField, text: string): void {
-  const { family, digits } = addressHex(addressKey(text));
-  for (const size of addressDigits[family])
-    terms.push(addressTerm(tenant, field, { family, size, digits: digits.slice(0, size) }));
+function addressTerms(tenant: TenantId, field: AddressField, text: string): string {
+  const { family, digits } = text.includes(':') ? addressHex(addressKey(text)) : quadHex(text);
+  const [short, middle, size] = addressDigits[family];
+  const term = (size: number) => addressTerm(tenant, field, { family, size, digits: digits.slice(0, size) });
+  return ` ${term(short)} ${term(middle)} ${term(size)}`;
 }
 
-function addRoute(terms: string[], tenant: TenantId, { rules, muted, target, origin }: Route): void {
-  if (origin !== undefined) terms.push(valueTerm(tenant, 'token', origin));
-  for (const { id } of rules) terms.push(valueTerm(tenant, 'rule', id));
-  if (muted) {
-    terms.push(flagTerm(tenant, 'muted'));
-    return;
-  }
-  if (isEmpty(target)) terms.push(flagTerm(tenant, 'unrouted'));
-  if (target.all) terms.push(flagTerm(tenant, 'panels'));
-  for (const id of target.ids) terms.push(valueTerm(tenant, 'panel', id));
-  for (const tag of target.tags) terms.push(valueTerm(tenant, 'tag', tag));
+/** As {@link addressHex}, for the canonical text of an IPv4 address, without its key. */
+function quadHex(text: string): ReturnType<typeof addressHex> {
+  let number = 0;
+  for (const octet of text.split('.')) number = number * 256 + Number(octet);
+  return { family: 4, digits: number.toString(16).padStart(8, '0') };
+}
+
+function routeTerms(tenant: TenantId, { rules, muted, target, origin }: Route): string {
+  let terms = origin === undefined ? '' : ` ${valueTerm(tenant, 'token', origin)}`;
+  for (const { id } of rules) terms += ` ${valueTerm(tenant, 'rule', id)}`;
+  if (muted) return `${terms} ${flagTerm(tenant, 'muted')}`;
+  if (isEmpty(target)) terms += ` ${flagTerm(tenant, 'unrouted')}`;
+  if (target.all) terms += ` ${flagTerm(tenant, 'panels')}`;
+  for (const id of target.ids) terms += ` ${valueTerm(tenant, 'panel', id)}`;
+  for (const tag of target.tags) terms += ` ${valueTerm(tenant, 'tag', tag)}`;
+  return terms;
 }

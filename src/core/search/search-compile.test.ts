@@ -12,7 +12,8 @@ import type { Query } from './search-query.ts';
 
 const tenant = 7;
 
-const termsOf = (draft: NotificationDraft, of = tenant) => new Set(indexTerms(of, draft, draft.route));
+const termsOf = (draft: NotificationDraft, of = tenant) =>
+  new Set(indexTerms(of, draft, draft.route).split(' '));
 
 function finds(terms: TermExpression, given: ReadonlySet<string>): boolean {
   switch (terms.kind) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { phraseMatcher, wordsOf } from './search-words.ts';
+import { phraseMatcher, spacedWords, wordsOf } from './search-words.ts';
 
 test('words are letters and digits of any script, in lower case and without accents', () => {
   expect(wordsOf("Disk FULL on db-01: /var 91%, don't")).toEqual([
@@ -15,6 +15,11 @@ test('words are letters and digits of any script, in lower case and without acce
     'किताब',
   ]);
   expect(wordsOf('🔥 … --')).toEqual([]);
+});
+
+test('words in one text are the same words', () => {
+  const texts = ['', ' -- ', "  Disk FULL on db-01: don't.", '- Größe ΟΔΟΣ -', '🔥', 'a\n\tb\0c'];
+  for (const text of texts) expect(spacedWords(text)).toBe(wordsOf(text).join(' '));
 });
 
 test('a phrase is its words in a row; only its last one may go on', () => {

@@ -5,6 +5,7 @@ export const wordCharacter = /[\p{L}\p{N}\p{Co}]/u;
 
 const ascii = /^[\0-\x7f]*$/;
 const asciiWords = /[a-z0-9]+/g;
+const notAsciiWords = /[^a-z0-9]+/g;
 /** Accents of Latin, Greek and Cyrillic letters; marks of other scripts distinguish words. */
 const accents = /[\u0300-\u036f]+/g;
 const words = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
@@ -14,6 +15,11 @@ export function wordsOf(text: string): string[] {
   if (ascii.test(text)) return text.toLowerCase().match(asciiWords) ?? [];
   const plain = text.toLowerCase().normalize('NFD').replace(accents, '').normalize('NFC');
   return plain.replaceAll('ς', 'σ').match(words) ?? [];
+}
+
+/** The same words in one text, with a space between, in a fraction of the time. */
+export function spacedWords(text: string): string {
+  return ascii.test(text) ? text.toLowerCase().replace(notAsciiWords, ' ').trim() : wordsOf(text).join(' ');
 }
 
 /** Returns a test whether words contain `phrase` in a row; with `prefix` its last word is only a beginning. */

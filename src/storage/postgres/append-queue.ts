@@ -245,7 +245,7 @@ export function toJob(
     token_id: d.tokenId,
     throttled_on: d.throttledOn ?? undefined,
     throttle_count: d.throttleCount,
-    terms: indexTerms(tenant, d, route).join(' '),
+    terms: indexTerms(tenant, d, route),
     bytes: rowBytes(d.title, d.message),
     ...(idempotency && {
       idempotency_key: idempotency.key,

@@ -3,7 +3,6 @@ import type { Clear, Route } from '#core/ports.ts';
 import { reaches } from '#core/target.ts';
 import type { Db } from './database.ts';
 import { queueDeliveries } from './deliveries.ts';
-import { DictionaryWriter } from './dictionary.ts';
 import type { AppendResult, ChangeRow, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
@@ -18,7 +17,8 @@ import {
   tablesOf,
 } from './partitions.ts';
 import { Routes } from './routes.ts';
-import { RowReader, rowBytes, storedColumns, toBlob, toIdParts } from './rows.ts';
+import { RowWriter } from './row-writer.ts';
+import { RowReader, rowBytes, toBlob, toIdParts } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
@@ -49,8 +49,7 @@ export class LogWriter {
   readonly routes: Routes;
   #isStale = true;
   #partition = {} as Partition;
-  #dictionary = {} as DictionaryWriter;
-  #insertSql = '';
+  #rows = {} as RowWriter;
   #nextRow = 0;
   /** Pieces that were added to indexes. */
   #pieces = 0;
@@ -228,19 +227,7 @@ export class LogWriter {
     const row = this.#nextRow;
     const position = this.logs.next(tenant, row, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
-    const { time, rest } = toIdParts(d.id);
-    const words = this.#dictionary;
-    const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
-    this.sql
-      .of(this.#insertSql)
-      .run(
-        ...[row, tenant, position, time, rest, d.receivedAt - time, route, null, null, null],
-        ...[d.title, d.message, words.store(d.level), d.rank, d.ttl === (lasts ?? 0) ? null : d.ttl],
-        ...[d.sentLevel === d.level ? null : words.store(d.sentLevel), d.sentTtl, lasts],
-        ...[words.store(d.ip), words.store(d.host), words.storeKey(d.key), d.url],
-        ...[words.store(d.sourceIp), words.store(d.tokenId)],
-        ...[d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount],
-      );
+    this.#rows.insert({ row, tenant, position, route }, d);
     this.#nextRow += 1;
     const notification = { content: d, receivedAt: d.receivedAt, route: decided };
     this.#unindexed.push({ row, tenant, position, notification });
@@ -279,8 +266,7 @@ export class LogWriter {
 
   #use(partition: Partition): void {
     this.#partition = partition;
-    this.#dictionary = new DictionaryWriter(this.sql, partition);
-    this.#insertSql = `INSERT INTO ${tablesOf(partition).log} (${storedColumns.join(', ')}) VALUES (?${', ?'.repeat(storedColumns.length - 1)})`;
+    this.#rows = new RowWriter(this.sql, partition);
   }
 }
 
