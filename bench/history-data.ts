@@ -5,8 +5,9 @@
 import { existsSync } from 'node:fs';
 import type { Route } from '#core/ports.ts';
 import { type Db, openWritable } from '#storage/sqlite/database.ts';
-import { LogWriter, usualSizes } from '#storage/sqlite/log-writer.ts';
-import { Maintenance } from '#storage/sqlite/maintenance.ts';
+import { clear, recordReceipts } from '#storage/sqlite/jobs.ts';
+import { LogWriter } from '#storage/sqlite/log-writer.ts';
+import { maintain } from '#storage/sqlite/maintenance.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { ensurePartition } from '#storage/sqlite/partitions.ts';
 import { uuidToText } from '#storage/sqlite/rows.ts';
@@ -85,14 +86,13 @@ export function generateHistory(
   db.pragma('cache_size = -1000000');
   addDirectory(db);
   const writer = new LogWriter(db);
-  const maintenance = new Maintenance(writer.sql, usualSizes.partitionRows);
   const write = prepareWriter(writer, new Dice(1), rows);
   const sweep = (now: number) => db.prepare('DELETE FROM live WHERE expires_at <= ?').run(now);
   for (let done = 0; done < rows; done += batchRows) {
     writer.transaction(() => {
       for (let number = done + 1; number <= Math.min(rows, done + batchRows); number++) write(number);
     });
-    while (writer.transaction(() => maintenance.step({ rows: 10_000, pages: 1_000 })));
+    while (writer.transaction(() => maintain(writer, { rows: 10_000, pages: 1_000 })));
     if (done % sweptRows === 0) sweep(timeOf(done, rows));
     if (done % 500_000 === 0) log(`${done} of ${rows} rows`);
   }
@@ -158,18 +158,13 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       route: texts[route] as string,
       shown,
     };
-    writer.append({ kind: 'append', tenant, draft, idempotency: null });
+    writer.append(tenant, draft, null);
     if (!shown) return;
     if (dice.below(50) > 0)
-      writer.receipts({
-        kind: 'receipts',
-        tenant,
-        panel,
-        receipts: [{ id, state: 'shown', at: receivedAt + 20 }],
-      });
+      recordReceipts(writer, tenant, panel, [{ id, state: 'shown', at: receivedAt + 20 }]);
     // Most notifications without a ttl have been cleared.
     if (expiresAt === null && dice.below(50) > 0)
-      writer.clear({ kind: 'clear', tenant, id, by: 'ann', reason: 'cleared', at: receivedAt + 60_000 });
+      clear(writer, tenant, id, { by: 'ann', reason: 'cleared', at: receivedAt + 60_000 });
   };
 }
 

@@ -15,7 +15,7 @@ export class AppError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: { retryAfterSeconds?: number; cause?: unknown; place?: ErrorPlace | undefined } = {},
+    options: { retryAfterSeconds?: number | undefined; cause?: unknown; place?: ErrorPlace | undefined } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';

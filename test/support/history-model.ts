@@ -8,8 +8,9 @@ import type { Query, SearchState, Term } from '#core/search/search-query.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/database.ts';
+import { clear, recordReceipts } from '#storage/sqlite/jobs.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log-writer.ts';
-import { Maintenance } from '#storage/sqlite/maintenance.ts';
+import { maintain } from '#storage/sqlite/maintenance.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { ensurePartition, Statements } from '#storage/sqlite/partitions.ts';
 import { retain, retentionStep } from '#storage/sqlite/retention.ts';
@@ -113,9 +114,8 @@ export class HistoryModel {
 
   /** Does maintenance of partitions (merges, drops, rewrites): `slices` steps, or everything. */
   maintain(slices = Number.POSITIVE_INFINITY, toleratedRows = this.#sizes.partitionRows): void {
-    const maintenance = new Maintenance(this.#writer.sql, toleratedRows);
     for (let i = 0; i < slices; i++)
-      if (!this.transaction(() => maintenance.step({ rows: 3, pages: 1 }))) return;
+      if (!this.transaction(() => maintain(this.#writer, { rows: 3, pages: 1 }, toleratedRows))) return;
   }
 
   /** Reopens the stored state, as after a crash. */
@@ -126,16 +126,7 @@ export class HistoryModel {
   append(given: NotificationDraft, tenant = this.tenant): void {
     const { route, ...rest } = given;
     const shown = !route.muted && !isEmpty(route.target) && given.throttledOn === null;
-    const stored = this.#writer.append({
-      kind: 'append',
-      tenant,
-      idempotency: null,
-      draft: {
-        ...rest,
-        route: JSON.stringify(route),
-        shown,
-      },
-    });
+    const stored = this.#writer.append(tenant, { ...rest, route: JSON.stringify(route), shown }, null);
     if (stored.kind !== 'stored') throw new Error(stored.kind);
     if (tenant !== this.tenant) return;
     for (const { id } of stored.clears) this.#of(id).cleared = true;
@@ -149,20 +140,13 @@ export class HistoryModel {
   }
 
   clear(id: string, at: number): void {
-    const result = this.#writer.clear({
-      kind: 'clear',
-      tenant: this.tenant,
-      id,
-      by: 'test',
-      reason: 'cleared',
-      at,
-    });
+    const result = clear(this.#writer, this.tenant, id, { by: 'test', reason: 'cleared', at });
     if (result.kind === 'cleared') this.#of(id).cleared = true;
   }
 
   show(id: string, panel: PanelAddress): void {
     const receipts = [{ id, state: 'shown', at: 1 }] as const;
-    const fresh = this.#writer.receipts({ kind: 'receipts', tenant: this.tenant, panel, receipts });
+    const fresh = recordReceipts(this.#writer, this.tenant, panel, receipts);
     if (fresh.length > 0) this.#of(id).shown = true;
   }
 
@@ -190,10 +174,9 @@ export class HistoryModel {
   prune(upTo: number, now: number): void {
     const keep = this.known.filter(({ position }) => position > upTo).length;
     for (;;) {
-      const step = retentionStep(this.sql, this.tenant, { olderThan: null, keep, now });
+      const step = retentionStep(this, this.tenant, { olderThan: null, keep, now });
       if (!step) break;
-      const job = { kind: 'retain', tenant: this.tenant, step, now } as const;
-      while (this.transaction(() => retain(this.#writer, job)).more);
+      while (this.transaction(() => retain(this.#writer, this.tenant, step, now)));
     }
     const { first } = this.db.prepare('SELECT first FROM logs WHERE tenant = ?').get(this.tenant) as {
       first: number;

@@ -1,15 +1,23 @@
 /** Who has seen a notification: an entry of the log, and a row for whoever asks for the notification. */
-import type { Acknowledged, Acknowledgement, AcknowledgeOutcome, TenantId } from '#core/ports.ts';
+import type {
+  Acknowledged,
+  Acknowledgement,
+  AcknowledgeOutcome,
+  Idempotency,
+  TenantId,
+} from '#core/ports.ts';
 import { type AcknowledgedRow, acknowledgedReason, toAcknowledged } from '../history-rows.ts';
-import type { AppendResult, Job } from './jobs.ts';
 import { type FoundRow, findById } from './log-lookup.ts';
-import type { LogWriter } from './log-writer.ts';
+import type { AppendResult, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
+import type { DraftRow } from './rows.ts';
 
 /** Runs inside the caller's transaction. */
 export function acknowledge(
   writer: LogWriter,
-  { tenant, id, given }: Extract<Job, { kind: 'acknowledge' }>,
+  tenant: TenantId,
+  id: string,
+  given: Acknowledged,
 ): AcknowledgeOutcome {
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
@@ -37,10 +45,14 @@ export function insertAcknowledgement(
  * Appends a notification. What was acknowledged stays so when it is repeated, unless at a higher level: from the time of the
  * repeat. What Belfry sends because a sender is silent is no repeat.
  */
-export function appendRepeat(writer: LogWriter, job: Extract<Job, { kind: 'append' }>): AppendResult {
-  const result = writer.append(job);
+export function appendRepeat(
+  writer: LogWriter,
+  tenant: TenantId,
+  draft: DraftRow,
+  idempotency: Idempotency | null,
+): AppendResult {
+  const result = writer.append(tenant, draft, idempotency);
   const { sql } = writer;
-  const { tenant, draft } = job;
   const replacedId = result.kind === 'stored' ? result.clears.at(-1)?.id : undefined;
   if (result.kind !== 'stored' || replacedId === undefined || !draft.shown || !hasAny(sql, tenant))
     return result;

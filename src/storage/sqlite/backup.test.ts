@@ -26,7 +26,7 @@ beforeEach(() => {
     for (let i = 0; i < 500; i++) {
       const { route, ...rest } = draft({ message: 'x'.repeat(500) });
       const stored = { ...rest, route: JSON.stringify(route), shown: true };
-      log.append({ kind: 'append', tenant: 7, idempotency: null, draft: stored });
+      log.append(7, stored, null);
     }
   });
   db.close();

@@ -29,22 +29,22 @@ const draft = fc.record({
   shown: fc.boolean(),
 });
 const job: fc.Arbitrary<Job> = fc.oneof(
-  fc.record({
-    kind: fc.constant('append' as const),
-    tenant: fc.nat(),
-    draft,
-    idempotency: maybe(fc.record({ key: text, hash: text })),
-  }),
-  fc.record({
-    kind: fc.constant('sweep' as const),
-    now: fc.nat(),
-    expired: fc.array(fc.record({ tenant: fc.nat(), rank: fc.nat(), position: fc.nat() })),
-  }),
-  fc.record({
-    kind: fc.constant('clear' as const),
-    ...{ tenant: fc.nat(), id: text, by: text, at: fc.nat() },
-    reason: fc.constantFrom('cleared' as const, 'replaced' as const),
-  }),
+  fc.tuple(fc.constant('append' as const), fc.nat(), draft, maybe(fc.record({ key: text, hash: text }))),
+  fc.tuple(
+    fc.constant('sweep' as const),
+    fc.nat(),
+    fc.array(fc.record({ tenant: fc.nat(), rank: fc.nat(), position: fc.nat() })),
+  ),
+  fc.tuple(
+    fc.constant('clear' as const),
+    fc.nat(),
+    text,
+    fc.record({
+      by: text,
+      at: fc.nat(),
+      reason: fc.constantFrom('cleared' as const, 'replaced' as const),
+    }),
+  ),
 );
 
 const answers: JobAnswer[] = [
@@ -70,7 +70,7 @@ const answers: JobAnswer[] = [
   { value: { kind: 'conflict' } },
   { value: 3 },
   { value: [{ rows: [], changes: 1 }] },
-  { refused: { code: 'unavailable', message: 'busy' } },
+  { failure: { code: 'unavailable', message: 'busy' } },
 ];
 
 describe('a batch between threads', () => {

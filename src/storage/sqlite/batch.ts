@@ -2,9 +2,12 @@
  * How a batch crosses to the writer thread and back. A message between threads is copied field by field, names and all:
  * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
  */
-import type { AppendResult, DraftRow, Job, JobAnswer } from './jobs.ts';
+import type { Idempotency } from '#core/ports.ts';
+import type { Job, JobAnswer, JobOf } from './jobs.ts';
+import type { AppendResult } from './log-writer.ts';
+import type { DraftRow } from './rows.ts';
 
-type Append = Extract<Job, { kind: 'append' }>;
+type Append = JobOf<'append'>;
 
 /** Notifications as {@link fieldCount} values each, any other job as itself. */
 export interface PackedJobs {
@@ -24,7 +27,7 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
   const values: unknown[] = [];
   const routes = new Map<string, number>();
   for (const job of jobs) {
-    if (job.kind === 'append') packAppend(values, job, numberOf(routes, job.draft.route));
+    if (job[0] === 'append') packAppend(values, job, numberOf(routes, job[2].route));
     else values.push(job);
   }
   return { weight: jobs.reduce((sum, job) => sum + weightOf(job), 0), values, routes: [...routes.keys()] };
@@ -32,8 +35,8 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
 
 /** About how many rows a job writes: what a transaction takes grows with it, not with the number of jobs. */
 export function weightOf(job: Job): number {
-  if (job.kind === 'receipts') return Math.max(1, job.receipts.length);
-  return job.kind === 'sql' ? Math.max(1, job.statements.length) : 1;
+  if (job[0] === 'receipts') return Math.max(1, job[3].length);
+  return job[0] === 'sql' ? Math.max(1, job[1].length) : 1;
 }
 
 export function unpackJobs({ values, routes }: PackedJobs): Job[] {
@@ -64,7 +67,7 @@ export function unpackAnswer(packed: number | JobAnswer | undefined): JobAnswer 
   return { value: { kind: 'stored', position: packed, clears: [] } };
 }
 
-function packAppend(values: unknown[], { tenant, draft: d, idempotency }: Append, route: number): void {
+function packAppend(values: unknown[], [, tenant, d, idempotency]: Append, route: number): void {
   values.push(tenant, idempotency, route);
   values.push(d.id, d.receivedAt, d.title, d.message, d.level, d.rank, d.ttl, d.sentLevel, d.sentTtl);
   values.push(d.expiresAt, d.ip, d.host, d.key, d.url, d.sourceIp, d.tokenId, d.throttledOn);
@@ -94,8 +97,7 @@ function unpackAppend(values: readonly unknown[], at: number, routes: readonly s
     throttleCount: values[at + 20],
     shown: values[at + 21],
   } satisfies Record<keyof DraftRow, unknown> as DraftRow;
-  const idempotency = values[at + 1] as Append['idempotency'];
-  return { kind: 'append', tenant: values[at] as number, draft, idempotency };
+  return ['append', values[at] as number, draft, values[at + 1] as Idempotency | null];
 }
 
 function numberOf(routes: Map<string, number>, route: string): number {

@@ -10,7 +10,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
 import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
 import { resultOf } from '../fair-queue.ts';
-import { type CountPart, countInSteps, type LogRange } from '../log-search.ts';
+import { type CountPart, countInSteps, type LogRange, timer } from '../log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { matchExpression, rowsMatching } from './row-numbers.ts';
 import type { StoredText } from './rows.ts';
@@ -20,6 +20,7 @@ export interface CountRequest extends CountTimes {
   readonly now: number;
   /** Only positions below this one are left to count. */
   readonly next?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface CountStep extends CountPart {
@@ -31,7 +32,7 @@ export interface CountStep extends CountPart {
 export async function countStep(
   connection: LogConnection,
   { tenant, query, request }: { tenant: TenantId; query: Query; request: CountRequest },
-  isOver: () => boolean,
+  isOver = timer(request.timeoutMs),
 ): Promise<CountStep> {
   const startedAt = performance.now();
   const { now, next } = request;

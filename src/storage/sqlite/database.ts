@@ -42,6 +42,15 @@ export function openReadOnly(path: string): Db {
   return db;
 }
 
+/** For a connection that has failed: if it cannot even be closed, it is dropped with its thread. */
+export function closeQuietly(db: Db | undefined): void {
+  try {
+    db?.close();
+  } catch {
+    // It is unusable anyway.
+  }
+}
+
 function assertPragma(db: Db, name: string, expected: string | number): void {
   const actual: unknown = db.pragma(name, { simple: true });
   if (actual !== expected) {

@@ -1,6 +1,6 @@
 import type { TenantId } from '#core/ports.ts';
-import type { DraftRow } from './jobs.ts';
 import type { Statements } from './partitions.ts';
+import type { DraftRow } from './rows.ts';
 
 interface Queued extends Pick<DraftRow, 'id' | 'receivedAt' | 'throttledOn'> {
   readonly position: number;

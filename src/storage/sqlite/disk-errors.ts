@@ -10,6 +10,9 @@ export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.
 export const isDiskFailure = (error: unknown): boolean =>
   /^SQLITE_(IOERR|FULL|CANTOPEN|READONLY|NOMEM)/.test(codeOf(error));
 
+/** Another process holds the database. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
 export const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL';
 
 /** For the answer to a request and for /readyz, which anybody may ask: the details are in the log. */

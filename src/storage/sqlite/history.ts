@@ -10,8 +10,8 @@ import type { ReceiptStore } from '#core/receipts.ts';
 import { isEmpty } from '#core/target.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { toClearing, toRepeat } from '../history-rows.ts';
-import type { DraftRow } from './jobs.ts';
-import type { LogReader } from './log-reader.ts';
+import type { logReads } from './log-reader.ts';
+import type { DraftRow } from './rows.ts';
 import type { Remote } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -21,9 +21,9 @@ const stepMs = 100;
 export interface SqliteThreads {
   readonly queue: WriteQueue;
   /** For short reads. */
-  readonly reader: Remote<LogReader>;
+  readonly reader: Remote<typeof logReads>;
   /** For searches, and whatever else may take long: that waits in `searches` for its turn. */
-  readonly searcher: Remote<LogReader>;
+  readonly searcher: Remote<typeof logReads>;
   readonly searches: FairQueue;
 }
 
@@ -34,15 +34,17 @@ export function createSqliteHistory({
   searcher,
   searches,
 }: SqliteThreads): History & ReceiptStore {
-  const { bounds, heads, readAfter, live, readLive, find, oldestRevision, size } = reader;
+  const { bounds, heads, readAfter, find, oldestRevision, size } = reader;
   const toRow = draftRows();
   return {
-    ...{ bounds, heads, readAfter, live, readLive, find, oldestRevision, size },
+    ...{ bounds, heads, readAfter, find, oldestRevision, size },
+    live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
+    readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
     of: reader.receiptsOf,
     firstShown: (tenant, ids) => searches.run(tenant, () => searcher.firstShown(tenant, ids)),
 
     async append(tenant, draft, idempotency) {
-      const result = await queue.push({ kind: 'append', tenant, draft: toRow(draft), idempotency });
+      const result = await queue.push('append', tenant, toRow(draft), idempotency);
       if (result.kind !== 'stored') return result;
       const { clears, position, acknowledgement } = result;
       const stored = [...clears, { ...draft, kind: 'notification' as const, position }];
@@ -57,26 +59,21 @@ export function createSqliteHistory({
       return toRepeat(await reader.findRetry(tenant, idempotency.key, now), idempotency);
     },
 
-    async clear(tenant, id, by, at) {
-      const clearing = toClearing(by);
-      const result = await queue.push({ kind: 'clear', tenant, id: id.toLowerCase(), at, ...clearing });
-      return result.kind === 'cleared' ? { kind: 'cleared', entry: result.clear } : result;
-    },
+    clear: (tenant, id, by, at) => queue.push('clear', tenant, id.toLowerCase(), { ...toClearing(by), at }),
 
-    acknowledge: (tenant, id, given) =>
-      queue.push({ kind: 'acknowledge', tenant, id: id.toLowerCase(), given }),
+    acknowledge: (tenant, id, given) => queue.push('acknowledge', tenant, id.toLowerCase(), given),
 
-    record: (tenant, panel, receipts) => queue.push({ kind: 'receipts', tenant, panel, receipts }),
+    record: (tenant, panel, receipts) => queue.push('receipts', tenant, panel, receipts),
 
     search(tenant, query, { signal, ...options }) {
-      const step = searchInSteps(options, (part) => searcher.search(tenant, query, part));
+      const step = searchInSteps(options, (part) => searcher.search({ tenant, query, options: part }));
       return searches.run(tenant, step, signal);
     },
 
     async prune(tenant, { olderThan, keep }, now) {
       const step = await searcher.retentionStep(tenant, { olderThan, keep, now });
       if (!step) return 0;
-      while ((await queue.push({ kind: 'retain', tenant, step, now })).more);
+      while (await queue.push('retain', tenant, step, now));
       return step.first - step.from;
     },
   };

@@ -1,118 +1,91 @@
-/** The jobs of the writer thread and their results: the protocol between `history.ts` and `writer-thread.ts`. */
-import type { ErrorCode } from '#contract/errors.ts';
-import type {
-  Acknowledged,
-  Acknowledgement,
-  AcknowledgeOutcome,
-  Clear,
-  Idempotency,
-  LivePosition,
-  NotificationDraft,
-  TenantId,
-} from '#core/ports.ts';
-import type { ReceiptWrite } from '#core/receipts.ts';
-import type { PanelAddress } from '#core/target.ts';
-import type { RetentionStep } from '../retention.ts';
+/** The jobs of the writer thread: the protocol between `history.ts` and `writer-thread.ts`. */
+import type { Clear, ClearOutcome, TenantId } from '#core/ports.ts';
+import type { ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
+import { type PanelAddress, reaches } from '#core/target.ts';
 import type { SqlResult } from '../sql.ts';
+import { acknowledge, appendRepeat } from './acknowledgements.ts';
+import { findById } from './log-lookup.ts';
+import type { LogWriter } from './log-writer.ts';
+import { tablesOf } from './partitions.ts';
+import { retain, sweep } from './retention.ts';
+import type { Failure } from './thread.ts';
 
-/** A draft whose route is JSON text, which is encoded once for each distinct route. */
-export interface DraftRow extends Omit<NotificationDraft, 'route'> {
-  readonly route: string;
-  /** Whether the route leads to any panel. */
-  readonly shown: boolean;
+type NewReceipts = Awaited<ReturnType<ReceiptStore['record']>>;
+
+export function clear(
+  writer: LogWriter,
+  tenant: TenantId,
+  id: string,
+  given: Pick<Clear, 'by' | 'reason' | 'at'>,
+): ClearOutcome {
+  const found = findById(writer.sql, tenant, id);
+  if (!found) return { kind: 'not-found' };
+  const live = writer.sql
+    .of<[number, number, number], { expires_at: number | null }>(
+      'SELECT expires_at FROM live WHERE tenant = ? AND rank = ? AND position = ?',
+    )
+    .get(tenant, found.rank, found.position);
+  if (!live || (live.expires_at !== null && live.expires_at <= given.at)) return { kind: 'not-live' };
+  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
 }
 
-/** An entry of the log about a notification. */
-export interface ChangeRow {
-  readonly reason: string;
-  readonly by: string;
-  readonly at: number;
-  readonly note?: string | null;
+export function recordReceipts(
+  { sql, routes }: LogWriter,
+  tenant: TenantId,
+  panel: PanelAddress,
+  receipts: readonly ReceiptWrite[],
+): NewReceipts {
+  const fresh: NewReceipts[number][] = [];
+  for (const { id, state, at } of receipts) {
+    const found = findById(sql, tenant, id);
+    if (!found || !reaches(routes.get(tenant, found.route).target, panel)) continue;
+    const column = `${state}_at`;
+    const { changes } = sql
+      .of(
+        `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`,
+      )
+      .run(found.row, panel.id, at);
+    if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
+  }
+  return fresh;
 }
 
-/** The position of a live notification, with its tenant. */
-export interface TenantLivePosition extends LivePosition {
-  readonly tenant: TenantId;
+interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
 }
 
-export type Job =
-  | {
-      readonly kind: 'append';
-      readonly tenant: TenantId;
-      readonly draft: DraftRow;
-      readonly idempotency: Idempotency | null;
-    }
-  | {
-      readonly kind: 'clear';
-      readonly tenant: TenantId;
-      readonly id: string;
-      readonly by: string;
-      readonly reason: Clear['reason'];
-      readonly at: number;
-    }
-  | {
-      readonly kind: 'acknowledge';
-      readonly tenant: TenantId;
-      readonly id: string;
-      readonly given: Acknowledged;
-    }
-  | {
-      readonly kind: 'receipts';
-      readonly tenant: TenantId;
-      readonly panel: PanelAddress;
-      readonly receipts: readonly ReceiptWrite[];
-    }
-  | {
-      readonly kind: 'retain';
-      readonly tenant: TenantId;
-      readonly step: RetentionStep;
-      readonly now: number;
-    }
-  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly TenantLivePosition[] }
-  | {
-      readonly kind: 'sql';
-      readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];
-    };
-
-export type AppendResult =
-  | {
-      readonly kind: 'stored';
-      readonly position: number;
-      readonly clears: readonly Clear[];
-      /** Taken over from what it replaced. */
-      readonly acknowledgement?: Acknowledgement | undefined;
-    }
-  | { readonly kind: 'repeated'; readonly id: string }
-  | { readonly kind: 'conflict' };
-
-export type ClearResult =
-  | { readonly kind: 'cleared'; readonly clear: Clear }
-  | { readonly kind: 'not-live' }
-  | { readonly kind: 'not-found' };
-
-export interface NewReceipt {
-  readonly id: string;
-  readonly state: ReceiptWrite['state'];
-  readonly at: number;
-  readonly receivedAt: number;
+/** Statements of the directory. */
+function runSql({ sql }: LogWriter, statements: readonly Statement[]): SqlResult[] {
+  return statements.map(({ sql: text, parameters }) => {
+    const statement = sql.of<unknown[], Record<string, unknown>>(text);
+    if (!statement.reader) return { rows: [], changes: statement.run(...parameters).changes };
+    const rows = statement.all(...parameters);
+    return { rows, changes: rows.length };
+  });
 }
 
-/** `more`: the step must run again, because live notifications before the new start of the log are not cleared yet. */
-export interface RetainResult {
-  readonly more: boolean;
-}
+/** What the writer can do, each inside the transaction of its batch. */
+const logWrites = {
+  ...{ append: appendRepeat, clear, acknowledge, receipts: recordReceipts },
+  ...{ retain, sweep, sql: runSql },
+};
 
-export interface JobResults {
-  readonly append: AppendResult;
-  readonly clear: ClearResult;
-  readonly acknowledge: AcknowledgeOutcome;
-  readonly receipts: readonly NewReceipt[];
-  readonly retain: RetainResult;
-  readonly sweep: number;
-  readonly sql: readonly SqlResult[];
-}
+type Writes = typeof logWrites;
+export type JobKind = keyof Writes;
+type Given<K extends JobKind> = Writes[K] extends (writer: LogWriter, ...given: infer A) => unknown
+  ? A
+  : never;
 
-/** The result of one job. A refusal has the code of an AppError; without a code it is a bug. */
-export type JobAnswer =
-  | { readonly value: JobResults[Job['kind']] }
-  | { readonly refused: { readonly code: ErrorCode | undefined; readonly message: string } };
+/** The name of a write, and what it is given. */
+export type JobOf<K extends JobKind> = readonly [kind: K, ...given: Given<K>];
+export type Job = { [K in JobKind]: JobOf<K> }[JobKind];
+export type JobResult<K extends JobKind = JobKind> = ReturnType<Writes[K]>;
+
+/** The result of one job, or why it has none. */
+export type JobAnswer = { readonly value: JobResult } | { readonly failure: Failure };
+
+export function perform(writer: LogWriter, [kind, ...given]: Job): JobResult {
+  return (logWrites[kind] as (...all: unknown[]) => JobResult)(writer, ...given);
+}

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { makePrivateFile, realDatabasePath } from './database-file.ts';
+import { isBusy } from './disk-errors.ts';
 
 export interface Lock {
   release(): void;
@@ -24,7 +25,7 @@ export function tryLock(path: string, waitMs = 0): Lock | undefined {
     return { release: () => db.close() };
   } catch (error) {
     db.close();
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
+    if (isBusy(error)) return undefined;
     throw error;
   }
 }

@@ -96,7 +96,7 @@ export function idAt(sql: Statements, row: number): string {
 
 /** What a sender's retry key was used for, while it is remembered. */
 export function findRetry(
-  sql: Statements,
+  { sql }: { readonly sql: Statements },
   tenant: TenantId,
   key: string,
   now: number,

@@ -1,9 +1,7 @@
 import { limits } from '#contract/limits.ts';
-import type { Clear, Route } from '#core/ports.ts';
-import { reaches } from '#core/target.ts';
+import type { Acknowledgement, Clear, Idempotency, Route } from '#core/ports.ts';
 import type { Db } from './database.ts';
 import { queueDeliveries } from './deliveries.ts';
-import type { AppendResult, ChangeRow, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
 import {
@@ -18,10 +16,8 @@ import {
 } from './partitions.ts';
 import { Routes } from './routes.ts';
 import { RowWriter } from './row-writer.ts';
-import { RowReader, rowBytes, toBlob, toIdParts } from './rows.ts';
+import { type ChangeRow, type DraftRow, RowReader, rowBytes, toBlob, toIdParts } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
-
-type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
 
 export interface LiveRow {
   readonly rank: number;
@@ -30,6 +26,17 @@ export interface LiveRow {
   readonly expires_at: number | null;
   readonly route: number;
 }
+
+export type AppendResult =
+  | {
+      readonly kind: 'stored';
+      readonly position: number;
+      readonly clears: readonly Clear[];
+      /** Taken over from what it replaced. */
+      readonly acknowledgement?: Acknowledgement | undefined;
+    }
+  | { readonly kind: 'repeated'; readonly id: string }
+  | { readonly kind: 'conflict' };
 
 /** Smaller in tests, so that a short history has many partitions. */
 export interface LogSizes {
@@ -43,9 +50,11 @@ export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly sql: Statements;
-  /** There are pieces of an index to be merged; whoever maintains the log sets it back. */
+  /** There are pieces of an index to be merged, or dead rows; whoever maintains the log sets it back. */
   needsMaintenance = false;
-  readonly #sizes: LogSizes;
+  /** It takes a look at all partitions of all tenants to know. */
+  mayHaveDead = true;
+  readonly sizes: LogSizes;
   readonly routes: Routes;
   #isStale = true;
   #partition = {} as Partition;
@@ -57,7 +66,7 @@ export class LogWriter {
   #unindexed: UnindexedRow[] = [];
 
   constructor(db: Db, sizes = usualSizes) {
-    this.#sizes = sizes;
+    this.sizes = sizes;
     this.sql = new Statements(db);
     this.logs = new TenantLogs(this.sql);
     this.routes = new Routes(this.sql);
@@ -89,8 +98,8 @@ export class LogWriter {
   /** Saves counters, indexes rows when enough of them wait, and closes a full partition. */
   #finish(): void {
     this.logs.save();
-    const isFull = this.#nextRow - this.#partition.firstRow >= this.#sizes.partitionRows;
-    if (isFull || this.#unindexed.length >= this.#sizes.indexBatchRows) this.indexAll();
+    const isFull = this.#nextRow - this.#partition.firstRow >= this.sizes.partitionRows;
+    if (isFull || this.#unindexed.length >= this.sizes.indexBatchRows) this.indexAll();
     if (isFull) this.closePartition();
   }
 
@@ -100,6 +109,7 @@ export class LogWriter {
     this.routes.forget();
     this.sql.forget();
     this.#isStale = true;
+    this.mayHaveDead = true;
   }
 
   /** Indexes whatever is not, however little that is. */
@@ -110,10 +120,10 @@ export class LogWriter {
     if (this.#pieces % mergedSegments === 0) this.needsMaintenance = true;
   }
 
-  append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
+  append(tenant: number, draft: DraftRow, idempotency: Idempotency | null): AppendResult {
     if (idempotency) {
       const { key, hash, isState, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
-      const earlier = findRetry(this.sql, tenant, key, draft.receivedAt);
+      const earlier = findRetry(this, tenant, key, draft.receivedAt);
       if (earlier?.hash === hash) return { kind: 'repeated', id: earlier.id };
       if (earlier && !isState) return { kind: 'conflict' };
       this.sql
@@ -126,22 +136,10 @@ export class LogWriter {
     return { kind: 'stored', position, clears };
   }
 
-  clear({ tenant, id, by, reason, at }: JobOf<'clear'>): ClearResult {
-    const found = findById(this.sql, tenant, id);
-    if (!found) return { kind: 'not-found' };
-    const row = this.sql
-      .of<[number, number, number], LiveRow>(
-        `SELECT ${liveColumns} FROM live WHERE tenant = ? AND rank = ? AND position = ?`,
-      )
-      .get(tenant, found.rank, found.position);
-    if (!row || (row.expires_at !== null && row.expires_at <= at)) return { kind: 'not-live' };
-    return { kind: 'cleared', clear: this.takeOff(tenant, row, id, { reason, by, at }) };
-  }
-
   /** Takes a live notification off its panels by an entry of its own. */
   takeOff(
     tenant: number,
-    live: LiveRow,
+    live: Omit<LiveRow, 'expires_at'>,
     id: string,
     { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
   ): Clear {
@@ -184,23 +182,6 @@ export class LogWriter {
     return this.routes.use(tenant, route, this.#partition.id).id;
   }
 
-  receipts({ tenant, panel, receipts }: JobOf<'receipts'>): NewReceipt[] {
-    const fresh: NewReceipt[] = [];
-    for (const { id, state, at } of receipts) {
-      const found = findById(this.sql, tenant, id);
-      if (!found || !reaches(this.routes.get(tenant, found.route).target, panel)) continue;
-      const column = `${state}_at`;
-      const { changes } = this.sql
-        .of(
-          `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}) VALUES (?, ?, ?)
-           ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`,
-        )
-        .run(found.row, panel.id, at);
-      if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
-    }
-    return fresh;
-  }
-
   /**
    * Clears whatever is live under the key: an "up" takes its "down" off the panels. What a throttle counted is not shown
    * itself, so it leaves the one it was counted on.
@@ -210,7 +191,7 @@ export class LogWriter {
     const rows = this.sql
       .of<[number, string, number], LiveRow>(
         // SQLite would go through all that the tenant has on panels.
-        `SELECT ${liveColumns} FROM live INDEXED BY live_keys
+        `SELECT rank, position, row, expires_at, route FROM live INDEXED BY live_keys
          WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
       )
       .all(tenant, key, by.receivedAt);
@@ -269,5 +250,3 @@ export class LogWriter {
     this.#rows = new RowWriter(this.sql, partition);
   }
 }
-
-const liveColumns = 'rank, position, row, expires_at, route';

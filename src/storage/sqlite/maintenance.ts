@@ -4,8 +4,9 @@
  * goes on after a crash.
  */
 import { addTerms, readUnindexed } from './log-index.ts';
+import type { LogWriter } from './log-writer.ts';
 import { createLogTables, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { RowReader, storedColumns } from './rows.ts';
+import { type PartitionName, RowReader, storedColumns } from './rows.ts';
 
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
 const mostDeadShare = 0.2;
@@ -34,165 +35,151 @@ interface Retired {
   readonly used: number | null;
 }
 
-export class Maintenance {
-  readonly #sql: Statements;
-  readonly #toleratedRows: number;
-  /** It takes a look at all partitions of all tenants to know. */
-  #mayHaveDead = true;
-
-  /** `toleratedRows`: so many rows may be dead, or a share of all; with none, no row may be. */
-  constructor(sql: Statements, toleratedRows: number) {
-    this.#sql = sql;
-    this.#toleratedRows = toleratedRows;
-  }
-
-  /** Does one step in the caller's transaction; false when there is nothing to do. */
-  step(size: StepSize): boolean {
-    const retired = this.#sql
-      .of<[], Retired>(
-        `SELECT r.id, r.generation, r.first_row AS firstRow, r.last_row AS lastRow, p.generation AS used
-         FROM retired_partitions r LEFT JOIN partitions p USING (id) LIMIT 1`,
-      )
-      .get();
-    if (retired) {
-      if (isUnfinishedCopy(this.#sql, retired)) this.#copy(retired, size.rows);
-      else dropSome(this.#sql, retired, size);
-      return true;
-    }
-    if (this.#merge(size.pages)) return true;
-    this.#mayHaveDead &&= this.#retire() || this.#startCopy();
-    return this.#mayHaveDead;
-  }
-
-  /** Retention has moved the beginning of a log, or a transaction with a step was rolled back. */
-  lookForDead(): void {
-    this.#mayHaveDead = true;
-  }
-
-  /** Merges the pieces of an index: all of a closed partition's, and of the newest one's as soon as there are several alike. */
-  #merge(pages: number): boolean {
-    for (const partition of readPartitions(this.#sql).reverse()) {
-      if (partition.sealed === 1) continue;
-      const isClosed = partition.lastRow !== null;
-      const { terms } = tablesOf(partition);
-      const changes = this.#sql.of<[], { changes: number }>('SELECT total_changes() AS changes');
-      const before = changes.get()?.changes ?? 0;
-      // A negative number of pages begins a merge of everything, and goes on with one that has begun.
-      this.#sql
-        .of(`INSERT INTO ${terms} (${terms}, rank) VALUES ('merge', ?)`)
-        .run(BigInt(isClosed ? -pages : pages));
-      // Of itself the statement counts as one change.
-      const isMerged = (changes.get()?.changes ?? 0) - before < 2;
-      if (!isMerged) return true;
-      if (!isClosed) continue;
-      this.#sql.of('UPDATE partitions SET sealed = 1 WHERE id = ?').run(partition.id);
-      this.#mayHaveDead = true;
-      return true;
-    }
-    return false;
-  }
-
-  /** Takes a closed partition of which nobody keeps a row out of the list. */
-  #retire(): boolean {
-    const { changes } = this.#sql
-      .of(
-        `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
-         SELECT id, generation, first_row, last_row, 1 FROM partitions p
-         WHERE last_row IS NOT NULL AND NOT EXISTS (
-           SELECT 1 FROM partition_tenants t JOIN logs l ON l.tenant = t.tenant
-           WHERE t.partition = p.id AND t.last_position >= l.first) ORDER BY first_row LIMIT 1`,
-      )
-      .run();
-    if (changes === 0) return false;
-    this.#sql
-      .of('DELETE FROM partitions WHERE id IN (SELECT id FROM retired_partitions WHERE whole = 1)')
-      .run();
+/**
+ * Does one step in the caller's transaction; false when there is nothing to do. `toleratedRows`: so many rows may be dead, or
+ * a share of all; with none, no row may be.
+ */
+export function maintain(
+  writer: LogWriter,
+  size: StepSize,
+  toleratedRows = writer.sizes.partitionRows,
+): boolean {
+  const { sql } = writer;
+  const retired = sql
+    .of<[], Retired>(
+      `SELECT r.id, r.generation, r.first_row AS firstRow, r.last_row AS lastRow, p.generation AS used
+       FROM retired_partitions r LEFT JOIN partitions p USING (id) LIMIT 1`,
+    )
+    .get();
+  if (retired) {
+    if (isUnfinishedCopy(sql, retired)) copySome(sql, retired, size.rows);
+    else dropSome(sql, retired, size);
     return true;
   }
+  if (merge(writer, size.pages)) return true;
+  writer.mayHaveDead &&= retire(sql) || startCopy(sql, toleratedRows);
+  return writer.mayHaveDead;
+}
 
-  /** Once too many rows are dead, begins to write the partition anew that has the most of them. */
-  #startCopy(): boolean {
-    const worst = this.#sql
-      .of<[{ tolerated: number }], { id: number; generation: number }>(
-        `WITH counts AS MATERIALIZED (
-           SELECT p.id, p.generation, sum(last_position + 1 - first_position) AS rows,
-             sum(max(0, min(l.first, last_position + 1) - first_position)) AS dead
-           FROM partitions p JOIN partition_tenants t ON t.partition = p.id JOIN logs l ON l.tenant = t.tenant
-           WHERE p.last_row IS NOT NULL GROUP BY p.id)
-         SELECT id, generation FROM counts
-         WHERE (SELECT sum(dead) FROM counts) > iif(@tolerated = 0, 0, max(@tolerated, (SELECT sum(rows) FROM counts) * ${mostDeadShare}))
-         ORDER BY dead DESC LIMIT 1`,
-      )
-      .get({ tolerated: this.#toleratedRows });
-    if (!worst) return false;
-    const { id, generation } = worst;
-    createLogTables(this.#sql.db, { id, generation: generation + 1 });
-    this.#sql
-      .of(
-        `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
-         SELECT id, generation + 1, first_row, ${unfinished}, 0 FROM partitions WHERE id = ?`,
-      )
-      .run(id);
+/** Merges the pieces of an index: all of a closed partition's, and of the newest one's as soon as there are several alike. */
+function merge(writer: LogWriter, pages: number): boolean {
+  const { sql } = writer;
+  for (const partition of readPartitions(sql).reverse()) {
+    if (partition.sealed === 1) continue;
+    const isClosed = partition.lastRow !== null;
+    const { terms } = tablesOf(partition);
+    const changes = sql.of<[], { changes: number }>('SELECT total_changes() AS changes');
+    const before = changes.get()?.changes ?? 0;
+    // A negative number of pages begins a merge of everything, and goes on with one that has begun.
+    sql
+      .of(`INSERT INTO ${terms} (${terms}, rank) VALUES ('merge', ?)`)
+      .run(BigInt(isClosed ? -pages : pages));
+    // Of itself the statement counts as one change.
+    const isMerged = (changes.get()?.changes ?? 0) - before < 2;
+    if (!isMerged) return true;
+    if (!isClosed) continue;
+    sql.of('UPDATE partitions SET sealed = 1 WHERE id = ?').run(partition.id);
+    writer.mayHaveDead = true;
     return true;
   }
+  return false;
+}
 
-  /** Copies some rows that are kept to the next generation, after those that it has. */
-  #copy({ id, generation, firstRow }: Retired, size: number): void {
-    const used = generation - 1;
-    const { log: from, dictionary, state, receipts } = tablesOf({ id, generation: used });
-    const to = tablesOf({ id, generation });
-    const lastCopied = () =>
-      this.#sql.of<[], { row: number | null }>(`SELECT max(row) AS row FROM ${to.log}`).get()?.row ??
-      firstRow - 1;
-    const done = lastCopied();
-    const { changes } = this.#sql
-      .of(
-        `INSERT INTO ${to.log} (${storedColumns.join(', ')})
-         SELECT ${storedColumns.map((column) => `n.${column}`).join(', ')} FROM ${from} n JOIN logs l ON l.tenant = n.tenant
-         WHERE n.row > ? AND n.position >= l.first ORDER BY n.row LIMIT ?`,
-      )
-      .run(done, size);
-    const end = changes === 0 ? Number.MAX_SAFE_INTEGER : lastCopied();
-    // What has changed about rows that are not copied.
-    for (const table of [state, receipts])
-      this.#sql
-        .of(
-          `DELETE FROM ${table} WHERE row > ? AND row <= ? AND NOT EXISTS (SELECT 1 FROM ${to.log} n WHERE n.row = ${table}.row)`,
-        )
-        .run(done, end);
-    if (changes === 0) return this.#switchTo({ id, generation }, used);
-    const texts = dictionaryColumns.map(
-      (column) => `SELECT ${column} FROM ${to.log} WHERE row > ?1 AND typeof(${column}) = 'integer'`,
-    );
-    this.#sql
-      .of<[{ 1: number }], never>(
-        `INSERT OR IGNORE INTO ${to.dictionary} SELECT id, text FROM ${dictionary} WHERE id IN (${texts.join(' UNION ')})`,
-      )
-      .run({ 1: done });
-    const rows = readUnindexed(this.#sql, { id, generation, indexed: done }, new RowReader(this.#sql));
-    addTerms(this.#sql, { id, generation }, rows);
-  }
+/** Takes a closed partition of which nobody keeps a row out of the list. */
+function retire(sql: Statements): boolean {
+  const { changes } = sql
+    .of(
+      `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
+       SELECT id, generation, first_row, last_row, 1 FROM partitions p
+       WHERE last_row IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM partition_tenants t JOIN logs l ON l.tenant = t.tenant
+         WHERE t.partition = p.id AND t.last_position >= l.first) ORDER BY first_row LIMIT 1`,
+    )
+    .run();
+  if (changes === 0) return false;
+  sql.of('DELETE FROM partitions WHERE id IN (SELECT id FROM retired_partitions WHERE whole = 1)').run();
+  return true;
+}
 
-  /** Puts the finished copy in the place of what it was made of. */
-  #switchTo({ id, generation }: Pick<Retired, 'id' | 'generation'>, used: number): void {
-    const { log } = tablesOf({ id, generation });
-    this.#sql.of('UPDATE partitions SET generation = ?, sealed = 0 WHERE id = ?').run(generation, id);
-    this.#sql
+/** Once too many rows are dead, begins to write the partition anew that has the most of them. */
+function startCopy(sql: Statements, tolerated: number): boolean {
+  const worst = sql
+    .of<[{ tolerated: number }], { id: number; generation: number }>(
+      `WITH counts AS MATERIALIZED (
+         SELECT p.id, p.generation, sum(last_position + 1 - first_position) AS rows,
+           sum(max(0, min(l.first, last_position + 1) - first_position)) AS dead
+         FROM partitions p JOIN partition_tenants t ON t.partition = p.id JOIN logs l ON l.tenant = t.tenant
+         WHERE p.last_row IS NOT NULL GROUP BY p.id)
+       SELECT id, generation FROM counts
+       WHERE (SELECT sum(dead) FROM counts) > iif(@tolerated = 0, 0, max(@tolerated, (SELECT sum(rows) FROM counts) * ${mostDeadShare}))
+       ORDER BY dead DESC LIMIT 1`,
+    )
+    .get({ tolerated });
+  if (!worst) return false;
+  const { id, generation } = worst;
+  createLogTables(sql.db, { id, generation: generation + 1 });
+  sql
+    .of(
+      `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
+       SELECT id, generation + 1, first_row, ${unfinished}, 0 FROM partitions WHERE id = ?`,
+    )
+    .run(id);
+  return true;
+}
+
+/** Copies some rows that are kept to the next generation, after those that it has. */
+function copySome(sql: Statements, { id, generation, firstRow }: Retired, size: number): void {
+  const used = generation - 1;
+  const { log: from, dictionary, state, receipts } = tablesOf({ id, generation: used });
+  const to = tablesOf({ id, generation });
+  const lastCopied = () =>
+    sql.of<[], { row: number | null }>(`SELECT max(row) AS row FROM ${to.log}`).get()?.row ?? firstRow - 1;
+  const done = lastCopied();
+  const { changes } = sql
+    .of(
+      `INSERT INTO ${to.log} (${storedColumns.join(', ')})
+       SELECT ${storedColumns.map((column) => `n.${column}`).join(', ')} FROM ${from} n JOIN logs l ON l.tenant = n.tenant
+       WHERE n.row > ? AND n.position >= l.first ORDER BY n.row LIMIT ?`,
+    )
+    .run(done, size);
+  const end = changes === 0 ? Number.MAX_SAFE_INTEGER : lastCopied();
+  // What has changed about rows that are not copied.
+  for (const table of [state, receipts])
+    sql
       .of(
-        `UPDATE retired_partitions SET (generation, last_row) = (?, p.last_row) FROM partitions p WHERE p.id = retired_partitions.id AND p.id = ?`,
+        `DELETE FROM ${table} WHERE row > ? AND row <= ? AND NOT EXISTS (SELECT 1 FROM ${to.log} n WHERE n.row = ${table}.row)`,
       )
-      .run(used, id);
-    const ofTenant = `FROM ${log} n WHERE n.tenant = partition_tenants.tenant`;
-    this.#sql
-      .of(`DELETE FROM partition_tenants WHERE partition = ? AND NOT EXISTS (SELECT 1 ${ofTenant})`)
-      .run(id);
-    this.#sql
-      .of(
-        `UPDATE partition_tenants SET (first_position, entries) =
-           (SELECT min(position), last_position + 1 - min(position) ${ofTenant}) WHERE partition = ?`,
-      )
-      .run(id);
-  }
+      .run(done, end);
+  if (changes === 0) return switchTo(sql, { id, generation }, used);
+  const texts = dictionaryColumns.map(
+    (column) => `SELECT ${column} FROM ${to.log} WHERE row > ?1 AND typeof(${column}) = 'integer'`,
+  );
+  sql
+    .of<[{ 1: number }], never>(
+      `INSERT OR IGNORE INTO ${to.dictionary} SELECT id, text FROM ${dictionary} WHERE id IN (${texts.join(' UNION ')})`,
+    )
+    .run({ 1: done });
+  const rows = readUnindexed(sql, { id, generation, indexed: done }, new RowReader(sql));
+  addTerms(sql, { id, generation }, rows);
+}
+
+/** Puts the finished copy in the place of what it was made of. */
+function switchTo(sql: Statements, { id, generation }: PartitionName, used: number): void {
+  const { log } = tablesOf({ id, generation });
+  sql.of('UPDATE partitions SET generation = ?, sealed = 0 WHERE id = ?').run(generation, id);
+  sql
+    .of(
+      `UPDATE retired_partitions SET (generation, last_row) = (?, p.last_row) FROM partitions p WHERE p.id = retired_partitions.id AND p.id = ?`,
+    )
+    .run(used, id);
+  const ofTenant = `FROM ${log} n WHERE n.tenant = partition_tenants.tenant`;
+  sql.of(`DELETE FROM partition_tenants WHERE partition = ? AND NOT EXISTS (SELECT 1 ${ofTenant})`).run(id);
+  sql
+    .of(
+      `UPDATE partition_tenants SET (first_position, entries) =
+         (SELECT min(position), last_position + 1 - min(position) ${ofTenant}) WHERE partition = ?`,
+    )
+    .run(id);
 }
 
 /** An older version may have begun to drop it: what goes first is the page of the index with the lowest number, which each has. */

@@ -7,13 +7,13 @@ import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { damaged } from './disk-errors.ts';
 import { DiskSpace } from './disk-space.ts';
-import { createSqliteHistory } from './history.ts';
-import type { TenantLivePosition } from './jobs.ts';
-import type { LogReader } from './log-reader.ts';
+import { createSqliteHistory, type SqliteThreads } from './history.ts';
+import type { logReads } from './log-reader.ts';
 import type { LogSizes } from './log-writer.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { ensurePartition } from './partitions.ts';
 import type { ReaderData } from './reader-thread.ts';
+import type { TenantLivePosition } from './retention.ts';
 import { createSqliteStatistics } from './statistics.ts';
 import { remote, WorkerClient } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
@@ -88,8 +88,8 @@ export function openSqlite(options: SqliteOptions): Storage {
   const searches = new FairQueue();
   const threads = {
     queue,
-    reader: remote<LogReader>(readers.short.get),
-    searcher: remote<LogReader>(readers.search.get),
+    reader: remote<typeof logReads>(readers.short.get),
+    searcher: remote<typeof logReads>(readers.search.get),
     searches,
   };
   space.watch((problem) => {
@@ -101,12 +101,12 @@ export function openSqlite(options: SqliteOptions): Storage {
     history: createSqliteHistory(threads),
     statistics: createSqliteStatistics(threads),
     builder: createSqliteBuilder(),
-    executor: executor(queue, readers.short.get),
+    executor: executor(threads),
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
       const expired = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
       sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePosition) : beforeAll;
-      return queue.push({ kind: 'sweep', now, expired });
+      return queue.push('sweep', now, expired);
     },
     queueDepth: () => queue.depth,
     problem: () => queue.problem,
@@ -194,10 +194,13 @@ function atMostOnceAMinute(report: (message: string) => void): (message: string)
   };
 }
 
-function executor(queue: WriteQueue, reader: () => WorkerClient): SqlExecutor {
+function executor({ queue, reader }: SqliteThreads): SqlExecutor {
   return {
-    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader().call<T[]>('sql', { sql, parameters }),
+    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader.sql(sql, parameters) as Promise<T[]>,
     write: (queries) =>
-      queue.push({ kind: 'sql', statements: queries.map(({ sql, parameters }) => ({ sql, parameters })) }),
+      queue.push(
+        'sql',
+        queries.map(({ sql, parameters }) => ({ sql, parameters })),
+      ),
   };
 }

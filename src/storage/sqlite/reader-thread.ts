@@ -3,10 +3,12 @@ import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { unavailable } from '#core/errors.ts';
 import { lowerPriority } from '../low-priority.ts';
-import { type Db, openReadOnly } from './database.ts';
+import { closeQuietly, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
-import { LogReader } from './log-reader.ts';
+import { logReads } from './log-reader.ts';
 import { Statements } from './partitions.ts';
+import { RowReader } from './rows.ts';
+import type { LogConnection } from './search.ts';
 import { serveWorker } from './thread.ts';
 
 /** What the thread is started with. */
@@ -20,64 +22,49 @@ const { path, lowPriority } = workerData as ReaderData;
 // Only Linux has a priority for each thread; elsewhere the call would change the whole process.
 if (lowPriority && platform() === 'linux') lowerPriority();
 
-interface Session {
-  readonly db: Db;
-  readonly log: LogReader;
-}
-
-let session: Session | undefined;
+let connection: LogConnection | undefined;
 const reportedSqlChars = 200;
 
-function open(): Session {
-  const db = openReadOnly(path);
-  return { db, log: new LogReader(new Statements(db)) };
+function open(): LogConnection {
+  const sql = new Statements(openReadOnly(path));
+  return { sql, reader: new RowReader(sql) };
+}
+
+function close(): void {
+  closeQuietly(connection?.sql.db);
+  connection = undefined;
 }
 
 /**
- * Reads on the open connection. After a failed read the connection is closed, and the next read opens a new one, because the
- * disk may have been away for a while.
+ * Reads on one snapshot of the database. After a failed read the connection is closed, and the next read opens a new one,
+ * because the disk may have been away for a while.
  * @throws AppError `unavailable` when the file is damaged or the disk fails.
  */
-async function read<T>(work: (session: Session) => T, what = 'reading'): Promise<Awaited<T>> {
+async function read(op: keyof typeof logReads, args: readonly unknown[]): Promise<unknown> {
   try {
-    session ??= open();
-    return await work(session);
+    connection ??= open();
+    const { sql } = connection;
+    sql.of('BEGIN').run();
+    try {
+      return await (logReads[op] as (...given: unknown[]) => unknown)(connection, ...args);
+    } finally {
+      // Some errors have ended it.
+      if (sql.db.inTransaction) sql.of('COMMIT').run();
+    }
   } catch (error) {
     if (isDamage(error)) {
-      closeSession();
+      close();
+      const what = op === 'sql' ? String(args[0]).slice(0, reportedSqlChars) : 'reading';
       thread.notify({ damage: damageReport(error, what) });
       throw unavailable(damaged, error);
     }
     if (!isDiskFailure(error)) throw error;
-    closeSession();
+    close();
     throw unavailable(`the disk refused a read (${(error as Error).message})`, error);
   }
 }
 
-function closeSession(): void {
-  const broken = session;
-  session = undefined;
-  try {
-    broken?.db.close();
-  } catch {
-    // The connection is unusable anyway.
-  }
-}
-
-/** A statement of the directory, or a method of the log's reader on one snapshot of the database. */
-const thread = serveWorker((op, args) => {
-  if (op === 'sql') {
-    const { sql, parameters } = args as { readonly sql: string; readonly parameters: readonly unknown[] };
-    return read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars));
-  }
-  return read(async ({ db, log }) => {
-    const methods = log as unknown as Readonly<Record<string, (...of: unknown[]) => unknown>>;
-    db.exec('BEGIN');
-    try {
-      return await methods[op]?.(...(args as unknown[]));
-    } finally {
-      // Some errors have ended it.
-      if (db.inTransaction) db.exec('COMMIT');
-    }
-  });
-}, closeSession);
+const thread = serveWorker(
+  (op, args) => read(op as keyof typeof logReads, args as readonly unknown[]),
+  close,
+);

@@ -14,10 +14,10 @@ import {
 } from './backup.ts';
 import type { Db } from './database.ts';
 import { flushToDisk, hasOurHeader, realDatabasePath } from './database-file.ts';
-import { isDamage } from './disk-errors.ts';
+import { isBusy, isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
 import { LogWriter } from './log-writer.ts';
-import { Maintenance } from './maintenance.ts';
+import { maintain } from './maintenance.ts';
 import { assertSchema, migrate } from './migrate.ts';
 import { readNewest } from './partitions.ts';
 
@@ -133,10 +133,8 @@ function foldLog(databasePath: string): void {
     db.pragma('journal_mode = DELETE');
   } catch (error) {
     if (isDamage(error)) return;
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
-      throw new AppError('conflict', `another process has ${databasePath} open: wait for it, or end it`);
-    }
-    throw error;
+    if (!isBusy(error)) throw error;
+    throw new AppError('conflict', `another process has ${databasePath} open: wait for it, or end it`);
   } finally {
     db.close();
   }
@@ -159,12 +157,11 @@ const purgeStep = { rows: 10_000, pages: 1_000 };
  */
 export function purge(db: Db): void {
   const log = new LogWriter(db);
-  const maintenance = new Maintenance(log.sql, 0);
   log.transaction(() => {
     log.indexAll();
     const { indexed, firstRow } = readNewest(log.sql);
     if (indexed >= firstRow) log.closePartition();
   });
-  while (log.transaction(() => maintenance.step(purgeStep)));
+  while (log.transaction(() => maintain(log, purgeStep, 0)));
   db.exec('VACUUM');
 }

@@ -2,14 +2,13 @@
  * Retention. A reader finds how far it goes, so that the writer only has to move the beginning of a tenant's log; and what
  * else the writer deletes because its time is over.
  */
-import type { TenantId } from '#core/ports.ts';
+import type { LivePosition, TenantId } from '#core/ports.ts';
 import {
   type RetentionBounds,
   type RetentionEntry,
   type RetentionStep,
   RetentionWalk,
 } from '../retention.ts';
-import type { Job, RetainResult } from './jobs.ts';
 import { idAt, partitionsFrom } from './log-lookup.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 import { type Statements, tablesOf } from './partitions.ts';
@@ -24,9 +23,14 @@ const maxCleared = 500;
 /** The most acknowledgements that one transaction of retention deletes. */
 const maxDeletedAcknowledgements = 10_000;
 
+/** The position of a live notification, with its tenant. */
+export interface TenantLivePosition extends LivePosition {
+  readonly tenant: TenantId;
+}
+
 /** The next step; undefined when nothing is beyond either bound. */
 export function retentionStep(
-  sql: Statements,
+  { sql }: { readonly sql: Statements },
   tenant: TenantId,
   bounds: RetentionBounds,
 ): RetentionStep | undefined {
@@ -51,23 +55,22 @@ export function retentionStep(
 
 /**
  * Moves the start of a log to `step.first`. First clears the older notifications that panels still show, and adds an
- * entry to the log for each. Returns `more: true` while some are left; the caller then calls it again. Runs inside the
+ * entry to the log for each. Returns true while some are left; the caller then calls it again. Runs inside the
  * caller's transaction, as the next.
  */
-export function retain(
-  writer: LogWriter,
-  { tenant, step, now }: Extract<Job, { kind: 'retain' }>,
-): RetainResult {
+export function retain(writer: LogWriter, tenant: TenantId, step: RetentionStep, now: number): boolean {
   const { sql } = writer;
   const log = writer.logs.of(tenant);
-  if (log.first !== step.from) return { more: false };
+  if (log.first !== step.from) return false;
   const live = liveBelow(sql, tenant, step.first);
   const drop = sql.of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?');
   for (const row of live) {
     if (row.expires_at !== null && row.expires_at <= now) drop.run(tenant, row.rank, row.position);
     else writer.takeOff(tenant, row, idAt(sql, row.row), { reason: 'cleared', by: 'retention', at: now });
   }
-  if (live.length === maxCleared) return { more: true };
+  if (live.length === maxCleared) return true;
+  writer.mayHaveDead = true;
+  writer.needsMaintenance = true;
   log.first = step.first;
   log.firstRow = step.firstRow;
   log.notifications = Math.max(0, log.notifications - step.notifications);
@@ -75,11 +78,15 @@ export function retain(
   sql
     .of(`DELETE FROM acknowledgements WHERE tenant = ? AND row < ? LIMIT ${maxDeletedAcknowledgements}`)
     .run(tenant, log.firstRow);
-  return { more: false };
+  return false;
 }
 
 /** Deletes `expired` from `live`, and expired idempotency keys. Returns the number of deleted rows of both. */
-export function sweep(sql: Statements, { now, expired }: Extract<Job, { kind: 'sweep' }>): number {
+export function sweep(
+  { sql }: Pick<LogWriter, 'sql'>,
+  now: number,
+  expired: readonly TenantLivePosition[],
+): number {
   let deleted = sql
     .of(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${maxDeletedKeys}`)
     .run(now).changes;

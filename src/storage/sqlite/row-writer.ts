@@ -1,8 +1,7 @@
 /** Writes the rows of notifications to the newest partition's log. */
 import { DictionaryWriter } from './dictionary.ts';
-import type { DraftRow } from './jobs.ts';
 import { type Statements, tablesOf } from './partitions.ts';
-import { type PartitionName, toBlob } from './rows.ts';
+import { type DraftRow, type PartitionName, toBlob } from './rows.ts';
 
 interface RowPlace {
   readonly row: number;

@@ -1,5 +1,5 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
-import type { Entry, Notification } from '#core/ports.ts';
+import type { Entry, Notification, NotificationDraft } from '#core/ports.ts';
 import { isUuid, rowBytesOver, rowBytesSqlOver, toChange } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { Routes } from './routes.ts';
@@ -41,6 +41,21 @@ export interface NotificationRow extends EntryRow {
   readonly token_id: StoredText;
   readonly throttled_on: Buffer | null;
   readonly throttle_count: number;
+}
+
+/** A draft whose route is JSON text, which is encoded once for each distinct route. */
+export interface DraftRow extends Omit<NotificationDraft, 'route'> {
+  readonly route: string;
+  /** Whether the route leads to any panel. */
+  readonly shown: boolean;
+}
+
+/** An entry of the log about a notification. */
+export interface ChangeRow {
+  readonly reason: string;
+  readonly by: string;
+  readonly at: number;
+  readonly note?: string | null;
 }
 
 /** The columns that are stored, in the order in which a row is written. */

@@ -13,6 +13,7 @@ import {
   type LogSearch,
   type StateRow,
   searchInSteps,
+  timer,
   toSearchable,
 } from '../log-search.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
@@ -205,7 +206,7 @@ export function openSearch(
 export async function searchPage(
   connection: LogConnection,
   { tenant, query, options }: { tenant: TenantId; query: Query; options: SearchOptions },
-  isOver: () => boolean = () => false,
+  isOver = timer(options.timeoutMs),
 ): Promise<SearchPage> {
   const search = openSearch(connection, tenant, query, { ...options, isOver });
   return search ? resultOf(searchInSteps(search, options, isOver)) : emptyPage;

@@ -27,8 +27,8 @@ export function createSqliteStatistics({
       let leftMs = countBudgetMs;
       let next: number | undefined;
       const step = async () => {
-        const request = { ...times, now, ...(next !== undefined && { next }) };
-        const part = await searcher.count(tenant, query, request, stepMs);
+        const request = { ...times, now, timeoutMs: stepMs, ...(next !== undefined && { next }) };
+        const part = await searcher.count({ tenant, query, request });
         tally.addAll(part.counts);
         leftMs -= part.tookMs;
         next = part.next ?? undefined;

@@ -1,6 +1,5 @@
 /** RPC with a worker thread: the client, and the server in the thread. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { ErrorCode } from '#contract/errors.ts';
 import { AppError, unavailable } from '#core/errors.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
@@ -11,11 +10,10 @@ interface Request {
   readonly args: unknown;
 }
 
-interface Failure {
-  readonly code: ErrorCode | undefined;
+/** Of an error what crosses between threads: an AppError has a code. */
+export interface Failure extends Partial<Pick<AppError, 'code' | 'retryAfterSeconds'>> {
   readonly message: string;
-  readonly retryAfterSeconds: number | undefined;
-  readonly stack: string | undefined;
+  readonly stack?: string | undefined;
 }
 
 type Reply =
@@ -102,9 +100,9 @@ export class WorkerClient {
   }
 }
 
-/** The methods of an object that lives in a thread. */
+/** Functions that run in a thread, on what is open there. */
 export type Remote<T> = {
-  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R
+  readonly [K in keyof T]: T[K] extends (session: never, ...args: infer A) => infer R
     ? (...args: A) => Promise<Awaited<R>>
     : never;
 };
@@ -182,29 +180,14 @@ function received(port: MessagePort): Request | undefined {
   return (receiveMessageOnPort(port) as { message: Request } | undefined)?.message;
 }
 
-function toFailure(error: unknown): Failure {
-  if (error instanceof AppError) {
-    return {
-      code: error.code,
-      message: error.message,
-      retryAfterSeconds: error.retryAfterSeconds,
-      stack: undefined,
-    };
-  }
+export function toFailure(error: unknown): Failure {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { code: undefined, message, retryAfterSeconds: undefined, stack };
+  if (!(error instanceof AppError)) return { message, stack };
+  const { code, retryAfterSeconds } = error;
+  return { message, code, retryAfterSeconds };
 }
 
-function toError(failure: Failure): Error {
-  if (failure.code) {
-    const { retryAfterSeconds } = failure;
-    return new AppError(
-      failure.code,
-      failure.message,
-      retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
-    );
-  }
-  const error = new Error(failure.message);
-  if (failure.stack) error.stack = failure.stack;
-  return error;
+export function toError({ message, stack, code, retryAfterSeconds }: Failure): Error {
+  if (code === undefined) return Object.assign(new Error(message), { stack });
+  return new AppError(code, message, { retryAfterSeconds });
 }

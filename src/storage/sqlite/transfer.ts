@@ -18,11 +18,11 @@ import { realDatabasePath } from './database-file.ts';
 import { toDraftRow } from './history.ts';
 import { tryServerLock } from './lock.ts';
 import { findById } from './log-lookup.ts';
-import { LogReader } from './log-reader.ts';
+import { bounds, readAfter } from './log-reader.ts';
 import { LogWriter } from './log-writer.ts';
 import { prepare } from './open.ts';
 import { readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { toBlob, uuidToText } from './rows.ts';
+import { RowReader, toBlob, uuidToText } from './rows.ts';
 
 /**
  * Works in this thread, while it holds the server's lock.
@@ -46,13 +46,13 @@ export async function openSqliteTransfer(
   }
   const builder = createSqliteBuilder();
   const writer = new LogWriter(db);
-  const reader = new LogReader(writer.sql);
+  const log = { sql: writer.sql, reader: new RowReader(writer.sql) };
   return {
     builder,
     executor: executorOf(db),
     log: {
-      bounds: async (tenant) => reader.bounds(tenant),
-      readAfter: async (tenant, position, limit) => reader.readAfter(tenant, position, limit),
+      bounds: async (tenant) => bounds(log, tenant),
+      readAfter: async (tenant, position, limit) => readAfter(log, tenant, position, limit),
     },
     receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
     prepareImport: (tenant, page, now) => async () => importPage(writer, tenant, page, now),
@@ -136,8 +136,7 @@ function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry, now: num
   }
   const { id } = entry;
   const found = findById(writer.sql, tenant, id);
-  if (found && entry.kind === 'clear')
-    return writer.takeOff(tenant, { ...found, expires_at: null }, id, entry).position;
+  if (found && entry.kind === 'clear') return writer.takeOff(tenant, found, id, entry).position;
   if (found && entry.kind === 'acknowledgement')
     return insertAcknowledgement(writer, tenant, found, entry).position;
   const lost = { route: writer.routeNumber(tenant, route), position: 0 };

@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 import { type PackedJobs, unpackJobs } from './batch.ts';
-import type { Job } from './jobs.ts';
+import type { JobOf } from './jobs.ts';
 import type { WorkerClient } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
 
-type ReceiptsJob = Extract<Job, { kind: 'receipts' }>;
-const receipts = (count: number): ReceiptsJob => ({
-  kind: 'receipts',
-  tenant: 1,
-  panel: { id: 'p', tags: [] },
-  receipts: Array.from({ length: count }, (_, i) => ({ id: `n${i}`, state: 'shown', at: i })),
-});
-const clear: Job = { kind: 'clear', tenant: 1, id: 'n', by: 'test', reason: 'cleared', at: 0 };
+const receipts = (count: number): JobOf<'receipts'> => [
+  'receipts',
+  1,
+  { id: 'p', tags: [] },
+  Array.from({ length: count }, (_, i) => ({ id: `n${i}`, state: 'shown', at: i })),
+];
+const clear: JobOf<'clear'> = ['clear', 1, 'n', { by: 'test', reason: 'cleared', at: 0 }];
 
 /** A queue whose writer answers when the test says so. */
 function createQueue(capacity: number) {
@@ -25,7 +24,7 @@ function createQueue(capacity: number) {
 
 test('a writer without work gets a job at once; what comes while it works goes in one message', async () => {
   const { queue, messages } = createQueue(10);
-  const waiting = [queue.push(clear), queue.push(clear), queue.push(clear)];
+  const waiting = [queue.push(...clear), queue.push(...clear), queue.push(...clear)];
   expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1]);
   await new Promise(setImmediate);
   expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1, 2]);
@@ -36,7 +35,7 @@ test('a writer without work gets a job at once; what comes while it works goes i
 test('a request of many receipts is a message of its own, and weighs what it writes', async () => {
   const { queue, messages } = createQueue(10_000);
   const waiting = [clear, clear, receipts(1_000), receipts(1_000)].map((job) =>
-    queue.push(job as ReceiptsJob),
+    queue.push(...(job as JobOf<'receipts'>)),
   );
   expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1, 1_001, 1_000]);
   for (const { answer } of messages) answer();
@@ -45,16 +44,16 @@ test('a request of many receipts is a message of its own, and weighs what it wri
 
 test('receipts that wait for the disk are bounded by their number, and keep no notification out', async () => {
   const { queue, messages } = createQueue(1_500);
-  const waiting = [queue.push(receipts(1_000)), queue.push(receipts(1_000))];
-  await expect(queue.push(receipts(1))).rejects.toMatchObject({
+  const waiting = [queue.push(...receipts(1_000)), queue.push(...receipts(1_000))];
+  await expect(queue.push(...receipts(1))).rejects.toMatchObject({
     code: 'unavailable',
     message: 'not stored: 2000 receipts are waiting for the disk; try again',
   });
-  waiting.push(queue.push(clear) as never);
+  waiting.push(queue.push(...clear) as never);
   await new Promise(setImmediate);
   for (const { answer } of messages) answer();
   await Promise.all(waiting);
-  const again = queue.push(receipts(100));
+  const again = queue.push(...receipts(100));
   messages.at(-1)?.answer();
   await again;
 });

@@ -1,7 +1,8 @@
-import { AppError, unavailable } from '#core/errors.ts';
+import { unavailable } from '#core/errors.ts';
 import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
-import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
-import type { WorkerClient } from './thread.ts';
+import type { Job, JobAnswer, JobKind, JobResult } from './jobs.ts';
+import type { AppendResult } from './log-writer.ts';
+import { toError, type WorkerClient } from './thread.ts';
 
 /**
  * A job is sent at once to a writer that has nothing to do, and others when they have about this many rows, so that the writer
@@ -16,7 +17,7 @@ type ReportedState = 'writer' | 'free space' | 'damage';
 
 interface Waiting {
   readonly job: Job;
-  resolve(value: JobResults[Job['kind']]): void;
+  resolve(value: JobResult): void;
   reject(error: unknown): void;
 }
 
@@ -76,7 +77,7 @@ export class WriteQueue {
    * The problem that refuses a job of this kind; undefined if it is accepted. A nearly full disk refuses the jobs that grow
    * with traffic, but a token can still be revoked. A failed or stalled disk accepts only the jobs that free space.
    */
-  #problemFor(kind: Job['kind']): string | undefined {
+  #problemFor(kind: JobKind): string | undefined {
     if (kind === 'retain' || kind === 'sweep') return undefined;
     const grows = kind === 'append' || kind === 'receipts';
     return (
@@ -93,15 +94,16 @@ export class WriteQueue {
    * Resolves once the job is durable.
    * @throws AppError `unavailable` at once when the queue is full, or when a state of the disk refuses the job.
    */
-  push<K extends Job['kind']>(job: Extract<Job, { kind: K }>): Promise<JobResults[K]> {
-    const problem = this.#problemFor(job.kind);
+  push<J extends Job>(...job: J): Promise<JobResult<J[0]>> {
+    const [kind] = job;
+    const problem = this.#problemFor(kind);
     if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#capacity) {
       return Promise.reject(
         unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`),
       );
     }
-    if (job.kind === 'receipts' && this.#receiptsWaiting >= this.#capacity) {
+    if (kind === 'receipts' && this.#receiptsWaiting >= this.#capacity) {
       return Promise.reject(
         unavailable(`not stored: ${this.#receiptsWaiting} receipts are waiting for the disk; try again`),
       );
@@ -156,23 +158,16 @@ export class WriteQueue {
   }
 }
 
-const receiptsIn = ({ job }: Waiting) => (job.kind === 'receipts' ? weightOf(job) : 0);
+const receiptsIn = ({ job }: Waiting) => (job[0] === 'receipts' ? weightOf(job) : 0);
 
 const isStored = ({ job }: Waiting, answer: JobAnswer | undefined): boolean =>
-  job.kind === 'append' &&
+  job[0] === 'append' &&
   answer !== undefined &&
   'value' in answer &&
   (answer.value as AppendResult).kind === 'stored';
 
 function settle({ resolve, reject }: Waiting, answer: JobAnswer | undefined): void {
-  if (!answer) return reject(new Error('the writer left a job without an answer'));
-  if ('value' in answer) return resolve(answer.value);
-  const { code, message } = answer.refused;
-  reject(
-    code === undefined
-      ? new Error(message)
-      : code === 'unavailable'
-        ? unavailable(message)
-        : new AppError(code, message),
-  );
+  if (!answer) reject(new Error('the writer left a job without an answer'));
+  else if ('value' in answer) resolve(answer.value);
+  else reject(toError(answer.failure));
 }
