@@ -15,8 +15,10 @@ const tenant = 7;
 const termsOf = (draft: NotificationDraft, of = tenant) =>
   new Set(indexTerms(of, draft, draft.route).split(' '));
 
-function finds(terms: TermExpression, given: ReadonlySet<string>): boolean {
-  switch (terms.kind) {
+function finds(terms: TermExpression | undefined, given: ReadonlySet<string>): boolean {
+  switch (terms?.kind) {
+    case undefined:
+      return false;
     case 'term':
       return terms.prefix ? [...given].some((term) => term.startsWith(terms.term)) : given.has(terms.term);
     case 'and':
@@ -113,8 +115,8 @@ test('a search of words alone is narrowed to its tenant', () => {
   expect(compileQuery(asked, tenant).terms).toEqual({
     kind: 'and',
     of: [
-      { kind: 'term', term: '7.all', prefix: false },
       { kind: 'term', term: 'disk', prefix: false },
+      { kind: 'term', term: '7.all', prefix: false },
     ],
   });
 });

@@ -1,11 +1,10 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
-import { type AddressKey, compareAddresses } from '../addresses.ts';
 import type { TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
+import { blocksOf } from './address-blocks.ts';
 import {
   type AddressField,
   addressDigits,
-  addressHex,
   addressTerm,
   cut,
   flagTerm,
@@ -25,25 +24,27 @@ export type TermExpression =
   | { readonly kind: 'without'; readonly of: TermExpression; readonly not: TermExpression };
 
 export interface CompiledQuery {
-  /** Finds every match, and nothing else if `exact`. Only rows of this tenant. */
-  readonly terms: TermExpression;
+  /** Finds every match, and nothing else if `exact`. Only rows of this tenant. undefined: nothing matches. */
+  readonly terms: TermExpression | undefined;
+  /**
+   * Finds every match that is not on panels now; undefined: every match is. It is `terms` itself if being on panels makes no
+   * notification match.
+   */
+  readonly termsUnlessLive: TermExpression | undefined;
   /** Otherwise a row that was found must be tested too (`search-evaluate.ts`). */
   readonly exact: boolean;
   /** Every match was received at `after` or later, and before `before`. The terms do not contain the time. Unix milliseconds. */
   readonly after: number;
   readonly before: number;
-  /** Every match is on panels now. */
-  readonly live: boolean;
 }
 
-/** The rows of a part of the query; `undefined` if terms cannot restrict them, so any row may match. */
+type Rows = TermExpression | 'all' | 'none';
+
+/** The rows of a part of the query: `all` also if terms cannot restrict them. */
 interface Part {
-  readonly terms: TermExpression | undefined;
+  readonly rows: Rows;
   readonly exact: boolean;
 }
-
-/** The most blocks of an address range; otherwise one larger block is used. */
-const mostBlocks = 64;
 
 export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
   const conjuncts = query.kind === 'and' ? query.terms : [query];
@@ -55,44 +56,76 @@ export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
     else if (term.kind === 'before') before = Math.min(before, term.at);
     else rest.push(term);
   }
-  const compiler = new Compiler(tenant);
-  const { terms, exact } = compiler.all(rest);
-  const live = rest.some((term) => term.kind === 'is' && term.states.every((state) => state === 'live'));
-  return { terms: compiler.ofTenant(terms), exact, after, before, live };
+  const { rows, exact } = new Compiler(tenant, false).all(rest);
+  const terms = ofTenant(rows, tenant);
+  const isForLive = rest.some((term) => asksForLive(term));
+  const termsUnlessLive = isForLive ? ofTenant(new Compiler(tenant, true).all(rest).rows, tenant) : terms;
+  return { terms, termsUnlessLive, exact, after, before };
+}
+
+/** Whether being on panels can make a notification match; with `isNegated`, whether not being there can. */
+function asksForLive(query: Query, isNegated = false): boolean {
+  if (query.kind === 'and' || query.kind === 'or')
+    return query.terms.some((term) => asksForLive(term, isNegated));
+  if (query.kind === 'not') return asksForLive(query.term, !isNegated);
+  return query.kind === 'is' && !isNegated && query.states.includes('live');
+}
+
+/** Words are shared by all tenants, so the tenant's own term is added unless a field term is present. */
+function ofTenant(rows: Rows, tenant: TenantId): TermExpression | undefined {
+  if (rows === 'none') return undefined;
+  const everything = one(flagTerm(tenant, 'all'));
+  if (rows === 'all') return everything;
+  return isOfTenant(rows) ? rows : { kind: 'and', of: [rows, everything] };
+}
+
+function isOfTenant(terms: TermExpression): boolean {
+  switch (terms.kind) {
+    case 'term':
+      return terms.term.includes('.');
+    case 'and':
+      return terms.of.some(isOfTenant);
+    case 'or':
+      return terms.of.every(isOfTenant);
+    case 'without':
+      return isOfTenant(terms.of);
+  }
+}
+
+/** A notification for panels is in one of these states at a time. */
+const lifetimes: readonly SearchState[] = ['live', 'expired', 'cleared'];
+
+/** Whether some conditions want different ones of {@link lifetimes}. */
+function contradict(queries: readonly Query[]): boolean {
+  const wanted = queries.flatMap((query) =>
+    query.kind === 'is' && query.states.every((state) => lifetimes.includes(state)) ? [query.states] : [],
+  );
+  return !lifetimes.some((state) => wanted.every((states) => states.includes(state)));
 }
 
 class Compiler {
   readonly #tenant: TenantId;
-  readonly #everything: TermExpression;
+  readonly #noneIsLive: boolean;
+  readonly #everything: TermExpression & { readonly kind: 'term' };
 
-  constructor(tenant: TenantId) {
+  /** `noneIsLive`: for notifications that are not on panels now. */
+  constructor(tenant: TenantId, noneIsLive: boolean) {
     this.#tenant = tenant;
+    this.#noneIsLive = noneIsLive;
     this.#everything = one(flagTerm(tenant, 'all'));
   }
 
-  /** Words are shared by all tenants, so the tenant's own term is added unless a field term is present. */
-  ofTenant(terms: TermExpression | undefined): TermExpression {
-    if (!terms) return this.#everything;
-    return this.#isOfTenant(terms) ? terms : and([this.#everything, terms]);
-  }
-
-  #isOfTenant(terms: TermExpression): boolean {
-    switch (terms.kind) {
-      case 'term':
-        return terms.term.includes('.');
-      case 'and':
-        return terms.of.some((part) => this.#isOfTenant(part));
-      case 'or':
-        return terms.of.every((part) => this.#isOfTenant(part));
-      case 'without':
-        return this.#isOfTenant(terms.of);
-    }
+  /** The conjunction of the queries. */
+  all(queries: readonly Query[]): Part {
+    if (contradict(queries)) return { rows: 'none', exact: true };
+    const parts = queries.map((query) => this.#part(query));
+    return { rows: this.#and(parts.map(({ rows }) => rows)), exact: parts.every(({ exact }) => exact) };
   }
 
   #part(query: Query): Part {
     switch (query.kind) {
       case 'all':
-        return { terms: undefined, exact: true };
+        return { rows: 'all', exact: true };
       case 'and':
         return this.all(query.terms);
       case 'or':
@@ -104,28 +137,28 @@ class Compiler {
     }
   }
 
-  /** The conjunction of the queries; negated ones are subtracted. */
-  all(queries: readonly Query[]): Part {
-    const wanted: TermExpression[] = [];
-    const unwanted: TermExpression[] = [];
-    let exact = true;
-    for (const query of queries) {
-      const part = this.#part(query.kind === 'not' ? query.term : query);
-      exact &&= part.exact;
-      if (query.kind !== 'not') {
-        if (part.terms) wanted.push(part.terms);
-      } else if (part.exact) {
-        unwanted.push(part.terms ?? this.#everything);
-      }
-    }
-    const terms = wanted.length > 0 ? and(wanted) : undefined;
-    if (unwanted.length === 0) return { terms, exact };
-    return { terms: { kind: 'without', of: this.ofTenant(terms), not: or(unwanted) }, exact };
+  #not({ rows, exact }: Part): Part {
+    return { rows: exact ? this.#without('all', rows) : 'all', exact };
   }
 
-  #not({ terms, exact }: Part): Part {
-    if (!exact) return { terms: undefined, exact: false };
-    return { terms: { kind: 'without', of: this.#everything, not: terms ?? this.#everything }, exact };
+  /** What only excludes rows is subtracted from the others, so that not all rows of the tenant need to be read. */
+  #and(given: readonly Rows[]): Rows {
+    const wanted: TermExpression[] = [];
+    const unwanted: TermExpression[] = [];
+    for (const rows of given) {
+      if (rows === 'none') return 'none';
+      if (rows === 'all') continue;
+      if (rows.kind === 'without' && rows.of === this.#everything) unwanted.push(rows.not);
+      else wanted.push(rows);
+    }
+    const rows = wanted.length > 0 ? joined('and', wanted) : 'all';
+    return unwanted.length > 0 ? this.#without(rows, joined('or', unwanted)) : rows;
+  }
+
+  #without(of: Rows, not: Rows): Rows {
+    if (of === 'none' || not === 'all') return 'none';
+    if (not === 'none') return of;
+    return { kind: 'without', of: of === 'all' ? this.#everything : of, not };
   }
 
   #term(term: Term): Part {
@@ -144,17 +177,24 @@ class Compiler {
       case 'rule':
         return this.#values(term.kind, term.ids);
       case 'panel':
-        return { terms: or(term.panels.flatMap((panel) => this.#reaching(panel))), exact: true };
+        return {
+          rows: joined(
+            'or',
+            term.panels.flatMap((panel) => this.#reaching(panel)),
+          ),
+          exact: true,
+        };
       case 'is':
         return any(term.states.map((state) => this.#state(state)));
       case 'after':
       case 'before':
-        return { terms: undefined, exact: false };
+        return { rows: 'all', exact: false };
     }
   }
 
   #values(field: ValueTermField, values: readonly string[]): Part {
-    return { terms: or(values.map((value) => one(valueTerm(this.#tenant, field, value)))), exact: true };
+    const terms = values.map((value) => one(valueTerm(this.#tenant, field, value)));
+    return { rows: joined('or', terms), exact: true };
   }
 
   #reaching({ id, tags }: PanelAddress): TermExpression[] {
@@ -175,20 +215,18 @@ class Compiler {
     if (typeof first === 'object') ends.push(one(valueTerm(this.#tenant, field, first.literal), true));
     if (field === 'host' && typeof last === 'object')
       ends.push(one(valueTerm(this.#tenant, 'tsoh', reversed(last.literal)), true));
-    if (ends.length === 0) return { terms: undefined, exact: false };
+    if (ends.length === 0) return { rows: 'all', exact: false };
     const isEndOnly = parts.length === 2 && parts.includes('*');
-    return { terms: and(ends), exact: isEndOnly };
+    return { rows: joined('and', ends), exact: isEndOnly };
   }
 
-  #addresses(field: AddressField, { low, high }: AddressPattern): Part {
-    const blocks = [...families({ low, high })].flatMap(([from, upTo]) => blocksOf(from, upTo));
-    const exact = blocks.length <= mostBlocks;
-    const used = exact ? blocks : [...families({ low, high })].map(([from, upTo]) => commonBlock(from, upTo));
-    const terms = used.map(({ family, digits }) => {
+  #addresses(field: AddressField, range: AddressPattern): Part {
+    const { blocks, exact } = blocksOf(range);
+    const terms = blocks.map(({ family, digits }) => {
       const size = addressDigits[family].find((indexed) => indexed >= digits.length) as number;
       return one(addressTerm(this.#tenant, field, { family, size, digits }), digits.length < size);
     });
-    return { terms: or(terms), exact };
+    return { rows: joined('or', terms), exact };
   }
 
   #state(state: SearchState): Part {
@@ -196,22 +234,21 @@ class Compiler {
     switch (state) {
       case 'muted':
       case 'throttled':
-        return { terms: flag(state), exact: true };
+        return { rows: flag(state), exact: true };
       case 'unrouted':
-        return { terms: { kind: 'without', of: flag('unrouted'), not: flag('throttled') }, exact: true };
+        return { rows: this.#without(flag('unrouted'), flag('throttled')), exact: true };
       case 'acknowledged':
-        return { terms: this.#everything, exact: false };
+        return { rows: 'all', exact: false };
       default: {
-        const not = or([flag('muted'), flag('throttled'), flag('unrouted')]);
-        return { terms: { kind: 'without', of: this.#everything, not }, exact: false };
+        if (state === 'live' && this.#noneIsLive) return { rows: 'none', exact: true };
+        const not = joined('or', [flag('muted'), flag('throttled'), flag('unrouted')]);
+        return { rows: this.#without('all', not), exact: false };
       }
     }
   }
 }
 
-const one = (term: string, prefix = false): TermExpression => ({ kind: 'term', term, prefix });
-const and = (of: readonly TermExpression[]) => joined('and', of);
-const or = (of: readonly TermExpression[]) => joined('or', of);
+const one = (term: string, prefix = false) => ({ kind: 'term', term, prefix }) as const;
 
 function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermExpression {
   const flat = of.flatMap((part) => (part.kind === kind ? part.of : [part]));
@@ -220,79 +257,19 @@ function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermExpressi
 
 function any(parts: readonly Part[]): Part {
   const exact = parts.every((part) => part.exact);
-  const terms: TermExpression[] = [];
-  for (const part of parts) {
-    if (!part.terms) return { terms: undefined, exact };
-    terms.push(part.terms);
-  }
-  return { terms: or(terms), exact };
+  if (parts.some(({ rows }) => rows === 'all')) return { rows: 'all', exact };
+  const terms = parts.flatMap(({ rows }) => (typeof rows === 'string' ? [] : [rows]));
+  return { rows: terms.length > 0 ? joined('or', terms) : 'none', exact };
 }
 
 /** The words of a phrase in any order and field; exact only for a single word anywhere. */
 function phrasePart({ text, prefix }: Phrase, anywhere: boolean): Part {
   const words = wordsOf(text);
-  if (words.length === 0) return { terms: undefined, exact: false };
+  if (words.length === 0) return { rows: 'all', exact: false };
   const isCut = words.some((word) => word.length > wordChars || (prefix && word.length === wordChars));
   const terms = words.map((word, i) => {
     const isWhole = word.length <= wordChars;
     return one(isWhole ? word : cut(word), prefix && i === words.length - 1 && isWhole);
   });
-  return { terms: and(terms), exact: anywhere && words.length === 1 && !isCut };
-}
-
-const firstV4: AddressKey = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0]);
-const lastV4: AddressKey = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255]);
-
-/** Splits a range at the bounds of IPv4 within IPv6. */
-export function* families({
-  low,
-  high,
-}: {
-  low: AddressKey;
-  high: AddressKey;
-}): Iterable<[AddressKey, AddressKey]> {
-  const isBelow = compareAddresses(low, firstV4) < 0;
-  const isAbove = compareAddresses(high, lastV4) > 0;
-  if (isBelow) yield [low, lowest(high, neighbour(firstV4, -1))];
-  if (compareAddresses(low, lastV4) <= 0 && compareAddresses(high, firstV4) >= 0)
-    yield [isBelow ? firstV4 : low, isAbove ? lastV4 : high];
-  if (isAbove) yield [compareAddresses(low, lastV4) > 0 ? low : neighbour(lastV4, 1), high];
-}
-
-const lowest = (a: AddressKey, b: AddressKey) => (compareAddresses(a, b) < 0 ? a : b);
-
-function neighbour(key: AddressKey, step: 1 | -1): AddressKey {
-  const hex = (BigInt(`0x${Buffer.from(key).toString('hex')}`) + BigInt(step)).toString(16).padStart(32, '0');
-  return Uint8Array.from(Buffer.from(hex, 'hex'));
-}
-
-interface Block {
-  readonly family: 4 | 6;
-  /** The first hexadecimal digits of every address in the block. */
-  readonly digits: string;
-}
-
-/** The fewest blocks that hold every address from `low` to `high` and no other; both are of one family. */
-function blocksOf(low: AddressKey, high: AddressKey): Block[] {
-  const { family, digits: from } = addressHex(low);
-  const { digits: upTo } = addressHex(high);
-  const blocks: Block[] = [];
-  const visit = (prefix: string) => {
-    if (blocks.length > mostBlocks) return;
-    const first = prefix.padEnd(from.length, '0');
-    const last = prefix.padEnd(from.length, 'f');
-    if (last < from || first > upTo) return;
-    if (first >= from && last <= upTo) blocks.push({ family, digits: prefix });
-    else for (const digit of '0123456789abcdef') visit(prefix + digit);
-  };
-  visit('');
-  return blocks;
-}
-
-function commonBlock(low: AddressKey, high: AddressKey): Block {
-  const { family, digits: from } = addressHex(low);
-  const { digits: upTo } = addressHex(high);
-  let length = 0;
-  while (length < from.length && from[length] === upTo[length]) length += 1;
-  return { family, digits: from.slice(0, length) };
+  return { rows: joined('and', terms), exact: anywhere && words.length === 1 && !isCut };
 }

@@ -83,6 +83,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   }
 
   async *parts(): AsyncIterable<PostgresPart> {
+    if (!this.compiled.terms) return;
     let { high } = this.range;
     const { exact: isExact } = this.compiled;
     const [, , after, before] = this.values as readonly number[];
@@ -190,7 +191,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
 
   /** The partitions of what is on panels, newest first, if the query asks only for that and it is little. */
   async fewLive(): Promise<readonly Partition[] | undefined> {
-    if (!this.compiled.live) return undefined;
+    if (this.compiled.termsUnlessLive) return undefined;
     const counted = await this.#lanes.reads.query<Partition & { live: number }>(
       this.#tenant,
       'partitions-of-live',
@@ -221,6 +222,8 @@ export async function* searchLog(
 
 /** Bytes. */
 const longestTerm = 2_046;
+/** No notification has this term. */
+const nothing = "'0.none'";
 
 const dialect: TermDialect = {
   and: ' & ',
@@ -228,13 +231,14 @@ const dialect: TermDialect = {
   without: ' & !',
   term(term, prefix) {
     // PostgreSQL takes no longer one, and none is indexed.
-    if (Buffer.byteLength(term) > longestTerm) return "'0.none'";
+    if (Buffer.byteLength(term) > longestTerm) return nothing;
     return `'${term.replace(/['\\]/g, '$&$&')}'${prefix ? ':*' : ''}`;
   },
 };
 
 /** A term expression as PostgreSQL takes it. */
-export const tsqueryOf = (terms: TermExpression): string => writeTerms(terms, dialect);
+export const tsqueryOf = (terms: TermExpression | undefined): string =>
+  terms ? writeTerms(terms, dialect) : nothing;
 
 /** Times as PostgreSQL's whole numbers have them. */
 export const finite = (time: number): number =>

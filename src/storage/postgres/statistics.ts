@@ -1,8 +1,9 @@
 /** What overview, histogram and completion count. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import type { TenantId } from '#core/ports.ts';
+import { families } from '#core/search/address-blocks.ts';
 import { addressDigits, addressHex, addressTerm, valueTerm } from '#core/search/index-terms.ts';
-import { families, type TermExpression } from '#core/search/search-compile.ts';
+import type { TermExpression } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type {
   BusyHost,

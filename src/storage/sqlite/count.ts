@@ -6,13 +6,13 @@
 
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
+import type { TermExpression } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
 import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
 import { resultOf } from '../fair-queue.ts';
 import { type CountPart, countInSteps, type LogRange, timer } from '../log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { matchExpression, rowsMatching } from './row-numbers.ts';
 import type { StoredText } from './rows.ts';
 import { type LogConnection, openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
 
@@ -64,7 +64,7 @@ class Counter {
   /** The levels of which all is counted. */
   readonly #levels: readonly string[] | 'all' | undefined;
   /** For a query that finds all but some rows: those. They are fewer, mostly, and what there is in all is known. */
-  readonly #excluded: string | undefined;
+  readonly #excluded: TermExpression | undefined;
 
   constructor(
     connection: LogConnection,
@@ -78,16 +78,16 @@ class Counter {
     this.#tally = tally;
     const { terms } = search.compiled;
     const isAllButSome =
-      terms.kind === 'without' &&
+      terms?.kind === 'without' &&
       terms.of.kind === 'term' &&
       terms.of.term === flagTerm(search.tenant, 'all');
-    this.#excluded = isAllButSome ? matchExpression({ kind: 'and', of: [terms.of, terms.not] }) : undefined;
+    this.#excluded = isAllButSome ? { kind: 'and', of: [terms.not, terms.of] } : undefined;
     this.#levels = levels ?? (isAllButSome ? 'all' : undefined);
   }
 
   /** Counts a part that the index decides; returns its end. */
   count(part: SqlitePart): number {
-    if (!this.#levels || !this.#hasMinutes(part)) this.#countIndexed(part, this.#search.match, 1);
+    if (!this.#levels || !this.#hasMinutes(part)) this.#countIndexed(part, this.#search.compiled.terms, 1);
     else {
       this.#countMinutes(part.partition, this.#levels);
       if (this.#excluded) this.#countIndexed(part, this.#excluded, -1);
@@ -133,8 +133,8 @@ class Counter {
   }
 
   /** Counts each row that an expression finds as so many. */
-  #countIndexed({ partition, ...range }: SqlitePart, match: string, each: 1 | -1): void {
-    const rows = rowsMatching(this.#sql, partition, match, range);
+  #countIndexed({ partition, ...range }: SqlitePart, terms: TermExpression | undefined, each: 1 | -1): void {
+    const rows = this.#search.find(partition, terms).last(Number.POSITIVE_INFINITY, range);
     if (rows.length === 0) return;
     const runs = this.#minuteRuns(partition, range);
     let run = 0;

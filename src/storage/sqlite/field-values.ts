@@ -2,8 +2,8 @@
 import { addressesFrom } from '#core/address-prefix.ts';
 import { addressText } from '#core/addresses.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
+import { families } from '#core/search/address-blocks.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
-import { families } from '#core/search/search-compile.ts';
 import type { WantedValues } from '#core/statistics.ts';
 import { sortedValues } from '../counting.ts';
 import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';

@@ -4,7 +4,7 @@ import type { BusyHost, MinuteCount } from '#core/statistics.ts';
 import { minuteMs } from '../counting.ts';
 import { partitionsFrom } from './log-lookup.ts';
 import { readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { finite } from './row-numbers.ts';
+import { finite } from './row-minutes.ts';
 import type { NotificationRow } from './rows.ts';
 import type { LogConnection } from './search.ts';
 

@@ -1,6 +1,6 @@
 /** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
+import { type CompiledQuery, compileQuery, type TermExpression } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { resultOf } from '../fair-queue.ts';
@@ -18,8 +18,10 @@ import {
 } from '../log-search.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { finite, matchExpression, numbersIn, rowsInTimes, rowsMatching } from './row-numbers.ts';
+import { finite, rowsInTimes } from './row-minutes.ts';
+import { RowSet } from './row-set.ts';
 import { entryColumns, type NotificationRow, type RowReader } from './rows.ts';
+import { TermIndex } from './term-index.ts';
 
 /** With more notifications on panels than this, "is:live" is answered from the index like any other search. */
 const mostLiveRows = 50_000;
@@ -27,8 +29,6 @@ const mostLiveRows = 50_000;
 const rowsAtOnce = 64;
 /** The time is checked after so many rows. */
 const rowsACheck = 256;
-/** The index narrows what is live where it finds fewer than this many times as many rows. */
-const mostFoundPerLive = 4;
 
 /** What reads the log on one connection. */
 export interface LogConnection {
@@ -42,8 +42,6 @@ export interface StoredRow extends NotificationRow, StateRow {}
 export interface SqlitePart extends LogPart {
   readonly partition: Partition;
   readonly isIndexed: boolean;
-  /** Those of them that are on panels, in ascending order; undefined if others may match too. */
-  readonly live: Float64Array | undefined;
 }
 
 interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
@@ -54,14 +52,13 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
   readonly head: number;
   readonly range: LogRange;
   readonly compiled: CompiledQuery;
-  /** {@link CompiledQuery.terms} for FTS5. */
-  readonly match: string;
   readonly tenant: TenantId;
   readonly #connection: LogConnection;
   readonly #sql: Statements;
   readonly #partitions: readonly Partition[];
   readonly #matches: Matcher;
-  readonly #live: Float64Array | undefined;
+  /** The rows that are on panels, if that makes notifications match; undefined also if there are too many. */
+  readonly #live: readonly number[] | undefined;
   readonly #isOver: () => boolean;
   #looked = 0;
 
@@ -86,21 +83,25 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     };
     this.#partitions = readPartitions(sql);
     this.compiled = compileQuery(query, tenant);
-    this.match = matchExpression(this.compiled.terms);
     this.#matches = matcherOf(query, now);
-    this.#live = this.compiled.live ? liveRows(sql, tenant, now) : undefined;
+    const { terms, termsUnlessLive } = this.compiled;
+    this.#live = terms === termsUnlessLive ? undefined : liveRows(sql, tenant, now);
     this.#isOver = isOver;
   }
 
   *parts(): Iterable<SqlitePart> {
+    if (!this.compiled.terms) return;
     for (const partition of this.#partitions) {
       const low = Math.max(this.range.low, partition.firstRow);
       const high = Math.min(this.range.high, lastRowOf(partition));
       const unindexed = { low: Math.max(low, partition.indexed + 1), high };
       const indexed = { low, high: Math.min(high, partition.indexed) };
-      if (partition.lastRow === null) yield* this.#part(partition, false, unindexed);
-      if (low <= indexed.high)
-        yield* this.#part(partition, true, rowsInTimes(this.#sql, partition, this.compiled, indexed));
+      const isExact = this.compiled.exact;
+      if (partition.lastRow === null && unindexed.low <= high)
+        yield { ...unindexed, partition, isIndexed: false, isExact: false };
+      if (low > indexed.high) continue;
+      const inTimes = rowsInTimes(this.#sql, partition, this.compiled, indexed);
+      if (inTimes.low <= inTimes.high) yield { ...inTimes, partition, isIndexed: true, isExact };
     }
   }
 
@@ -138,52 +139,43 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     return undefined;
   }
 
-  *#part(partition: Partition, isIndexed: boolean, range: LogRange): Iterable<SqlitePart> {
-    if (range.low > range.high) return;
-    const live = this.#live && within(this.#live, range);
-    if (live?.length === 0) return;
-    yield { ...range, partition, isIndexed, live, isExact: isIndexed && this.compiled.exact };
+  /** The rows of a partition that terms find. */
+  find(partition: Partition, terms: TermExpression | undefined): RowSet {
+    return terms ? new TermIndex(this.#sql, partition, this.tenant).find(terms) : new RowSet(partition);
   }
 
-  #rows(part: SqlitePart): Iterable<StoredRow> {
-    const { partition, isIndexed, live } = part;
-    if (live) return this.#rowsNumbered(partition, isIndexed ? this.#narrowed(part, live) : live);
-    const { log, terms } = tablesOf(partition);
-    // `+`: not by the index on the tenant, which has all of the partition.
-    const ofQuery = '+n.tenant = ? AND n.cleared IS NULL AND n.at >= ? AND n.at < ?';
-    const values = [this.tenant, finite(this.compiled.after), finite(this.compiled.before)];
-    // Whole numbers as such: FTS5 would not narrow its search by others.
-    const rows = [BigInt(part.low), BigInt(part.high)];
+  #found({ partition, low, high }: SqlitePart): RowSet {
+    const { terms, termsUnlessLive } = this.compiled;
+    if (!this.#live) return this.find(partition, terms);
+    const live = this.#live.filter((row) => row >= low && row <= high);
+    const found = this.find(partition, termsUnlessLive);
+    if (live.length === 0) return found;
+    const mayMatch = this.find(partition, terms);
+    for (const row of live) if (mayMatch.has(row)) found.add(row);
+    return found;
+  }
+
+  *#rows(part: SqlitePart): Iterable<StoredRow> {
+    const { partition, low, isIndexed } = part;
+    const { log } = tablesOf(partition);
+    const inTimes = 'n.at >= ? AND n.at < ? ORDER BY n.row DESC';
+    const times = [finite(this.compiled.after), finite(this.compiled.before)] as const;
     if (!isIndexed) {
-      const where = `WHERE n.row BETWEEN ? AND ? AND ${ofQuery} ORDER BY n.row DESC`;
-      return this.#sql
-        .of<unknown[], StoredRow>(selectRows(partition, `${log} n`, where))
-        .iterate(...rows, ...values);
+      // `+`: not by the index on the tenant, which has all of the partition.
+      const where = `WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
+      const read = this.#sql.of<number[], StoredRow>(selectRows(partition, `${log} n`, where));
+      return yield* read.iterate(low, part.high, this.tenant, ...times);
     }
-    const from = `${terms} t CROSS JOIN ${log} n ON n.row = t.rowid`;
-    const where = `WHERE t.${terms} MATCH ? AND t.rowid BETWEEN ? AND ? AND ${ofQuery} ORDER BY t.rowid DESC`;
-    return this.#sql
-      .of<unknown[], StoredRow>(selectRows(partition, from, where))
-      .iterate(this.match, ...rows, ...values);
-  }
-
-  /** The live rows that the index finds too; all live rows if it finds so many that it would exclude few. */
-  #narrowed({ partition, low, high }: SqlitePart, live: Float64Array): Float64Array {
-    if (live.length <= rowsAtOnce) return live;
-    const limit = live.length * mostFoundPerLive;
-    const found = rowsMatching(this.#sql, partition, this.match, { low, high, limit });
-    if (found.length === limit) return live;
-    const both = new Set(found);
-    return live.filter((row) => both.has(row));
-  }
-
-  *#rowsNumbered(partition: Partition, numbers: Float64Array): Iterable<StoredRow> {
-    const where = 'WHERE n.row IN (SELECT value FROM json_each(?)) ORDER BY n.row DESC';
-    const read = this.#sql.of<[string], StoredRow>(
-      selectRows(partition, `${tablesOf(partition).log} n`, where),
-    );
-    for (let end = numbers.length; end > 0; end -= rowsAtOnce)
-      yield* read.all(`[${numbers.subarray(Math.max(0, end - rowsAtOnce), end).join()}]`);
+    const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND ${inTimes}`;
+    const read = this.#sql.of<[string, number, number], StoredRow>(selectRows(partition, `${log} n`, where));
+    const found = this.#found(part);
+    let { high } = part;
+    for (;;) {
+      const rows = found.last(rowsAtOnce, { low, high });
+      if (rows.length === 0) return;
+      yield* read.all(`[${rows.join()}]`, ...times);
+      high = (rows[0] as number) - 1;
+    }
   }
 }
 
@@ -256,21 +248,14 @@ function selectRows(partition: Partition, from: string, where: string): string {
     FROM ${from} LEFT JOIN ${state} s ON s.row = n.row ${acknowledgedJoin} ${where}`;
 }
 
-/** In ascending order; undefined: there are too many. */
-function liveRows(sql: Statements, tenant: TenantId, now: number): Float64Array | undefined {
-  const rows = sql
-    .of<[number, number, number], { text: string | null }>(
-      `SELECT group_concat(row) AS text FROM (
+/** undefined: there are too many. */
+function liveRows(sql: Statements, tenant: TenantId, now: number): number[] | undefined {
+  const found = sql
+    .of<[number, number, number], { rows: string }>(
+      `SELECT json_group_array(row) AS rows FROM (
          SELECT row FROM live WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) LIMIT ?)`,
     )
     .get(tenant, now, mostLiveRows + 1);
-  const live = numbersIn(rows?.text ?? '', 0).sort();
-  return live.length > mostLiveRows ? undefined : live;
-}
-
-/** The numbers of a sorted list that lie in a range. */
-function within(numbers: Float64Array, { low, high }: LogRange): Float64Array {
-  const first = numbers.findIndex((number) => number >= low);
-  if (first < 0) return numbers.subarray(0, 0);
-  return numbers.subarray(first, numbers.findLastIndex((number) => number <= high) + 1);
+  const rows = JSON.parse(found?.rows ?? '[]') as number[];
+  return rows.length > mostLiveRows ? undefined : rows;
 }
