@@ -11,8 +11,6 @@ type Append = JobOf<'append'>;
 
 /** Notifications as {@link fieldCount} values each, any other job as itself. */
 export interface PackedJobs {
-  /** Of all jobs together; see {@link weightOf}. */
-  readonly weight: number;
   readonly values: readonly unknown[];
   /** The routes that the notifications name by number: in a batch they are few. */
   readonly routes: readonly string[];
@@ -30,7 +28,7 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
     if (job[0] === 'append') packAppend(values, job, numberOf(routes, job[2].route));
     else values.push(job);
   }
-  return { weight: jobs.reduce((sum, job) => sum + weightOf(job), 0), values, routes: [...routes.keys()] };
+  return { values, routes: [...routes.keys()] };
 }
 
 /** About how many rows a job writes: what a transaction takes grows with it, not with the number of jobs. */

@@ -57,7 +57,7 @@ interface Statement {
 }
 
 /** Statements of the directory. */
-function runSql({ sql }: LogWriter, statements: readonly Statement[]): SqlResult[] {
+export function runSql({ sql }: LogWriter, statements: readonly Statement[]): SqlResult[] {
   return statements.map(({ sql: text, parameters }) => {
     const statement = sql.of<unknown[], Record<string, unknown>>(text);
     if (!statement.reader) return { rows: [], changes: statement.run(...parameters).changes };

@@ -13,7 +13,7 @@ import { retentionStep, type TenantLivePosition } from './retention.ts';
 import { type EntryRow, entryColumns, type NotificationRow } from './rows.ts';
 import { findRecord, type LogConnection, searchPage } from './search.ts';
 
-export function bounds({ sql }: LogConnection, tenant: number): LogBounds {
+function bounds({ sql }: LogConnection, tenant: number): LogBounds {
   const log = sql.of<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?').get(tenant);
   return log ?? { head: 0, first: 1 };
 }
@@ -36,12 +36,7 @@ function size({ sql }: LogConnection, tenant: number): { notifications: number; 
   return size ?? { notifications: 0, bytes: 0 };
 }
 
-export function readAfter(
-  connection: LogConnection,
-  tenant: number,
-  position: number,
-  limit: number,
-): LogPage {
+function readAfter(connection: LogConnection, tenant: number, position: number, limit: number): LogPage {
   const { sql, reader } = connection;
   const { head, first } = bounds(connection, tenant);
   const after = Math.max(position, first - 1);

@@ -9,7 +9,7 @@ import { logReads } from './log-reader.ts';
 import { Statements } from './partitions.ts';
 import { RowReader } from './rows.ts';
 import type { LogConnection } from './search.ts';
-import { serveWorker } from './thread.ts';
+import { type Call, serveWorker } from './thread.ts';
 
 /** What the thread is started with. */
 export interface ReaderData {
@@ -21,6 +21,11 @@ export interface ReaderData {
 const { path, lowPriority } = workerData as ReaderData;
 // Only Linux has a priority for each thread; elsewhere the call would change the whole process.
 if (lowPriority && platform() === 'linux') lowerPriority();
+
+interface Read extends Call {
+  readonly op: keyof typeof logReads;
+  readonly args: readonly unknown[];
+}
 
 let connection: LogConnection | undefined;
 const reportedSqlChars = 200;
@@ -40,7 +45,7 @@ function close(): void {
  * because the disk may have been away for a while.
  * @throws AppError `unavailable` when the file is damaged or the disk fails.
  */
-async function read(op: keyof typeof logReads, args: readonly unknown[]): Promise<unknown> {
+async function read({ op, args }: Read): Promise<unknown> {
   try {
     connection ??= open();
     const { sql } = connection;
@@ -64,7 +69,4 @@ async function read(op: keyof typeof logReads, args: readonly unknown[]): Promis
   }
 }
 
-const thread = serveWorker(
-  (op, args) => read(op as keyof typeof logReads, args as readonly unknown[]),
-  close,
-);
+const thread = serveWorker(async (calls) => [await read(calls[0] as Read)], close);

@@ -4,10 +4,16 @@ import { AppError, unavailable } from '#core/errors.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
 
-interface Request {
-  readonly id: number;
+/** What a thread is asked to do. */
+export interface Call {
   readonly op: string;
   readonly args: unknown;
+  /** Of work; see {@link serveWorker}. */
+  readonly weight: number;
+}
+
+interface Request extends Call {
+  readonly id: number;
 }
 
 /** Of an error what crosses between threads: an AppError has a code. */
@@ -23,18 +29,13 @@ interface Notice {
   readonly notice: unknown;
 }
 
-interface Pending {
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
-
 /** The time reserved for the termination of the thread. */
 const terminationMs = 500;
 
 /** Starts a worker thread and calls its handlers. The thread answers calls in order. */
 export class WorkerClient {
   readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>>();
   #nextId = 1;
   #ended: Error | undefined;
 
@@ -59,14 +60,14 @@ export class WorkerClient {
     this.#worker.on('exit', (code) => end(new Error(`a storage thread ended with code ${code}`)));
   }
 
-  call<T>(op: string, args: unknown): Promise<T> {
+  call(op: string, args: unknown, weight = 1): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#nextId++;
-    return new Promise<T>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       // A pending call keeps the process alive; an idle thread does not.
       if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#worker.postMessage({ id, op, args } satisfies Request);
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, op, args, weight } satisfies Request);
     });
   }
 
@@ -116,33 +117,23 @@ export function remote<T>(thread: () => WorkerClient): Remote<T> {
   return new Proxy({}, { get: methodOf }) as Remote<T>;
 }
 
-/** Handles several waiting calls of one operation at once. Returns their results in order; an error fails all of them. */
-export interface BatchHandler<Args> {
-  readonly op: string;
-  readonly weight: (args: Args) => number;
-  /** A batch takes no further call once its total weight reaches this. */
-  readonly maxWeight: number;
-  readonly handle: (args: Args[]) => readonly unknown[];
-}
-
 /**
- * Runs in the thread: answers calls until `close`. Calls of `batch.op` that wait are handled together. A handler may await what
- * is there already, but no I/O and no timer: no other call is handled meanwhile.
+ * Runs in the thread: answers calls until `close`. Calls that wait are handled together, until their weight reaches `maxWeight`;
+ * `handle` returns their results in order, and an error fails all of them. It may await what is there already, but no I/O and
+ * no timer: no other call is handled meanwhile.
  */
-export function serveWorker<Args = never>(
-  handle: (op: string, args: unknown) => unknown,
+export function serveWorker(
+  handle: (calls: readonly Call[]) => readonly unknown[] | Promise<readonly unknown[]>,
   close: () => void,
-  batch?: BatchHandler<Args>,
+  maxWeight = 1,
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
-  const answer = async (
-    requests: readonly Request[],
-    values: () => readonly unknown[] | Promise<unknown[]>,
-  ) => {
+  const received = () => (receiveMessageOnPort(port) as { message: Request } | undefined)?.message;
+  const answer = async (requests: readonly Request[], results: typeof handle) => {
     try {
-      const found = await values();
-      port.postMessage(requests.map(({ id }, i): Reply => ({ id, value: found[i] })));
+      const values = await results(requests);
+      port.postMessage(requests.map(({ id }, i): Reply => ({ id, value: values[i] })));
     } catch (error) {
       const failure = toFailure(error);
       port.postMessage(requests.map(({ id }): Reply => ({ id, failure })));
@@ -150,34 +141,15 @@ export function serveWorker<Args = never>(
   };
   port.on('message', (first: Request) => {
     const requests: Request[] = [];
-    const other = batch ? gather(port, first, batch, requests) : first;
-    if (batch && requests.length > 0)
-      void answer(requests, () => batch.handle(requests.map(({ args }) => args as Args)));
-    if (other)
-      void answer([other], async () => [other.op === 'close' ? close() : await handle(other.op, other.args)]);
+    let next: Request | undefined = first;
+    for (let weight = 0; next && next.op !== 'close'; next = weight < maxWeight ? received() : undefined) {
+      requests.push(next);
+      weight += next.weight;
+    }
+    if (requests.length > 0) void answer(requests, handle);
+    if (next) void answer([next], () => [close()]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
-}
-
-/** Collects waiting calls of the batch operation into `requests`. Returns the first received call of another operation. */
-function gather<Args>(
-  port: MessagePort,
-  first: Request,
-  { op, weight, maxWeight }: BatchHandler<Args>,
-  requests: Request[],
-): Request | undefined {
-  let total = 0;
-  for (let next: Request | undefined = first; next; next = received(port)) {
-    if (next.op !== op) return next;
-    requests.push(next);
-    total += weight(next.args as Args);
-    if (total >= maxWeight) return undefined;
-  }
-  return undefined;
-}
-
-function received(port: MessagePort): Request | undefined {
-  return (receiveMessageOnPort(port) as { message: Request } | undefined)?.message;
 }
 
 export function toFailure(error: unknown): Failure {

@@ -4,7 +4,6 @@ import { AppError, notFound } from '#core/errors.ts';
 import type { Entry, TenantId } from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
 import { acknowledgedReason } from '../history-rows.ts';
-import type { SqlExecutor } from '../sql.ts';
 import {
   isLasting,
   type TransferDatabase,
@@ -16,9 +15,10 @@ import { createSqliteBuilder } from './builder.ts';
 import { type Db, openWritable } from './database.ts';
 import { realDatabasePath } from './database-file.ts';
 import { toDraftRow } from './history.ts';
+import { runSql } from './jobs.ts';
 import { tryServerLock } from './lock.ts';
 import { findById } from './log-lookup.ts';
-import { bounds, readAfter } from './log-reader.ts';
+import { logReads } from './log-reader.ts';
 import { LogWriter } from './log-writer.ts';
 import { prepare } from './open.ts';
 import { readPartitions, type Statements, tablesOf } from './partitions.ts';
@@ -49,10 +49,13 @@ export async function openSqliteTransfer(
   const log = { sql: writer.sql, reader: new RowReader(writer.sql) };
   return {
     builder,
-    executor: executorOf(db),
+    executor: {
+      read: async <T>(query: CompiledQuery<T>) => logReads.sql(log, query.sql, query.parameters) as T[],
+      write: async (queries) => writer.transaction(() => runSql(writer, queries)),
+    },
     log: {
-      bounds: async (tenant) => bounds(log, tenant),
-      readAfter: async (tenant, position, limit) => readAfter(log, tenant, position, limit),
+      bounds: async (tenant) => logReads.bounds(log, tenant),
+      readAfter: async (tenant, position, limit) => logReads.readAfter(log, tenant, position, limit),
     },
     receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
     prepareImport: (tenant, page, now) => async () => importPage(writer, tenant, page, now),
@@ -67,20 +70,6 @@ export async function openSqliteTransfer(
       db.close();
       lock.release();
     },
-  };
-}
-
-function executorOf(db: Db): SqlExecutor {
-  return {
-    read: async <T>({ sql: text, parameters }: CompiledQuery<T>) =>
-      db.prepare<unknown[], T>(text).all(...parameters),
-    write: async (queries) =>
-      db.transaction(() =>
-        queries.map(({ sql: text, parameters }) => ({
-          rows: [],
-          changes: db.prepare(text).run(...parameters).changes,
-        })),
-      )(),
   };
 }
 

@@ -15,10 +15,8 @@ const stalledMs = 3_000;
 
 type ReportedState = 'writer' | 'free space' | 'damage';
 
-interface Waiting {
+interface Waiting extends Pick<PromiseWithResolvers<JobResult>, 'resolve' | 'reject'> {
   readonly job: Job;
-  resolve(value: JobResult): void;
-  reject(error: unknown): void;
 }
 
 /**
@@ -129,19 +127,20 @@ export class WriteQueue {
   }
 
   #send(): void {
-    const jobs = this.#gathered;
+    const [jobs, rows] = [this.#gathered, this.#gatheredRows];
     if (jobs.length === 0) return;
     this.#gathered = [];
     this.#gatheredRows = 0;
     if (this.#sent === 0) this.#progressAt = performance.now();
     this.#sent += jobs.length;
-    void this.#commit(jobs);
+    void this.#commit(jobs, rows);
   }
 
-  async #commit(jobs: readonly Waiting[]): Promise<void> {
+  async #commit(jobs: readonly Waiting[], rows: number): Promise<void> {
     const damage = this.#problems.get('damage');
     try {
-      const answers = await this.#thread.call<PackedAnswers>('commit', packJobs(jobs.map(({ job }) => job)));
+      const packed = packJobs(jobs.map(({ job }) => job));
+      const answers = (await this.#thread.call('commit', packed, rows)) as PackedAnswers;
       for (let i = 0; i < jobs.length; i++) {
         const answer = unpackAnswer(answers[i]);
         // A notification was stored after the damage was reported, so the state ends.

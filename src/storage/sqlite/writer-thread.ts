@@ -40,16 +40,14 @@ let sliceDue = performance.now() + slicePauseMs;
 /** Approximate rows per transaction. More rows would not save fsync time, and the first job would wait longer. */
 const maxBatchRows = 256;
 
-const thread = serveWorker<PackedJobs>(
-  (op) => {
-    throw new Error(`no such call: ${op}`);
-  },
+const thread = serveWorker(
+  (calls) => commitTogether(calls.map(({ args }) => args as PackedJobs)),
   () => {
     clearTimeout(sliceTimer);
     if (log) emptyWal(log.sql.db);
     close();
   },
-  { op: 'commit', weight: ({ weight }) => weight, maxWeight: maxBatchRows, handle: commitTogether },
+  maxBatchRows,
 );
 scheduleSlice();
 
