@@ -73,7 +73,7 @@ test('the link is dead afterwards, and the owner signs in and out', async () => 
   await page.getByLabel('Email').fill(owner.email);
   await page.getByRole('textbox', { name: 'Password' }).fill('not the password');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('alert').getByText('e-mail or password is wrong').waitFor();
+  await page.getByRole('alert').getByText('The email or password is wrong.').waitFor();
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
   await page.keyboard.press('Enter');
   await page.getByRole('navigation', { name: 'Main' }).waitFor();

@@ -1,6 +1,8 @@
 /** Requests to the server, with the session's cookie, for one tenant. */
+import i18next from 'i18next';
 import { ApiError } from '#client/api-error.ts';
 import { type CallOptions, createCall, jsonOf, withTimeLimit } from '#client/call.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 
 /**
  * Requests for a tenant, or for the person. Anything but a success is thrown as an ApiError; so is an
@@ -58,8 +60,21 @@ export const personApi = createApi();
 export const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status;
 
-export const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+/** What a page says instead of the server's sentence, which is English, where the code alone says what is wrong. */
+export type ErrorTexts = Readonly<Partial<Record<ErrorCode, string>>>;
+
+/** The error as a sentence for the reader. */
+export function sentenceOf(error: unknown, texts: ErrorTexts = {}): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  if (error.status === 0) return i18next.t('error.unreachable');
+  const general: ErrorTexts = {
+    'rate-limited': i18next.t('error.limited'),
+    internal: i18next.t('error.internal'),
+  };
+  const text = { ...general, ...texts }[error.code as ErrorCode];
+  // The server begins in lower case. What begins with the name of a field stays as it is.
+  return text ?? error.message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+}
 
 function textOf(query: Query = {}): string {
   const parameters = new URLSearchParams();

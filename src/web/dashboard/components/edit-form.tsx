@@ -10,6 +10,12 @@ import { Confirm, ConfirmButton, DrawerFoot } from './layers.tsx';
 import { ErrorNotice } from './notice.tsx';
 import { rebase } from './rebase.ts';
 
+/** A field of the form by its path, and what is wrong with it. */
+export interface RefusedField {
+  readonly path: string;
+  readonly text: string;
+}
+
 export interface EditForm<Values> {
   readonly form: UseFormReturnType<Values>;
   readonly isDirty: boolean;
@@ -25,15 +31,18 @@ export interface EditForm<Values> {
 /**
  * @param options.validate The errors by field; each is shown at its field after the first change.
  * @param options.save Saves only what differs from `before`, so that nothing is undone that others saved.
+ * @param options.refusedField The field that the server's error is about: the error is shown there.
  */
 export function useEditForm<Values extends object>({
   saved,
   validate,
   save,
+  refusedField,
 }: {
   saved: Values;
   validate: (values: Values) => FormErrors;
   save: (values: Values, before: Values) => Promise<unknown>;
+  refusedField?: (error: Error) => RefusedField | undefined;
 }): EditForm<Values> {
   const form: UseFormReturnType<Values> = useForm<Values>({
     initialValues: saved,
@@ -45,6 +54,10 @@ export function useEditForm<Values extends object>({
   });
   const request = useMutation({
     mutationFn: ({ values, before }: { values: Values; before: Values }) => save(values, before),
+    onError(failure) {
+      const refused = refusedField?.(failure);
+      if (refused) form.setFieldError(refused.path, refused.text);
+    },
   });
   const { isPending, error } = request;
   const isDirty = form.isDirty();
@@ -63,7 +76,7 @@ export function useEditForm<Values extends object>({
     isPending,
     isSaved: request.isSuccess && !isDirty,
     canSave,
-    error,
+    error: error && !refusedField?.(error) ? error : null,
     submit(event) {
       event?.preventDefault();
       const { values } = form;

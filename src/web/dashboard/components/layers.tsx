@@ -3,6 +3,7 @@ import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Stack 
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ErrorTexts } from '../api/call.ts';
 import { createStore, useStore } from '../store.ts';
 import styles from './layers.module.css';
 import { ErrorNotice } from './notice.tsx';
@@ -51,6 +52,7 @@ export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'ope
     <Modal
       opened
       closeOnEscape={closeOnEscape && isTopmost}
+      classNames={{ title: styles.title ?? '' }}
       closeButtonProps={{ 'aria-label': t('close') }}
       {...props}
     />
@@ -62,6 +64,7 @@ export interface DialogFormProps {
   readonly action: string;
   readonly request: { readonly error: Error | null; readonly isPending: boolean };
   readonly errorTitle?: string;
+  readonly errorTexts?: ErrorTexts;
   readonly isDisabled?: boolean;
   readonly isDangerous?: boolean;
   /** Left out where there is nothing to submit. */
@@ -84,7 +87,13 @@ export function DialogForm(props: DialogFormProps) {
     <form onSubmit={submit}>
       <Stack gap="md">
         {props.children}
-        {request.error && <ErrorNotice error={request.error} title={props.errorTitle ?? t('failed')} />}
+        {request.error && (
+          <ErrorNotice
+            error={request.error}
+            title={props.errorTitle ?? t('failed')}
+            {...(props.errorTexts && { texts: props.errorTexts })}
+          />
+        )}
         <Group justify="flex-end" gap="xs">
           <Button onClick={props.onClose} data-autofocus={isDangerous || undefined}>
             {t('cancel')}

@@ -2,7 +2,7 @@ import alertIcon from 'virtual:icon/alert-triangle';
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { sentenceOf } from '../api/call.ts';
+import { type ErrorTexts, sentenceOf } from '../api/call.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { Icon } from './icon.tsx';
 import styles from './notice.module.css';
@@ -33,10 +33,12 @@ export function EmptyState({
 export function ErrorNotice({
   error,
   title,
+  texts,
   onRetry,
 }: {
   error: unknown;
   title?: string;
+  texts?: ErrorTexts;
   onRetry?: () => void;
 }) {
   const { t } = useTranslation();
@@ -45,7 +47,7 @@ export function ErrorNotice({
       <Icon paths={alertIcon} size={18} />
       <div>
         <strong>{title ?? t('loadFailed')}</strong>
-        <div>{sentenceOf(error)}</div>
+        <div>{sentenceOf(error, texts)}</div>
       </div>
       {onRetry && (
         <Button size="xs" onClick={onRetry}>

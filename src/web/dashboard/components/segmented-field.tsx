@@ -20,7 +20,7 @@ export function SegmentedField<Value extends string>({
   return (
     <Input.Wrapper id={id} label={label} description={description} labelElement="div">
       <SegmentedControl
-        fullWidth={fullWidth}
+        {...(fullWidth ? { fullWidth } : { display: 'flex', w: 'fit-content' })}
         aria-labelledby={`${id}-label`}
         value={value}
         onChange={onChange}

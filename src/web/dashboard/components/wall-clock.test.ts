@@ -5,6 +5,7 @@ import {
   nextClock,
   nextMonday,
   parseDateTime,
+  parseTime,
   toDateTimeField,
 } from './wall-clock.ts';
 
@@ -61,4 +62,21 @@ test('a typed date may be short; one that does not exist is none', () => {
   expect(parseDateTime('22/11/2026', 'en-GB')).toBeUndefined();
   expect(parseDateTime('tomorrow', 'en-GB')).toBeUndefined();
   expect(dateTimeText('', 'en-GB')).toBe('');
+});
+
+test.each([
+  ['8', '08:00'],
+  ['22:00', '22:00'],
+  ['8.30', '08:30'],
+  ['0830', '08:30'],
+  [' 23:59 ', '23:59'],
+  ['24:00', '00:00'],
+  ['', ''],
+  ['24:01', undefined],
+  ['25', undefined],
+  ['8:60', undefined],
+  ['8:3', undefined],
+  ['8 pm', undefined],
+])('the time "%s" is read as %s', (typed, expected) => {
+  expect(parseTime(typed)).toBe(expected);
 });

@@ -44,6 +44,14 @@ export function nextMonday(now: number, timeZone: string, hour: number): number 
   return at > now ? at : instantOf({ ...today, day: today.day + 7 }, timeZone);
 }
 
+/** Reads 8, 8:30, 08.30 or 0830 as 08:00 or 08:30, and 24:00 as 00:00; undefined for what is no time. Nothing stays nothing. */
+export function parseTime(text: string): string | undefined {
+  if (text.trim() === '') return '';
+  const [, hour = '', minute = '00'] = /^(\d{1,2})(?:[:.]?(\d\d))?$/.exec(text.trim()) ?? [];
+  if (hour === '' || Number(hour) > 24 || Number(minute) > (Number(hour) === 24 ? 0 : 59)) return undefined;
+  return `${String(Number(hour) % 24).padStart(2, '0')}:${minute}`;
+}
+
 /** In the form of a date and time field: 2026-11-21T08:00. */
 export function toDateTimeField(at: number, timeZone: string): string {
   const { year, month, day, hour, minute } = wallTimeOf(at, timeZone);

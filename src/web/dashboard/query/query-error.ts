@@ -3,6 +3,8 @@ import { ApiError, isCode } from '#client/api-error.ts';
 import { quoteValue } from './query-words.ts';
 
 export interface QueryError {
+  /** What does not exist, where a key or a value is unknown. */
+  readonly unknown?: 'key' | 'value';
   /** The server's sentence, without the name of the field. */
   readonly sentence: string;
   /** The position in UTF-16 units; `start` equals `end` if the server gave none. */
@@ -22,11 +24,12 @@ export function readQueryError(error: unknown, text: string): QueryError | undef
   const { start, end } =
     length === undefined ? wordAt(text, from) : { start: from, end: unitsOf(text, at - 1 + length) };
   const isKey = isCode(error, 'query.unknown-key');
+  const isUnknown = isKey || isCode(error, 'query.unknown-value');
   const suggestions = nearest.map((name) => ({
     name,
     text: text.slice(0, start) + (isKey ? name : quoteValue(name)) + text.slice(end),
   }));
-  return { sentence, start, end, suggestions };
+  return { ...(isUnknown && { unknown: isKey ? 'key' : 'value' }), sentence, start, end, suggestions };
 }
 
 function wordAt(text: string, from: number): { start: number; end: number } {

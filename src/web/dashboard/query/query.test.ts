@@ -94,10 +94,11 @@ test('an error is found at its place, and the nearest is one click away', () => 
     readQueryError(new ApiError(400, 'q: what is wrong', { code, place }), text);
   const text = '😀 level:>=eror x';
   const level = refused('query.unknown-value', text, { at: 11, length: 4, nearest: ['error'] });
-  expect(level?.sentence).toBe('what is wrong');
+  expect(level).toMatchObject({ unknown: 'value', sentence: 'what is wrong' });
   expect(text.slice(level?.start, level?.end)).toBe('eror');
   expect(level?.suggestions).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
   const key = refused('query.unknown-key', 'hots:a', { at: 1, length: 4, nearest: ['host'] });
+  expect(key?.unknown).toBe('key');
   expect(key?.suggestions[0]?.text).toBe('host:a');
   const nearest = ['night mute', 'b'];
   const rule = refused('query.unknown-value', 'rule:"x y"', { at: 6, length: 5, nearest });

@@ -34,7 +34,6 @@ test('every text is used', () => {
 /** Each has another text than the shared one of its name, which would be shown if it were missing. */
 const shadowing = [
   'channels.field.url',
-  'channels.never',
   'expectations.state',
   'integrations.levels',
   'levels.untilCleared',

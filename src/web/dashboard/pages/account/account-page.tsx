@@ -126,7 +126,13 @@ function PasswordSection() {
     <Section title={t('password')}>
       <p className={styles.hint}>{t('passwordHint')}</p>
       <form className={styles.fields} onSubmit={submit}>
-        {change.error && <ErrorNotice error={change.error} title={t('passwordFailed')} />}
+        {change.error && (
+          <ErrorNotice
+            error={change.error}
+            title={t('passwordFailed')}
+            texts={{ forbidden: t('passwordWrong') }}
+          />
+        )}
         {/* Tells password managers whose password this is. */}
         <input type="email" autoComplete="username" value={person.email} readOnly hidden />
         <CurrentPassword

@@ -158,6 +158,7 @@ export function PasswordDialog({
         isDangerous={isDangerous}
         request={confirm}
         errorTitle={t('proveFailed')}
+        errorTexts={{ forbidden: t('passwordWrong') }}
         onSubmit={() => confirm.mutate(password)}
         onClose={onClose}
       >

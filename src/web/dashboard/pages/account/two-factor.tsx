@@ -106,7 +106,13 @@ function TwoFactorSetup({
         <p className={styles.hint}>{t('scan')}</p>
         <CopyField text={new URL(begun.totpUri).searchParams.get('secret') ?? ''} label={t('field.key')} />
         <BackupCodes codes={begun.backupCodes} />
-        {verify.error && <ErrorNotice error={verify.error} title={t('codeFailed')} />}
+        {verify.error && (
+          <ErrorNotice
+            error={verify.error}
+            title={t('codeFailed')}
+            texts={{ unauthorized: t('codeWrong') }}
+          />
+        )}
         <TextInput
           label={t('enterCode')}
           inputMode="numeric"

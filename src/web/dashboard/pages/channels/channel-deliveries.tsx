@@ -12,7 +12,7 @@ export function ChannelDeliveries({ channel }: { channel: Channel }) {
   const { t } = useTranslation('channels');
   const { data, error, refetch } = useQuery(channelDeliveriesQuery(useTenant(), channel.id));
   return (
-    <section aria-label={t('log')}>
+    <section className={styles.deliveries} aria-label={t('log')}>
       <h3>{t('log')}</h3>
       {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {data?.deliveries.length === 0 && <p className="muted">{t('logEmpty')}</p>}

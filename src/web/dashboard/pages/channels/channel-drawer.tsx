@@ -20,7 +20,7 @@ import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
 import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { ChannelDeliveries } from './channel-deliveries.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
-import { bodyOf, type ChannelValues, problemsOf, valuesOf } from './channel-values.ts';
+import { bodyOf, type ChannelValues, problemsOf, refusedField, valuesOf } from './channel-values.ts';
 import styles from './channels.module.css';
 import { PushDevices } from './push-devices.tsx';
 
@@ -106,6 +106,7 @@ function ChannelForm({
   const edit = useDrawerForm<ChannelValues>({
     saved: valuesOf(channel),
     validate: (values) => problemsOf(values, channel, t('needed')),
+    refusedField,
     async save(values, before) {
       const body = bodyOf(values);
       const saved: ChannelCreated = channel

@@ -12,7 +12,13 @@ export function ChannelProblem({
   if (!enabled || state.failingSince === null) return null;
   return (
     <p className={className}>
-      <bdi>{state.lastError}</bdi> {state.pending > 0 && <NextAttempt retryAt={state.retryAt} />}
+      <bdi>{state.lastError}</bdi>
+      {state.pending > 0 && (
+        <>
+          {' · '}
+          <NextAttempt retryAt={state.retryAt} />
+        </>
+      )}
     </p>
   );
 }

@@ -1,6 +1,8 @@
 /** The values of a channel's form. */
+import { ApiError } from '#client/api-error.ts';
 import type { Channel } from '#contract/channel.ts';
 import { type ChannelKind, channelFields } from '#contract/channel-fields.ts';
+import type { RefusedField } from '#web/dashboard/components/edit-form.tsx';
 
 export interface ChannelValues {
   readonly name: string;
@@ -39,6 +41,15 @@ export function problemsOf(
     ...Object.fromEntries(missing.map((field) => [`fields.${field.name}`, needed])),
     ...(name.trim() === '' && { name: needed }),
   };
+}
+
+/** The field that the server refused; undefined for an error that is not about one. */
+export function refusedField(error: Error): RefusedField | undefined {
+  const pointer = error instanceof ApiError ? error.place.pointer : undefined;
+  const [, part, name] = /^\/(settings|secrets)\/(\w+)$/.exec(pointer ?? '') ?? [];
+  if (part === undefined) return undefined;
+  const text = (error as ApiError).messageAfter(`${part}.${name}`);
+  return { path: `fields.${name}`, text: text.charAt(0).toUpperCase() + text.slice(1) };
 }
 
 /** What is sent: empty fields are left out. */

@@ -82,6 +82,7 @@ export function SearchBox(props: SearchBoxProps) {
         </div>
         <SearchError
           error={error}
+          searched={draft}
           onChoose={(text) => {
             onDraft(text);
             onSearch(text);
@@ -96,18 +97,24 @@ export function SearchBox(props: SearchBoxProps) {
 /** The server's error, and its suggestions. */
 function SearchError({
   error,
+  searched,
   onChoose,
 }: {
   error: QueryError | undefined;
+  searched: string;
   onChoose: (text: string) => void;
 }) {
   const { t } = useTranslation('history');
+  const word = searched.slice(error?.start, error?.end).replaceAll('"', '');
+  const sentence = error?.unknown
+    ? t(error.unknown === 'key' ? 'unknownKey' : 'unknownValue', { word })
+    : error?.sentence;
   return (
     <div id="search-error" role="alert" className={styles.error}>
       {error && (
         <>
           <span className={styles.sentence}>
-            <bdi>{error.sentence}</bdi>
+            <bdi>{sentence}</bdi>
           </span>
           {error.suggestions.map(({ name, text }) => (
             <Button key={name} size="compact-xs" variant="light" onClick={() => onChoose(text)}>

@@ -11,6 +11,7 @@ import { Consequences } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
+import { TimeField } from '#web/dashboard/components/time-field.tsx';
 import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
 import styles from './panel-drawer.module.css';
 import { knownTags, type PanelValues, patchOf, problemsOf, valuesOf } from './panel-values.ts';
@@ -177,9 +178,8 @@ function HourFields({ form }: FieldsProps) {
             <p className={styles.hint}>{t(`${window}Hint`)}</p>
             <Group grow gap="sm" align="flex-start">
               {(['From', 'Until'] as const).map((end) => (
-                <TextInput
+                <TimeField
                   key={end}
-                  type="time"
                   aria-label={`${name}: ${t(end === 'From' ? 'from' : 'until')}`}
                   {...form.getInputProps(`${window}${end}`)}
                   error={error && (form.values[`${window}${end}`] === '' ? error : true)}

@@ -26,7 +26,6 @@ export function ConditionRows({
   problems,
 }: Field<readonly DraftCondition[]> & { problems: FieldProblems }) {
   const { t } = useTranslation('rules');
-  const { t: words } = useTranslation('ruleSentence');
   const levels = useLevels();
   const [added, setAdded] = useState<string>();
   const add = (field: ConditionField) => {
@@ -59,9 +58,7 @@ export function ConditionRows({
         label={t('addCondition')}
         choices={conditionFields
           .filter((field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)))
-          .map(
-            (field) => [field, field === 'minLevel' ? t('minLevelChoice') : words(`field.${field}`)] as const,
-          )}
+          .map((field) => [field, t(field === 'minLevel' ? 'minLevelChoice' : `field.${field}`)] as const)}
         onAdd={add}
         autofocus
       />

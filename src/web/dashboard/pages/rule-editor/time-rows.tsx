@@ -8,6 +8,7 @@ import type { Field } from '#web/dashboard/components/field.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import { TimeField } from '#web/dashboard/components/time-field.tsx';
 import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
 import {
   fromDateTimeField,
@@ -119,6 +120,8 @@ function Windows({
   );
 }
 
+const timeProps = { size: 'xs', w: 56, classNames: { input: styles.input ?? '' } };
+
 function WindowFields({ value: window, onChange }: Field<RuleWindow>) {
   const { t } = useTranslation('rules');
   const words = useRuleWords();
@@ -143,20 +146,18 @@ function WindowFields({ value: window, onChange }: Field<RuleWindow>) {
           </button>
         ))}
       </span>
-      <input
-        type="time"
-        className={styles.input}
+      <TimeField
+        {...timeProps}
         aria-label={t('from')}
         value={window.from}
-        onChange={({ target }) => target.value !== '' && onChange({ ...window, from: target.value })}
+        onChange={(from) => from !== '' && onChange({ ...window, from })}
       />
       <span className={styles.words}>–</span>
-      <input
-        type="time"
-        className={styles.input}
+      <TimeField
+        {...timeProps}
         aria-label={t('until')}
         value={window.until === '24:00' ? '00:00' : window.until}
-        onChange={({ target }) => target.value !== '' && onChange({ ...window, until: target.value })}
+        onChange={(until) => until !== '' && onChange({ ...window, until })}
       />
       {window.until !== '24:00' && window.until <= window.from && (
         <span className={styles.words}>{t('nextDay')}</span>

@@ -38,7 +38,13 @@ export function NewTenantPage() {
     <AuthLayout title={t('newTenantTitle')} about={t('newTenantHint')}>
       <form onSubmit={submit}>
         <Stack gap="md">
-          {create.error && <ErrorNotice error={create.error} title={t('createTenantFailed')} />}
+          {create.error && (
+            <ErrorNotice
+              error={create.error}
+              title={t('createTenantFailed')}
+              texts={{ conflict: t('tenantNameTaken') }}
+            />
+          )}
           <TextInput
             label={t('tenantTitle')}
             placeholder={t('tenantTitleExample')}

@@ -153,8 +153,10 @@ function PanelStep({ onReady }: { onReady: () => void }) {
           <bdi>{t('panelIn', { name: approve.data.name })}</bdi>
         </p>
       )}
-      <div className={styles.row}>
+      <div>
         <OpenPanelButton />
+      </div>
+      <div className={styles.row}>
         <CodeField label={t('panelCode')} description={undefined} required value={code} onChange={setCode} />
         <TextInput
           label={t('panelName')}

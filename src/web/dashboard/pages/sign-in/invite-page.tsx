@@ -33,7 +33,7 @@ export function InvitePage() {
   if (isCode(error, 'gone'))
     return (
       <AuthLayout title={t('inviteGone')} about={t('inviteGoneHint')}>
-        <ErrorNotice error={error} title={t('inviteGone')} />
+        {null}
       </AuthLayout>
     );
   if (error)

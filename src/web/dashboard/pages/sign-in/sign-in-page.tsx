@@ -67,7 +67,13 @@ function PasswordForm({ onDone, onTwoFactor }: { onDone: () => Promise<void>; on
   return (
     <form onSubmit={submit} className={styles.form}>
       <Stack gap="md">
-        {signIn.error && <ErrorNotice error={signIn.error} title={t('signInFailed')} />}
+        {signIn.error && (
+          <ErrorNotice
+            error={signIn.error}
+            title={t('signInFailed')}
+            texts={{ unauthorized: t('passwordWrong') }}
+          />
+        )}
         <TextInput
           label={t('email')}
           type="email"
@@ -124,7 +130,13 @@ function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () 
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        {prove.error && <ErrorNotice error={prove.error} title={t('signInFailed')} />}
+        {prove.error && (
+          <ErrorNotice
+            error={prove.error}
+            title={t('signInFailed')}
+            texts={{ unauthorized: t('codeWrong') }}
+          />
+        )}
         <TextInput
           key={kind}
           label={isTotp ? t('code') : t('backupCode')}

@@ -200,7 +200,7 @@ function LimitField({
   const separators = useMemo(() => separatorsOf(localeOf(i18n.language)), [i18n.language]);
   const limit = value ?? limitValuesOf(null);
   return (
-    <Group gap={10} align="flex-end">
+    <Group gap={10} align="flex-start">
       <SegmentedField
         label={label}
         fullWidth={false}
@@ -211,6 +211,8 @@ function LimitField({
       {limit.kind === 'own' && (
         <NumberInput
           w={220}
+          // Beside the choice, not beside its label.
+          mt={{ base: 0, sm: 25 }}
           aria-label={`${label}: ${unit}`}
           suffix={` ${unit}`}
           clampBehavior="none"

@@ -108,7 +108,8 @@ function CreatedSecret({
     [scopes.includes('panel'), t('panels'), curlGet(server, secret, '/api/panels')],
   ];
   const commands = uses.filter(([isPossible]) => isPossible);
-  const [chosen, setChosen] = useState(commands[0]?.[1] ?? '');
+  const [chosen, setChosen] = useState(0);
+  const [, use = '', command = ''] = commands[chosen] ?? [];
   return (
     <Stack gap="md">
       <p className="muted">{t('once')}</p>
@@ -117,12 +118,12 @@ function CreatedSecret({
         <SegmentedControl
           size="xs"
           aria-label={t('use')}
-          value={chosen}
-          onChange={setChosen}
-          data={commands.map(([, label]) => label)}
+          value={String(chosen)}
+          onChange={(at) => setChosen(Number(at))}
+          data={commands.map(([, label], at) => ({ value: String(at), label }))}
         />
       )}
-      <CopyField text={commands.find(([, label]) => label === chosen)?.[2] ?? ''} label={`curl, ${chosen}`} />
+      <CopyField text={command} label={`curl, ${use}`} />
       <Group justify="flex-end">
         <Button variant="filled" onClick={onClose}>
           {t('kept')}

@@ -89,7 +89,7 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
         credential={credential}
         prefix="bfk"
         more={[
-          [t('role'), `${t(`role.${role}`)}: ${t(`keyRole.${role}`)}`],
+          [t('role'), t(`role.${role}`)],
           [
             t('allow'),
             allowFrom.length === 0 ? t('anywhere') : <Mono key="allow">{allowFrom.join(', ')}</Mono>,

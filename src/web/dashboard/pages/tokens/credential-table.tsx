@@ -62,12 +62,13 @@ export function CredentialTable<C extends Credential>({
           noneMatch: t('noneMatch'),
         }}
         tools={
-          <Switch
-            label={t('showEnded', { count: ended })}
-            checked={showsEnded}
-            disabled={ended === 0}
-            onChange={(event) => setShowsEnded(event.currentTarget.checked)}
-          />
+          ended > 0 && (
+            <Switch
+              label={t('showEnded', { count: ended })}
+              checked={showsEnded}
+              onChange={(event) => setShowsEnded(event.currentTarget.checked)}
+            />
+          )
         }
         where={(each) => showsEnded || !isEnded(each)}
         rowClassOf={(each) => (isEnded(each) ? styles.ended : undefined)}

@@ -11,6 +11,7 @@ export const account: TranslatedPage<'account'> = {
   changePassword: 'Passwort ändern',
   passwordChanged: 'Passwort geändert. Ihre anderen Sitzungen sind beendet.',
   passwordFailed: 'Passwort nicht geändert',
+  passwordWrong: 'Das Passwort ist falsch.',
 
   twoFactor: 'Zwei-Faktor-Authentisierung',
   twoFactorOn: 'Ein. Nach dem Passwort wird auch ein Code aus Ihrer Authenticator-App verlangt.',
@@ -37,6 +38,7 @@ export const account: TranslatedPage<'account'> = {
   confirmCode: 'Bestätigen',
   twoFactorDone: 'Die Zwei-Faktor-Authentisierung ist eingeschaltet',
   codeFailed: 'Code nicht akzeptiert',
+  codeWrong: 'Der Code ist falsch. Prüfen Sie die Uhr Ihres Geräts, und geben Sie den nächsten Code ein.',
 
   passkeys: 'Passkeys',
   passkeysHint:

@@ -9,7 +9,6 @@ export const channels: TranslatedPage<'channels'> = {
   kind: 'Art',
   pending: 'Wartend',
   lastDelivered: 'Zuletzt zugestellt',
-  never: 'nie',
   keepsValue: 'Gesetzt. Leer lassen, um es zu behalten.',
   removed: 'Wird beim Speichern entfernt.',
   keep: 'Behalten',

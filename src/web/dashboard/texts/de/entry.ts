@@ -11,6 +11,8 @@ export const entry: TranslatedPage<'entry'> = {
   or: 'oder',
   passkeyFailed: 'Anmeldung mit Passkey fehlgeschlagen',
   signInFailed: 'Anmeldung fehlgeschlagen',
+  passwordWrong: 'E-Mail oder Passwort ist falsch.',
+  codeWrong: 'Der Code ist falsch oder wurde schon verwendet.',
   'provider.denied': 'Der Anmeldedienst hat den Zugriff verweigert, oder Sie haben abgebrochen.',
   'provider.not-linked':
     'Das Konto mit Ihrer E-Mail-Adresse ist nicht mit dieser Identität verknüpft. Melden Sie sich mit Ihrem Passwort an.',
@@ -67,4 +69,5 @@ export const entry: TranslatedPage<'entry'> = {
   tenantNameWrong: 'Nur Kleinbuchstaben, Ziffern und Bindestriche; am Anfang ein Buchstabe oder eine Ziffer.',
   createTenant: 'Mandant anlegen',
   createTenantFailed: 'Mandant nicht angelegt',
+  tenantNameTaken: 'Dieser Kurzname ist schon vergeben. Wählen Sie einen anderen.',
 };

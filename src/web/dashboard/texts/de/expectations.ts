@@ -10,7 +10,7 @@ export const expectations: TranslatedPage<'expectations'> = {
   example: 'Die nächste erwarten',
   nothing: 'Keine Erwartung passt zum Filter.',
   every: 'Intervall',
-  last: 'Zuletzt',
+  last: 'Zuletzt empfangen',
   state: 'Nächste',
   level: 'Stufe bei Ausbleiben',
   sent: 'Gesendet, weil überfällig',

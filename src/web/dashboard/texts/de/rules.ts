@@ -187,7 +187,7 @@ export const rules: TranslatedPage<'rules'> = {
   uncheckedFailed_other: 'Die Prüfung der letzten {{count}} Tage ist fehlgeschlagen: {{reason}}',
   saveAnyway: 'Trotzdem speichern',
   'explain.title': 'Verteilung erklären',
-  'explain.typed': 'Eingeben',
+  'explain.typed': 'Werte eingeben',
   'explain.recorded': 'Aus dem Verlauf',
   'explain.find': 'Verlauf durchsuchen',
   'explain.noneFound': 'Keine Meldungen gefunden.',

@@ -64,6 +64,10 @@ export const shell: TranslatedPage<'shell'> = {
   unsaved: 'Änderungen verwerfen?',
   unsavedAbout: 'Ihre Änderungen sind nicht gespeichert.',
   failed: 'Etwas ist schiefgegangen',
+  'error.unreachable':
+    'Der Server antwortet nicht. Prüfen Sie Ihre Verbindung, und versuchen Sie es dann erneut.',
+  'error.limited': 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
+  'error.internal': 'Im Server ist ein Fehler aufgetreten. Einzelheiten stehen in seinem Log.',
   loadFailed: 'Daten konnten nicht geladen werden',
   crashed: 'Auf dieser Seite ist etwas schiefgegangen',
   crashedHint: 'Laden Sie die Seite neu. Aufgezeichnete Meldungen sind davon nicht betroffen.',

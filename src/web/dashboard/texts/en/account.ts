@@ -10,6 +10,7 @@ export const account = {
   changePassword: 'Change password',
   passwordChanged: 'Password changed. Your other sessions are signed out.',
   passwordFailed: 'Password not changed',
+  passwordWrong: 'The password is wrong.',
 
   twoFactor: 'Two-factor authentication',
   twoFactorOn: 'On. Signing in with your password also asks for a code from your authenticator app.',
@@ -34,6 +35,7 @@ export const account = {
   confirmCode: 'Confirm',
   twoFactorDone: 'Two-factor authentication is on',
   codeFailed: 'Code not accepted',
+  codeWrong: 'The code is wrong. Check the clock of your device, then enter the next code.',
 
   passkeys: 'Passkeys',
   passkeysHint: 'Sign in with your fingerprint, face or a security key instead of a password.',

@@ -7,7 +7,6 @@ export const channels = {
   kind: 'Type',
   pending: 'Waiting',
   lastDelivered: 'Last delivered',
-  never: 'never',
   keepsValue: 'Set. Leave empty to keep it.',
   removed: 'Removed when you save.',
   keep: 'Keep',

@@ -9,6 +9,8 @@ export const entry = {
   or: 'or',
   passkeyFailed: 'Passkey sign-in failed',
   signInFailed: 'Sign-in failed',
+  passwordWrong: 'The email or password is wrong.',
+  codeWrong: 'The code is wrong, or was used before.',
   'provider.denied': 'The identity provider denied access, or you cancelled the sign-in.',
   'provider.not-linked':
     'The account with your email address is not linked to this identity. Sign in with your password instead.',
@@ -62,4 +64,5 @@ export const entry = {
   tenantNameWrong: 'Use lower-case letters, digits and dashes. Start with a letter or digit.',
   createTenant: 'Create tenant',
   createTenantFailed: 'Tenant not created',
+  tenantNameTaken: 'This short name is already in use. Choose another one.',
 } as const;

@@ -17,6 +17,8 @@ export const history = {
   'key.title': 'words in the title',
   'key.message': 'words in the message',
   clearSearch: 'Clear search',
+  unknownKey: 'There is no search key “{{word}}”.',
+  unknownValue: 'Unknown value “{{word}}”.',
   takeOffer: 'Use “{{name}}”',
   live: 'Live',
   liveHint: 'Show new notifications as they arrive (l)',

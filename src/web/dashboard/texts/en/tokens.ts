@@ -43,7 +43,7 @@ export const tokens = {
   'expiry.30': '30 days',
   'expiry.90': '90 days',
   'expiry.365': '1 year',
-  'expiry.date': 'On date…',
+  'expiry.date': 'Date…',
   expiresAt: 'Expiry date',
   expiresAtHint: 'Time zone: {{zone}}',
   expiryPast: 'Choose a time in the future. To end access now, revoke instead.',
