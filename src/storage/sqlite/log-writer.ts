@@ -1,7 +1,6 @@
 import { limits } from '#contract/limits.ts';
 import type { Acknowledgement, Clear, Idempotency, Route } from '#core/ports.ts';
 import type { Db } from './database.ts';
-import { queueDeliveries } from './deliveries.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
 import {
@@ -106,7 +105,6 @@ export class LogWriter {
   /** What is remembered of the log may not be stored: it is read anew. */
   afterRollback(): void {
     this.logs.forget();
-    this.routes.forget();
     this.sql.forget();
     this.#isStale = true;
     this.mayHaveDead = true;
@@ -132,8 +130,25 @@ export class LogWriter {
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
     const { position, route } = this.insert(tenant, draft);
-    if (route.channels) queueDeliveries(this.sql, tenant, { ...draft, position, channels: route.channels });
+    // What a throttle counted goes to no channel.
+    if (draft.throttledOn === null) this.#queueDeliveries(tenant, draft, position, route.channels);
     return { kind: 'stored', position, clears };
+  }
+
+  /** `channels`: those that its route names. One that is deleted or disabled gets nothing. */
+  #queueDeliveries(
+    tenant: number,
+    draft: DraftRow,
+    position: number,
+    channels: Route['channels'] = [],
+  ): void {
+    for (const channel of channels)
+      this.sql
+        .of(
+          `INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at)
+           SELECT tenant, id, ?, ?, 'pending', ? FROM channels WHERE tenant = ? AND id = ? AND enabled = 1`,
+        )
+        .run(position, draft.id, draft.receivedAt, tenant, channel);
   }
 
   /** Takes a live notification off its panels by an entry of its own. */
@@ -248,5 +263,6 @@ export class LogWriter {
   #use(partition: Partition): void {
     this.#partition = partition;
     this.#rows = new RowWriter(this.sql, partition);
+    this.routes.forget();
   }
 }

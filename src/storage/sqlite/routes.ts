@@ -22,8 +22,6 @@ interface TenantRoutes {
 export class Routes {
   readonly #sql: Statements;
   readonly #tenants = new Map<TenantId, TenantRoutes>();
-  /** The partition that `use` was called for. */
-  #partition = 0;
 
   constructor(statements: Statements) {
     this.#sql = statements;
@@ -34,8 +32,6 @@ export class Routes {
    * refers to it. The route is kept as long as that partition.
    */
   use(tenant: TenantId, text: string, partition: number): NumberedRoute {
-    if (partition !== this.#partition) this.forget();
-    this.#partition = partition;
     const { byText } = this.#ofTenant(tenant);
     const known = byText.get(text);
     if (known) return known;
@@ -89,7 +85,7 @@ export class Routes {
     return ids;
   }
 
-  /** Must be called after a rollback, because cached routes may not be stored. */
+  /** Must be called after a rollback, because cached routes may not be stored, and when a new partition takes the rows. */
   forget(): void {
     this.#tenants.clear();
   }
