@@ -142,12 +142,15 @@ test('rules are put in order by keys and by dragging, told to screen readers, an
 test('an order that is not saved is taken back, and said', async () => {
   await make(...['one', 'two'].map(simple));
   const page = await open();
-  await page.route('**/api/rules/order', (route) =>
-    route.fulfill({ status: 503, json: { error: 'the disk is full' } }),
-  );
+  const { promise: isShown, resolve: refuse } = Promise.withResolvers<void>();
+  await page.route('**/api/rules/order', async (route) => {
+    await isShown;
+    await route.fulfill({ status: 503, json: { error: 'the disk is full' } });
+  });
   await page.getByRole('link', { name: 'two' }).focus();
   await page.keyboard.press('Alt+ArrowUp');
   expect(await shownNames(page)).toEqual(['two', 'one']);
+  refuse();
   await page.getByRole('alert').getByText('the disk is full').waitFor();
   expect(await shownNames(page)).toEqual(['one', 'two']);
 });

@@ -26,6 +26,7 @@ import { RateField } from '#web/dashboard/components/rate-field.tsx';
 import { changesOf } from '#web/dashboard/components/rebase.ts';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { TimeZoneSelect, timeIn } from '#web/dashboard/components/time-zone-select.tsx';
+import styles from './tenant.module.css';
 
 const mostDays = 36_500;
 const mostCount = 1_000_000_000;
@@ -211,8 +212,7 @@ function LimitField({
       {limit.kind === 'own' && (
         <NumberInput
           w={220}
-          // Beside the choice, not beside its label.
-          mt={{ base: 0, sm: 25 }}
+          className={styles.ownLimit ?? ''}
           aria-label={`${label}: ${unit}`}
           suffix={` ${unit}`}
           clampBehavior="none"
