@@ -151,6 +151,8 @@ class Compiler {
       if (rows.kind === 'without' && rows.of === this.#everything) unwanted.push(rows.not);
       else wanted.push(rows);
     }
+    const excluded = new Set(unwanted.flatMap(alternatives));
+    if (wanted.some((part) => alternatives(part).every((term) => excluded.has(term)))) return 'none';
     const rows = wanted.length > 0 ? joined('and', wanted) : 'all';
     return unwanted.length > 0 ? this.#without(rows, joined('or', unwanted)) : rows;
   }
@@ -253,6 +255,12 @@ const one = (term: string, prefix = false) => ({ kind: 'term', term, prefix }) a
 function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermExpression {
   const flat = of.flatMap((part) => (part.kind === kind ? part.of : [part]));
   return flat.length === 1 ? (flat[0] as TermExpression) : { kind, of: flat };
+}
+
+/** Of what a row has at least one. */
+function alternatives(part: TermExpression): string[] {
+  if (part.kind === 'term') return [`${part.term}${part.prefix ? '*' : ''}`];
+  return part.kind === 'without' ? alternatives(part.of) : part.of.flatMap(alternatives);
 }
 
 function any(parts: readonly Part[]): Part {

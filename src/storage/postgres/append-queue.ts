@@ -5,6 +5,7 @@ import type {
   Acknowledgement,
   AppendOutcome,
   Clear,
+  History,
   Idempotency,
   NotificationDraft,
   Route,
@@ -87,12 +88,7 @@ export class AppendQueue {
    * Resolves once it is committed.
    * @throws AppError `unavailable` at once when the queue is full or the database is known not to take writes.
    */
-  push(
-    tenant: TenantId,
-    draft: NotificationDraft,
-    idempotency: Idempotency | null,
-    claims: readonly ThrottleClaim[] = [],
-  ): Promise<AppendOutcome> {
+  readonly push: History['append'] = (tenant, draft, idempotency, claims = []) => {
     const { problem } = this;
     if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#options.capacity)
@@ -106,7 +102,7 @@ export class AppendQueue {
     // What arrives in the same turn goes into the same batch.
     if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => void this.#flush());
     return promise;
-  }
+  };
 
   /** Resolves when the notification with this id is stored or refused; at once when it is not in the queue. */
   async settled(id: string): Promise<void> {

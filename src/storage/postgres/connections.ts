@@ -50,12 +50,19 @@ export class Connections {
     }
   }
 
-  /** One statement's rows. `name` prepares it once on each connection; without one it is planned each time. */
-  query<Row>(scope: Scope, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+  /** One statement's rows. Each connection prepares it once, so texts must be few. */
+  query<Row>(scope: Scope, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const name = names.get(text) ?? `statement-${names.size}`;
+    names.set(text, name);
     return this.run(
       scope,
       async (client) => (await client.query({ name, text, values: [...values] })).rows as Row[],
     );
+  }
+
+  /** The same without preparing it. */
+  queryOnce<Row>(scope: Scope, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.run(scope, async (client) => (await client.query(text, [...values])).rows as Row[]);
   }
 
   #wait(): Promise<void> {
@@ -74,6 +81,9 @@ export class Connections {
     });
   }
 }
+
+/** The names of prepared statements, by their text. */
+const names = new Map<string, string>();
 
 const tooMuch = () => unavailable('too much waits for the database; try again');
 

@@ -4,15 +4,10 @@ import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
 import { levelsAlone, minuteMs, Tally, withoutLive, withTimes } from '../counting.ts';
 import { countInSteps, timer } from '../log-search.ts';
-import { logOf, type Partition, readPartitions } from './partitions.ts';
-import {
-  finite,
-  foundIn,
-  type PostgresPart,
-  PostgresSearch,
-  readBounds,
-  type SearchLanes,
-} from './search.ts';
+import type { Connections } from './connections.ts';
+import { againIfDropped, readLog } from './partitions.ts';
+import type { Looked } from './rows.ts';
+import { finite, type PostgresPart, PostgresSearch, type SearchLanes } from './search.ts';
 
 /** As `Statistics.count` promises; each `yield` ends a step. */
 export async function* countLog(
@@ -21,110 +16,81 @@ export async function* countLog(
   { now, timeoutMs }: CountOptions,
 ): AsyncGenerator<void, Counted> {
   const isOver = timer(timeoutMs);
-  const bounds = await readBounds(lanes.reads, tenant);
-  if (!bounds) return { counts: [], searchedTo: null };
-  const { first, head } = bounds;
-  const scope = { now, head, range: { low: first, high: head } };
-  const search = new PostgresSearch(lanes, tenant, withTimes(query, times), scope);
-  const { after, before } = search.compiled;
-  const tally = new Tally({ ...times, after: finite(after), before: finite(before) });
-  const counter = new Counter(lanes, tenant, search, tally);
+  const log = await readLog(lanes.reads, tenant);
+  if (!log) return { counts: [], searchedTo: null };
+  const scope = { now, head: log.head, range: { low: log.first, high: log.head } };
+  const searchIn = (within: Pick<CountTimes, 'after' | 'before'>, of = query) =>
+    new PostgresSearch(lanes, tenant, withTimes(of, { ...times, ...within }), scope);
+  const search = searchIn(times);
+  const [after, before] = [finite(search.compiled.after), finite(search.compiled.before)];
+  const tally = new Tally({ ...times, after, before });
+  const countRows = async function* (found: PostgresSearch) {
+    const { searchedTo } = yield* countInSteps(found, tally, (part) => addRows(found, part, tally), isOver);
+    return { counts: tally.rows(), searchedTo };
+  };
+
   const levels = levelsAlone(query);
   if (levels && tally.isOfMinutes) {
-    await counter.countMinutes(levels);
+    const from = Math.max(Math.ceil(after / minuteMs), log.dropped_minute + 1) * minuteMs;
+    const upTo = Math.max(Math.floor(before / minuteMs) * minuteMs, from);
+    // The minutes that are cut are counted row by row, the newer one first.
+    const newer = upTo < before ? yield* countRows(searchIn({ after: upTo, before })) : undefined;
+    if (newer && newer.searchedTo !== null) return newer;
+    await addMinutes(lanes.reads, tenant, tally, { levels, from, upTo });
+    return yield* countRows(searchIn({ after, before: Math.min(from, before) }));
+  }
+  const rest = searchIn(times, withoutLive(query));
+  if (!search.compiled.termsUnlessLive && rest.compiled.exact && (await search.areFewLive())) {
+    await addLive(lanes.reads, tenant, tally, [...rest.values, now]);
     return { counts: tally.rows(), searchedTo: null };
   }
-  const rest = new PostgresSearch(lanes, tenant, withTimes(withoutLive(query), times), scope);
-  const live = rest.compiled.exact ? await search.fewLive() : undefined;
-  if (live) {
-    for (const partition of live) await counter.countLive(rest, partition, now);
-    return { counts: tally.rows(), searchedTo: null };
-  }
-  const { searchedTo } = yield* countInSteps(search, tally, (part) => counter.count(part), isOver);
-  return { counts: tally.rows(), searchedTo };
+  return yield* countRows(search);
 }
 
-class Counter {
-  readonly #lanes: SearchLanes;
-  readonly #tenant: TenantId;
-  readonly #search: PostgresSearch;
-  readonly #tally: Tally;
-
-  constructor(lanes: SearchLanes, tenant: TenantId, search: PostgresSearch, tally: Tally) {
-    this.#lanes = lanes;
-    this.#tenant = tenant;
-    this.#search = search;
-    this.#tally = tally;
-  }
-
-  /** Counts a part that the index decides. */
-  count(part: PostgresPart): Promise<number> {
-    const { origin, bucketMs } = this.#tally.times;
-    return this.#search.within(part, async (connections, { low, high }) => {
-      const counts = await connections.query<LevelCount>(
-        this.#tenant,
-        '',
-        `SELECT (n.at - $7) / $8 AS bucket, n.level, count(*) AS count FROM ${foundIn(part.partition)} GROUP BY 1, 2`,
-        [...this.#search.values, low, high, origin, bucketMs],
-      );
-      this.#tally.addAll(counts);
-      return low;
-    });
-  }
-
-  /** Counts what is on panels of one partition, where the index decides the rest of the query. */
-  async countLive(rest: PostgresSearch, partition: Partition, now: number): Promise<void> {
-    const { origin, bucketMs } = this.#tally.times;
-    const counts = await this.#lanes.reads.query<LevelCount>(
-      this.#tenant,
-      '',
-      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN ${logOf(partition)} n ON n.row = l.row
-       WHERE l.tenant = $1 AND l.row >= ${partition.low} AND l.row < ${partition.high} AND (l.expires_at IS NULL OR l.expires_at > $5)
-         AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
-      [...rest.values, now, origin, bucketMs],
+/** Counts a part that the index decides. */
+function addRows(search: PostgresSearch, part: PostgresPart, tally: Tally): Promise<number> {
+  const { origin, bucketMs } = tally.times;
+  return search.within(part, async (connections, { low, high }, nextRow) => {
+    const counts = await connections.query<LevelCount & Looked>(
+      search.tenant,
+      'SELECT * FROM count_rows($1, $2, $7, $3, $4, $5, $6, $8, $9, $10)',
+      [...search.values, low, high, search.termsAlone, nextRow, origin, bucketMs],
     );
-    this.#tally.addAll(counts);
-  }
+    const looked = counts.pop() as Looked;
+    tally.addAll(counts);
+    return looked;
+  });
+}
 
-  /** Whole minutes are counted already; the rows of minutes that are cut are counted one by one. */
-  async countMinutes(levels: readonly string[] | 'all'): Promise<void> {
-    const [tenant, { reads }] = [this.#tenant, this.#lanes];
-    const { after, before, origin, bucketMs } = this.#tally.times;
-    const wanted = levels === 'all' ? null : levels;
-    const [log] = await reads.query<{ dropped: number }>(
+/** Counts what is on panels, where the index decides the rest of the query; `values` are its, and the time. */
+async function addLive(reads: Connections, tenant: TenantId, tally: Tally, values: readonly unknown[]) {
+  const { origin, bucketMs } = tally.times;
+  const counts = await againIfDropped(() =>
+    reads.query<LevelCount>(
       tenant,
-      'dropped-minute',
-      'SELECT dropped_minute AS dropped FROM logs WHERE tenant = $1',
-      [tenant],
-    );
-    if (!log) return;
-    const upTo = Math.floor(before / minuteMs);
-    const from = Math.max(Math.ceil(after / minuteMs), log.dropped + 1);
-    const minutes = await reads.query<LevelCount>(
-      tenant,
-      'count-minutes',
-      `SELECT (minute * ${minuteMs} - $5) / $6 AS bucket, level, sum(count)::bigint AS count FROM minutes
-       WHERE tenant = $1 AND minute >= $2 AND minute < $3 AND ($4::text[] IS NULL OR level = ANY ($4)) GROUP BY 1, 2`,
-      [tenant, from, upTo, wanted, origin, bucketMs],
-    );
-    this.#tally.addAll(minutes);
-    const edges = [
-      { after, before: Math.min(from * minuteMs, before) },
-      { after: Math.max(upTo * minuteMs, after, from * minuteMs), before },
-    ];
-    for (const edge of edges) {
-      if (edge.after >= edge.before) continue;
-      for (const partition of await readPartitions(reads, tenant, edge)) {
-        const rows = await reads.query<LevelCount>(
-          tenant,
-          '',
-          `SELECT (n.at - $5) / $6 AS bucket, n.level, count(*) AS count FROM ${logOf(partition)} n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
-           WHERE n.tenant = $1 AND n.cleared IS NULL AND n.at >= $2 AND n.at < $3 AND ($4::text[] IS NULL OR n.level = ANY ($4))
-           GROUP BY 1, 2`,
-          [tenant, edge.after, edge.before, wanted, origin, bucketMs],
-        );
-        this.#tally.addAll(rows);
-      }
-    }
-  }
+      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM entries_of($1, (
+         SELECT array_agg(row) FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $5))) n
+       WHERE n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
+      [...values, origin, bucketMs],
+    ),
+  );
+  tally.addAll(counts);
+}
+
+/** Adds what is counted already of the minutes between two times. */
+async function addMinutes(
+  reads: Connections,
+  tenant: TenantId,
+  tally: Tally,
+  wanted: { readonly levels: readonly string[] | 'all'; readonly from: number; readonly upTo: number },
+) {
+  const { origin, bucketMs } = tally.times;
+  const levels = wanted.levels === 'all' ? null : wanted.levels;
+  const minutes = await reads.query<LevelCount>(
+    tenant,
+    `SELECT (minute * ${minuteMs} - $5) / $6 AS bucket, level, sum(count)::bigint AS count FROM minutes
+     WHERE tenant = $1 AND minute >= $2 AND minute < $3 AND ($4::text[] IS NULL OR level = ANY ($4)) GROUP BY 1, 2`,
+    [tenant, wanted.from / minuteMs, wanted.upTo / minuteMs, levels, origin, bucketMs],
+  );
+  tally.addAll(minutes);
 }

@@ -1,27 +1,12 @@
 import type {
-  Acknowledged,
-  AcknowledgeOutcome,
-  AppendOutcome,
   ClearOutcome,
   Entry,
   History,
-  HistoryRecord,
-  Idempotency,
   LiveNotification,
   LivePosition,
   LogBounds,
-  LogPage,
-  NotificationDraft,
-  Ref,
   Route,
-  SearchOptions,
-  SearchPage,
-  TenantId,
-  ThrottleClaim,
 } from '#core/ports.ts';
-import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
-import type { Query } from '#core/search/search-query.ts';
-import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import {
   type AcknowledgedRow,
@@ -33,24 +18,20 @@ import {
   toClearing,
   toRepeat,
 } from '../history-rows.ts';
-import type { RetentionBounds } from '../retention.ts';
-import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
-import { againIfDropped, type LogWrite, logOf, type Partition } from './partitions.ts';
-import { firstShown, receiptsOf, recordReceipts } from './receipts.ts';
+import { againIfDropped, type LogWrite, readLog } from './partitions.ts';
 import { dropFromLog } from './retention.ts';
 import {
   type EntryRow,
   entryColumns,
   type NotificationRow,
-  type RecordRow,
-  recordsIn,
+  readRecords,
   toEntry,
   toNotification,
   toRecord,
 } from './rows.ts';
-import { finite, readBounds, type SearchLanes, searchLog } from './search.ts';
+import { finite, type SearchLanes, searchLog } from './search.ts';
 
 export interface PostgresLanes extends SearchLanes {
   readonly queue: AppendQueue;
@@ -62,38 +43,25 @@ export interface PostgresLanes extends SearchLanes {
 }
 
 /** The log on PostgreSQL. */
-export class PostgresHistory implements History, ReceiptStore {
+export class PostgresHistory implements History {
   readonly #lanes: PostgresLanes;
 
   constructor(lanes: PostgresLanes) {
     this.#lanes = lanes;
   }
 
-  append(
-    tenant: TenantId,
-    draft: NotificationDraft,
-    idempotency: Idempotency | null,
-    claims: readonly ThrottleClaim[] = [],
-  ): Promise<AppendOutcome> {
-    return this.#lanes.queue.push(tenant, draft, idempotency, claims);
-  }
+  readonly append: History['append'] = (...given) => this.#lanes.queue.push(...given);
 
-  async findRepeat(tenant: TenantId, idempotency: Idempotency, now: number) {
-    const [earlier] = await this.#read<{ id: string; hash: string }>(
+  readonly findRepeat: History['findRepeat'] = async (tenant, idempotency, now) => {
+    const [earlier] = await this.#lanes.reads.query<{ id: string; hash: string }>(
       tenant,
-      'find-retry',
       'SELECT id, hash FROM idempotency WHERE tenant = $1 AND key = $2 AND expires_at > $3',
       [tenant, idempotency.key, now],
     );
     return toRepeat(earlier, idempotency);
-  }
+  };
 
-  async clear(
-    tenant: TenantId,
-    given: string,
-    what: string | Pick<Ref, 'id'>,
-    at: number,
-  ): Promise<ClearOutcome> {
+  readonly clear: History['clear'] = async (tenant, given, what, at) => {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
     const { by, reason } = toClearing(what);
@@ -108,39 +76,45 @@ export class PostgresHistory implements History, ReceiptStore {
     if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
     const { at_position: position, of_route: route } = cleared;
     return { kind: 'cleared', entry: { kind: 'clear', position, id, reason, by, at, route } };
-  }
+  };
 
-  async acknowledge(tenant: TenantId, given: string, what: Acknowledged): Promise<AcknowledgeOutcome> {
+  readonly acknowledge: History['acknowledge'] = async (tenant, given, what) => {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
     await this.#lanes.queue.settled(id);
     const { rows } = await this.#lanes.write(tenant, 1, (client) =>
-      client.query<AcknowledgeRow>('SELECT * FROM acknowledge_notification($1, $2, $3, $4, $5)', [
-        ...[tenant, id, what.by, what.at, what.note],
-      ]),
+      client.query<AcknowledgedRow & { at_position: number | null; of_route: Route }>(
+        `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note
+         FROM acknowledge_notification($1, $2, $3, $4, $5)`,
+        [tenant, id, what.by, what.at, what.note],
+      ),
     );
-    return toAcknowledgeOutcome(rows[0], id, what);
-  }
+    const [row] = rows;
+    const acknowledged = toAcknowledged(row);
+    if (acknowledged) return { kind: 'already', acknowledged };
+    if (!row || row.at_position === null) return { kind: 'not-found' };
+    const { at_position: position, of_route: route } = row;
+    return { kind: 'acknowledged', entry: { ...what, kind: 'acknowledgement', position, id, route } };
+  };
 
-  async bounds(tenant: TenantId): Promise<LogBounds> {
-    return (await readBounds(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
-  }
+  readonly bounds: History['bounds'] = async (tenant) => {
+    const { head, first } = (await readLog(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
+    return { head, first };
+  };
 
-  async heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>> {
-    const rows = await this.#lanes.reads.query<{ tenant: TenantId; head: number }>(
+  readonly heads: History['heads'] = async (tenants) => {
+    const rows = await this.#lanes.reads.query<{ tenant: number; head: number }>(
       'all',
-      'heads',
       'SELECT tenant, head FROM logs WHERE tenant = ANY ($1::bigint[])',
       [tenants],
     );
     return new Map(rows.map(({ tenant, head }) => [tenant, head]));
-  }
+  };
 
-  async readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
+  readonly readAfter: History['readAfter'] = async (tenant, position, limit) => {
     const rows = await againIfDropped(() =>
-      this.#read<LogBounds & (EntryRow | { row: null })>(
+      this.#lanes.reads.query<LogBounds & (EntryRow | { row: null })>(
         tenant,
-        'read-after',
         `SELECT k.head, k.first, ${entryColumns} FROM logs k LEFT JOIN LATERAL read_after($1, $2, $3) n ON true
          WHERE k.tenant = $1 ORDER BY n.position`,
         [tenant, position, limit],
@@ -151,17 +125,11 @@ export class PostgresHistory implements History, ReceiptStore {
     const entries: Entry[] = [];
     for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
     return { head: first.head, first: first.first, entries };
-  }
+  };
 
-  async live(
-    tenant: TenantId,
-    panel: PanelAddress,
-    now: number,
-    limit: number,
-  ): Promise<{ head: number; positions: LivePosition[] }> {
-    const rows = await this.#read<{ head: number } & (LivePosition | { rank: null })>(
+  readonly live: History['live'] = async (tenant, panel, now, limit) => {
+    const rows = await this.#lanes.reads.query<{ head: number } & (LivePosition | { rank: null })>(
       tenant,
-      'live',
       `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
          SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
            AND (to_all OR $3 = ANY (to_ids) OR to_tags && $4::text[])
@@ -172,14 +140,13 @@ export class PostgresHistory implements History, ReceiptStore {
     const positions: LivePosition[] = [];
     for (const row of rows) if (row.rank !== null) positions.push({ rank: row.rank, position: row.position });
     return { head: rows[0]?.head ?? 0, positions };
-  }
+  };
 
-  async readLive(tenant: TenantId, positions: readonly number[], now: number, chars: number) {
-    const rows = await this.#read<
+  readonly readLive: History['readLive'] = async (tenant, positions, now, chars) => {
+    const rows = await this.#lanes.reads.query<
       NotificationRow & AcknowledgedRow & { counted: number | null; nth: number; found: number }
     >(
       tenant,
-      'still-live',
       // With what comes behind the limit it would read megabytes for each page of long texts.
       `WITH found AS MATERIALIZED (SELECT * FROM entries_at($1, $2)) SELECT * FROM (
          SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
@@ -206,79 +173,39 @@ export class PostgresHistory implements History, ReceiptStore {
     const last = rows.at(-1);
     if (last && rows.length < last.found) return { notifications, scanned: last.nth };
     return { notifications, scanned: Math.min(positions.length, positionsARead) };
-  }
+  };
 
-  async find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {
+  readonly find: History['find'] = async (tenant, id) => {
     if (!isUuid(id)) return undefined;
-    const row = await againIfDropped(async () => {
-      const [partition] = await this.#read<Partition>(
-        tenant,
-        'find-partition',
-        'SELECT p.low, p.high FROM find_entry($1, $2) n JOIN partitions p ON n.row >= p.low AND n.row < p.high',
-        [tenant, id],
-      );
-      if (!partition) return undefined;
-      const [found] = await this.#read<RecordRow>(
-        tenant,
-        '',
-        recordsIn(
-          partition,
-          `SELECT * FROM ${logOf(partition)} WHERE id = $2 AND tenant = $1 AND tenant = policy_tenant() AND cleared IS NULL`,
-        ),
-        [tenant, id],
-      );
-      return found;
-    });
-    return row && toRecord(row);
-  }
+    const found =
+      'SELECT row AS of_row, position AS at_position, 0 AS looked_from, 0 AS next_row FROM find_entry($1, $2)';
+    const { records } = await againIfDropped(() =>
+      readRecords(this.#lanes.reads, tenant, found, [tenant, id]),
+    );
+    return records[0] && toRecord(records[0]);
+  };
 
-  search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
-    const work = searchLog(this.#lanes, tenant, query, options);
-    return this.#lanes.turns.run(tenant, stepsOf(work), options.signal);
-  }
+  readonly search: History['search'] = (tenant, query, options) =>
+    this.#lanes.turns.run(tenant, stepsOf(searchLog(this.#lanes, tenant, query, options)), options.signal);
 
-  prune(tenant: TenantId, bounds: Omit<RetentionBounds, 'now'>, now: number): Promise<number> {
-    const { writes, write } = this.#lanes;
-    return dropFromLog(writes, write, tenant, { ...bounds, now });
-  }
+  readonly prune: History['prune'] = (tenant, bounds, now) =>
+    dropFromLog(this.#lanes.writes, this.#lanes.write, tenant, { ...bounds, now });
 
-  async oldestRevision(tenant: TenantId): Promise<number | undefined> {
-    const [oldest] = await this.#read<{ revision: number | null }>(
+  readonly oldestRevision: History['oldestRevision'] = async (tenant) => {
+    const [oldest] = await this.#lanes.reads.query<{ revision: number | null }>(
       tenant,
-      'oldest-revision',
       `SELECT min(r.revision) AS revision FROM log_revisions r JOIN logs k ON k.tenant = r.tenant
        WHERE r.tenant = $1 AND k.first <= k.head AND coalesce(
          (SELECT high FROM partitions WHERE low <= r.last_row ORDER BY low DESC LIMIT 1), 0) > k.first_row`,
       [tenant],
     );
     return oldest?.revision ?? undefined;
-  }
+  };
 
-  async size(tenant: TenantId): Promise<{ notifications: number; bytes: number }> {
-    const [size] = await this.#read<{ notifications: number; bytes: number }>(
-      tenant,
-      'size',
-      'SELECT notifications, bytes FROM logs WHERE tenant = $1',
-      [tenant],
-    );
-    return size ?? { notifications: 0, bytes: 0 };
-  }
-
-  record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]) {
-    return recordReceipts(this.#lanes.writes, tenant, panel, receipts);
-  }
-
-  of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
-    return receiptsOf(this.#lanes.reads, tenant, id);
-  }
-
-  firstShown(tenant: TenantId, ids: readonly string[]) {
-    return firstShown(this.#lanes.reads, tenant, ids);
-  }
-
-  #read<Row>(tenant: TenantId, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#lanes.reads.query<Row>(tenant, name, text, values);
-  }
+  readonly size: History['size'] = async (tenant) => {
+    const log = await readLog(this.#lanes.reads, tenant);
+    return { notifications: log?.notifications ?? 0, bytes: log?.bytes ?? 0 };
+  };
 }
 
 /** Positions looked up in one statement. */

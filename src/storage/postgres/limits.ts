@@ -16,7 +16,6 @@ export function createLimitStore(writes: Connections): LimitStore {
       const step = stepMs(rate);
       const [found] = await writes.query<{ taken: number | null; known: number }>(
         'all',
-        'take-token',
         `WITH clock AS (SELECT ${nowMs} AS now),
          taken AS (
            INSERT INTO rate_limits AS l (name, full_at) SELECT $1, now + $2 FROM clock
@@ -33,19 +32,16 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async giveBack(name, rate) {
-      await writes.query(
-        'all',
-        'give-token-back',
-        'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1',
-        [name, stepMs(rate)],
-      );
+      await writes.query('all', 'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1', [
+        name,
+        stepMs(rate),
+      ]);
     },
 
     async add(taken) {
       const rows = taken.map(({ name, rate, count }) => ({ name, ms: count * stepMs(rate) }));
       const found = await writes.query<{ name: string; missing: number }>(
         'all',
-        'add-tokens',
         `WITH clock AS (SELECT ${nowMs} AS now)
          INSERT INTO rate_limits AS l (name, full_at)
          SELECT t.name, clock.now + t.ms FROM jsonb_to_recordset($1) t(name text, ms double precision), clock ORDER BY t.name
@@ -64,7 +60,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async sweep() {
-      await writes.query('all', 'sweep-tokens', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
+      await writes.query('all', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
     },
   };
 }

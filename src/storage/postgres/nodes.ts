@@ -18,7 +18,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     if (rows.length === 0) return;
     await writes.query(
       'all',
-      'report-panels',
       `INSERT INTO node_panels (node, tenant, panel_id, lag, client, address)
        SELECT $1, r.* FROM jsonb_to_recordset($2) r(tenant bigint, panel_id text, lag bigint, client text, address text)
        ON CONFLICT (tenant, panel_id, node) DO UPDATE
@@ -30,7 +29,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     if (rows.length === 0) return;
     await writes.query(
       'all',
-      'report-gone',
       `DELETE FROM node_panels p USING jsonb_to_recordset($2) r(tenant bigint, panel_id text)
        WHERE p.node = $1 AND p.tenant = r.tenant AND p.panel_id = r.panel_id`,
       [node, `[${rows.join()}]`],
@@ -42,7 +40,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       const rows = rowsOf(connected);
       const [renewed] = await writes.query<{ is_new: boolean }>(
         'all',
-        'renew-lease',
         `WITH dead AS (DELETE FROM nodes WHERE alive_until < now() - ${lease} AND id <> $1)
          INSERT INTO nodes VALUES ($1, now() + ${lease}, '{}')
          ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
@@ -53,8 +50,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       if (renewed?.is_new) reported = new Map();
       const before = reported;
       reported = undefined;
-      if (!before)
-        await writes.query('all', 'report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
+      if (!before) await writes.query('all', 'DELETE FROM node_panels WHERE node = $1', [node]);
       await write([...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row));
       await remove([...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row));
       reported = rows;
@@ -63,7 +59,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     elsewhere(tenant, panelId) {
       return reads.query<RemotePanel>(
         tenant,
-        'elsewhere',
         // A lag is up to half a second old, so the cursor that it gives may be ahead by the entries since then.
         `SELECT p.panel_id AS id, p.lag, p.client, p.address, greatest(0, coalesce(k.head, 0) - p.lag) AS cursor
          FROM node_panels p JOIN nodes n ON n.id = p.node LEFT JOIN logs k ON k.tenant = p.tenant
@@ -75,7 +70,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     async leaveCommand({ tenant, panelId, event, data }) {
       const left = await writes.query(
         tenant,
-        'leave-command',
         `INSERT INTO panel_commands (node, tenant, panel_id, event, data)
          SELECT p.node, p.tenant, p.panel_id, $3, $4 FROM node_panels p JOIN nodes n ON n.id = p.node
          WHERE p.tenant = $1 AND p.panel_id = $2 AND p.node <> $5 AND n.alive_until > now() RETURNING 1`,
@@ -89,7 +83,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
         PanelCommandEvent & { readonly id: number; readonly is_fresh: boolean }
       >(
         'all',
-        'take-commands',
         `DELETE FROM panel_commands WHERE node = $1
          RETURNING id, tenant, panel_id AS "panelId", event, data, sent_at > now() - ${commandLife} AS is_fresh`,
         [node],
@@ -103,7 +96,6 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
         async hold() {
           const held = await writes.query(
             'all',
-            'hold-lease',
             `INSERT INTO meta VALUES ($1, $2 || ' ' || extract(epoch FROM clock_timestamp() + ${sharedLease}))
              ON CONFLICT (name) DO UPDATE SET value = excluded.value
              WHERE split_part(meta.value, ' ', 1) = $2
@@ -114,18 +106,16 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
           return held.length > 0;
         },
         async release() {
-          await writes.query(
-            'all',
-            'release-lease',
-            "DELETE FROM meta WHERE name = $1 AND split_part(value, ' ', 1) = $2",
-            [row, node],
-          );
+          await writes.query('all', "DELETE FROM meta WHERE name = $1 AND split_part(value, ' ', 1) = $2", [
+            row,
+            node,
+          ]);
         },
       };
     },
 
     async leave() {
-      await writes.query('all', 'leave', 'DELETE FROM nodes WHERE id = $1', [node]);
+      await writes.query('all', 'DELETE FROM nodes WHERE id = $1', [node]);
     },
   };
 }

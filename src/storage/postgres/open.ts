@@ -6,12 +6,12 @@ import { AppendQueue } from './append-queue.ts';
 import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, transaction, usualTimeouts } from './database.ts';
-import { isRetryable } from './errors.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
-import { createLogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { createLogWrite, type LogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { createReceiptStore } from './receipts.ts';
 import { createRetain } from './retention.ts';
 import { newestRows as usualNewestRows } from './search.ts';
 import { checkSettings } from './settings.ts';
@@ -27,8 +27,6 @@ const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1 };
 const stepsAtOnce = 2;
 /** The connection of the bus. */
 const listening = 1;
-/** A deadlock or a conflict with another transaction is tried this often in all. */
-const maxAttempts = 5;
 
 export interface PostgresOptions {
   /** As in postgres://user:password@host/database. */
@@ -79,6 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     await Promise.all([pool.end(), searchPool.end()]);
     throw error;
   }
+  const write = createLogWrite(writes, partitionRows);
   const queue = new AppendQueue(createLogWrite(lane(lanes.append), partitionRows), {
     capacity: options.queueCapacity,
     availability,
@@ -86,16 +85,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const turns = new FairQueue(stepsAtOnce);
   const searchLanes = { reads, steps: lane(stepsAtOnce, searchPool), newestRows };
   return {
-    history: new PostgresHistory({
-      ...searchLanes,
-      queue,
-      write: createLogWrite(writes, partitionRows),
-      writes,
-      turns,
-    }),
+    history: {
+      ...new PostgresHistory({ ...searchLanes, queue, write, writes, turns }),
+      ...createReceiptStore(reads, writes),
+    },
     statistics: new PostgresStatistics(searchLanes, turns),
     builder: createPostgresBuilder(),
-    executor: createExecutor(reads, writes),
+    executor: createExecutor(reads, write),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     ...createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
@@ -139,25 +135,19 @@ async function checkIdentity(client: pg.ClientBase): Promise<void> {
 }
 
 /** How the directory reaches PostgreSQL. */
-function createExecutor(reads: Connections, writes: Connections): SqlExecutor {
+function createExecutor(reads: Connections, write: LogWrite): SqlExecutor {
   return {
-    read: ({ sql, parameters }, tenant) => reads.query(tenant ?? 'all', '', sql, parameters),
+    read: ({ sql, parameters }, tenant) => reads.queryOnce(tenant ?? 'all', sql, parameters),
     write: (queries, tenant) =>
-      writes.run(tenant ?? 'all', async (client) => {
-        for (let attempt = 1; ; attempt++) {
-          try {
-            return await transaction(client, async () => {
-              const results = [];
-              for (const { sql, parameters } of queries) {
-                const { rows, rowCount } = await client.query(sql, [...parameters]);
-                results.push({ rows, changes: rowCount ?? 0 });
-              }
-              return results;
-            });
-          } catch (error) {
-            if (attempt === maxAttempts || !isRetryable(error)) throw error;
+      write(tenant ?? 'all', 0, (client) =>
+        transaction(client, async () => {
+          const results = [];
+          for (const { sql, parameters } of queries) {
+            const { rows, rowCount } = await client.query(sql, [...parameters]);
+            results.push({ rows, changes: rowCount ?? 0 });
           }
-        }
-      }),
+          return results;
+        }),
+      ),
   };
 }

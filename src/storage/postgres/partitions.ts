@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { TenantId } from '#core/ports.ts';
 import type { Connections, Scope } from './connections.ts';
 import { isLockTimeout, isMissingPartition, isMissingTable, isRetryable, isTimeout } from './errors.ts';
 
@@ -12,22 +13,19 @@ export interface Partition {
   readonly high: number;
 }
 
-/**
- * Partitions that may hold notifications of these times, newest first; Unix milliseconds, or of all times. They are the same for
- * every scope: a caller gives the one of its other statements.
- */
-export const readPartitions = (
-  connections: Connections,
-  scope: Scope,
-  { after, before }: { readonly after?: number | undefined; readonly before?: number | undefined } = {},
-): Promise<Partition[]> =>
-  connections.query(
-    scope,
-    'partitions',
-    `SELECT low, high FROM partitions WHERE coalesce(last_at >= $1, true) AND coalesce(first_at < $2, true)
-       AND low <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
-    [after ?? null, before ?? null],
-  );
+/** The counters of a tenant's log; undefined: it has none. */
+export async function readLog(connections: Connections, tenant: TenantId) {
+  const [log] = await connections.query<{
+    readonly head: number;
+    readonly first: number;
+    readonly notifications: number;
+    readonly bytes: number;
+    readonly dropped_minute: number;
+  }>(tenant, 'SELECT head, first, notifications, bytes, dropped_minute FROM logs WHERE tenant = $1', [
+    tenant,
+  ]);
+  return log;
+}
 
 /** The log's table of a partition: policies do not hold there. */
 export const logOf = ({ low }: Partition) => `log_${low}`;
@@ -86,7 +84,6 @@ export function createLogWrite(connections: Connections, size: number): LogWrite
 export async function makeAhead(connections: Connections, size: number): Promise<void> {
   const [found] = await connections.query<{ isShort: boolean }>(
     'all',
-    'is-short-of-partitions',
     `SELECT coalesce(max(high), 0) <= (SELECT last_value FROM log_row) + $1::bigint AS "isShort" FROM partitions`,
     [size],
   );
@@ -97,25 +94,27 @@ export async function makeAhead(connections: Connections, size: number): Promise
 export async function recordTimes(connections: Connections): Promise<void> {
   const full = await connections.query<Partition>(
     'all',
-    'full-partitions',
-    `SELECT low, high FROM partitions WHERE first_at IS NULL AND high <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
+    `SELECT low, high FROM partitions WHERE (first_at IS NULL OR earliest_from IS NULL) AND high <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
     [],
   );
   if (full.length === 0) return;
   try {
     // Who has taken a row's number holds a lock on the counters until the row is stored.
-    await connections.query(
+    await connections.queryOnce(
       'all',
-      '',
       "DO $$ BEGIN SET LOCAL lock_timeout = '100ms'; LOCK TABLE logs IN EXCLUSIVE MODE; END $$",
       [],
     );
     for (const partition of full)
-      await connections.query(
+      await connections.queryOnce(
         'all',
-        '',
-        `UPDATE partitions SET (first_at, last_at) = (
-           SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM ${logOf(partition)} WHERE cleared IS NULL) WHERE low = $1`,
+        `WITH part AS (
+           SELECT (row - low) / ((high - low + 31) / 32) AS nr, min(at) AS first_at, max(at) AS last_at
+           FROM ${logOf(partition)}, partitions WHERE low = $1 AND cleared IS NULL GROUP BY 1
+         )
+         UPDATE partitions SET first_at = coalesce((SELECT min(first_at) FROM part), 0), last_at = coalesce((SELECT max(last_at) FROM part), 0),
+           earliest_from = ARRAY(SELECT (SELECT coalesce(min(first_at), ${Number.MAX_SAFE_INTEGER}) FROM part WHERE part.nr >= i)
+             FROM generate_series(0, 31) i ORDER BY i) WHERE low = $1`,
         [partition.low],
       );
   } catch (error) {
@@ -130,17 +129,16 @@ export async function recordTimes(connections: Connections): Promise<void> {
  */
 export async function dropUnkept(connections: Connections): Promise<void> {
   const errors: unknown[] = [];
-  for (const { low } of await readPartitions(connections, 'all')) {
+  const all = await connections.query<Partition>(
+    'all',
+    'SELECT low, high FROM partitions WHERE high <= (SELECT last_value FROM log_row) ORDER BY low DESC',
+    [],
+  );
+  for (const { low } of all) {
     try {
       // Looked at without a lock first: with the lock, writers wait.
-      const [found] = await connections.query<{ kept: boolean }>(
-        'all',
-        'is-kept',
-        'SELECT is_kept($1) AS kept',
-        [low],
-      );
-      if (found?.kept === false)
-        await connections.query('all', 'drop-partition', 'SELECT drop_partition($1)', [low]);
+      const [found] = await connections.query<{ kept: boolean }>('all', 'SELECT is_kept($1) AS kept', [low]);
+      if (found?.kept === false) await connections.query('all', 'SELECT drop_partition($1)', [low]);
     } catch (error) {
       if (!isLockTimeout(error)) errors.push(error);
     }

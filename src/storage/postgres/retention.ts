@@ -8,7 +8,7 @@ import {
 } from '../retention.ts';
 import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
-import { dropUnkept, type LogWrite, recordTimes } from './partitions.ts';
+import { dropUnkept, type LogWrite, readLog, recordTimes } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
 /** Entries that one step drops, at the most; and among which the earliest that is kept is sought. */
@@ -72,13 +72,11 @@ export async function dropFromLog(
   }
   await connections.query(
     tenant,
-    'retention-minutes',
     `DELETE FROM minutes WHERE tenant = $1 AND minute < coalesce(earliest_kept($1, ${entriesAStep}), $2) / 60000`,
     [tenant, bounds.now],
   );
   await connections.query(
     tenant,
-    'retention-acknowledgements',
     `DELETE FROM acknowledgements a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,
     [tenant],
   );
@@ -90,19 +88,13 @@ async function findStep(
   tenant: TenantId,
   bounds: RetentionBounds,
 ): Promise<RetentionStep | undefined> {
-  const [log] = await connections.query<{ first: number; notifications: number }>(
-    tenant,
-    'retention-log',
-    'SELECT first, notifications FROM logs WHERE tenant = $1',
-    [tenant],
-  );
+  const log = await readLog(connections, tenant);
   if (!log) return undefined;
   const walk = new RetentionWalk(log, bounds, entriesAStep);
   // The first entries tell whether there is something to drop; usually there is not.
   for (let [after, limit] = [log.first - 1, firstEntries]; ; limit = entriesAQuery) {
     const entries = await connections.query<RetentionEntry>(
       tenant,
-      'retention-entries',
       `SELECT row, position, at, CASE WHEN cleared IS NULL THEN ${rowBytesSql} END AS bytes
        FROM read_after($1, $2, $3) ORDER BY position`,
       [tenant, after, limit],

@@ -1,5 +1,5 @@
 /** How the log's rows become what core speaks of. */
-import type { Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
+import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/ports.ts';
 import {
   acknowledgedColumns,
   acknowledgedJoin,
@@ -10,7 +10,7 @@ import {
   toCleared,
 } from '../history-rows.ts';
 import type { StateRow } from '../log-search.ts';
-import type { Partition } from './partitions.ts';
+import type { Connections } from './connections.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
 export interface EntryRow {
@@ -46,7 +46,7 @@ export interface NotificationRow extends EntryRow {
   readonly throttle_count: number;
 }
 
-/** As {@link recordsIn} reads it. */
+/** As {@link readRecords} reads it. */
 export interface RecordRow extends NotificationRow, StateRow {
   readonly token_name: string | null;
   readonly expired: number;
@@ -58,17 +58,47 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
   n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
   n.throttle_count`;
 
-/**
- * Reads records, newest first, where `found` selects rows of a partition's log. No other partition is looked at.
- * OFFSET 0: the planner, which does not know how few they are, shall not read the states of all rows.
- */
-export const recordsIn = ({ low }: Partition, found: string) => `SELECT ${entryColumns}, t.name AS token_name,
-    s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns}, r.shown, r.expired, r.cleared_on_panels
-  FROM (${found}) n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
-  ${acknowledgedJoin} LEFT JOIN LATERAL (SELECT * FROM log_state_${low} WHERE row = n.row OFFSET 0) s ON true
-  CROSS JOIN LATERAL (SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared_on_panels
-    FROM receipts_${low} WHERE row = n.row) r
+/** What is said after the rows that were found. */
+export interface Looked {
+  /** From here … */
+  readonly looked_from: number | null;
+  /** … down to this position, all was looked at. */
+  readonly looked_to: number;
+  /** The next statement begins below this row. */
+  readonly next_row: number;
+}
+
+/** As {@link readRecords} reads it: `given` has one row, whether rows of the log were found or not. */
+const recordsOf = (found: string) => `WITH found AS MATERIALIZED (${found}), given AS MATERIALIZED (
+    SELECT array_agg(of_row) FILTER (WHERE of_row IS NOT NULL) AS rows, min(at_position) AS looked_to, max(looked_from) AS looked_from, max(next_row) AS next_row
+    FROM found
+  )
+  SELECT given.looked_from, given.looked_to, given.next_row, ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
+    ${acknowledgedColumns}, coalesce(r.shown, 0) AS shown, coalesce(r.expired, 0) AS expired, coalesce(r.cleared, 0) AS cleared_on_panels
+  FROM given LEFT JOIN entries_of($1, (SELECT rows FROM given)) n ON true
+  LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
+  LEFT JOIN states_of($1, (SELECT rows FROM given)) s ON s.row = n.row
+  LEFT JOIN (
+    SELECT row, count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared
+    FROM receipts_of($1, (SELECT rows FROM given)) GROUP BY row
+  ) r ON r.row = n.row
   ORDER BY n.position DESC`;
+
+/**
+ * Reads records, newest first, where `found` selects their `of_row`, and maybe a last row that says what was looked at, with
+ * `at_position`, `looked_from` and `next_row`. Only the partitions of these rows are looked at.
+ */
+export async function readRecords(
+  connections: Connections,
+  tenant: TenantId,
+  found: string,
+  values: readonly unknown[],
+): Promise<{ readonly records: readonly RecordRow[]; readonly looked: Looked }> {
+  type Row = Looked & (RecordRow | { readonly row: null });
+  const rows = await connections.query<Row>(tenant, recordsOf(found), values);
+  const records = rows.filter((row): row is Looked & RecordRow => row.row !== null);
+  return { records, looked: rows[0] as Looked };
+}
 
 export function toEntry(row: EntryRow): Entry {
   return row.cleared === null ? toNotification(row as NotificationRow) : toChange(row);

@@ -2,7 +2,8 @@
  * Searches of the log: a statement at a time, each within one partition and each with a short time-out. Between two statements
  * nothing is held, and other tenants have their turn.
  */
-import type { HistoryRecord, LogBounds, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import { flagTerm } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type TermExpression } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -19,16 +20,18 @@ import {
   writeTerms,
 } from '../log-search.ts';
 import type { Connections } from './connections.ts';
-import { isMissingTable, isTimeout } from './errors.ts';
-import { logOf, type Partition, readPartitions } from './partitions.ts';
-import { type RecordRow, recordsIn, toNotification, toRecord } from './rows.ts';
+import { isTimeout } from './errors.ts';
+import { againIfDropped, partitionRows, readLog } from './partitions.ts';
+import { type Looked, type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
 
-/** The newest rows of a tenant are tested without the index: a search for what is frequent ends here. */
+/** Rows that are looked at one after the other before the index is asked: a search for what is frequent ends among them. */
 export const newestRows = 1_000;
+/** They are looked at as long as one in so many is found; what is rarer, the index finds sooner. */
+const mostBetween = 64;
 /** Rows that are tested one by one, read at once. */
 const testedRows = 500;
 /** With more notifications on panels than this, "is:live" is answered like any other search. */
-const mostLiveRows = 10_000;
+const mostLiveRows = 50_000;
 /** In fewer, rows are looked at one after the other: the index would find all of the partition's first. */
 const fewPositions = 5_000;
 /** A statement over so few positions may take as long as any other. */
@@ -42,14 +45,12 @@ export interface SearchLanes {
   readonly newestRows: number;
 }
 
-/** Positions of one partition. */
+/** Positions of the log. `live`: whether what is on panels is read from its list, alone or beside what the terms find. */
 export interface PostgresPart extends LogPart {
-  readonly partition: Partition;
-  /** How its rows are found: by the terms of the index, one after the other, or from what is on panels. */
-  readonly by: 'terms' | 'position' | 'live';
+  readonly live: 'alone' | 'beside' | undefined;
 }
 
-/** `wanted`: matches that a page needs; undefined for a count, which does not begin with the newest rows. */
+/** `wanted`: matches that a page needs; undefined for a count. */
 interface SearchScope {
   readonly now: number;
   readonly range: LogRange;
@@ -63,16 +64,21 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   readonly compiled: CompiledQuery;
   /** What statements begin their values with: `$1` the tenant, `$2` the terms, times `$3` from and `$4` to. */
   readonly values: readonly unknown[];
-  readonly #tenant: TenantId;
+  /** What statements on partitions have after the positions: the terms where the tenant has most of one. */
+  readonly termsAlone: string | null;
+  readonly tenant: TenantId;
   readonly #lanes: SearchLanes;
   readonly #scope: SearchScope;
   readonly #matches: Matcher;
   /** Positions that a statement looks at; fewer after a time-out. */
   #size = Number.MAX_SAFE_INTEGER;
+  #nextRow = Number.MAX_SAFE_INTEGER;
+  #looked = 0;
+  #found = 0;
 
   constructor(lanes: SearchLanes, tenant: TenantId, query: Query, scope: SearchScope) {
     this.#lanes = lanes;
-    this.#tenant = tenant;
+    this.tenant = tenant;
     this.#scope = scope;
     this.head = scope.head;
     this.range = scope.range;
@@ -80,47 +86,50 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     this.#matches = matcherOf(query, scope.now);
     const { terms, after, before } = this.compiled;
     this.values = [tenant, tsqueryOf(terms), finite(after), finite(before)];
+    this.termsAlone = termsAlone(terms, tenant);
   }
 
   async *parts(): AsyncIterable<PostgresPart> {
-    if (!this.compiled.terms) return;
-    let { high } = this.range;
-    const { exact: isExact } = this.compiled;
-    const [, , after, before] = this.values as readonly number[];
-    const live = await this.fewLive();
-    let newest = live || this.#scope.wanted === undefined ? 0 : this.#lanes.newestRows;
-    for (const partition of live ??
-      (await readPartitions(this.#lanes.reads, this.#tenant, { after, before }))) {
-      if (high < this.range.low) return;
-      const held = await this.#positionsIn(partition);
-      const part = { partition, isExact, low: Math.max(this.range.low, held.low) };
-      high = Math.min(high, held.high);
-      if (part.low > high) continue;
-      if (live) yield { ...part, high, by: 'live', isExact: false };
-      else {
-        const lowest = Math.max(part.low, high - newest + 1);
-        if (lowest <= high) yield { ...part, low: lowest, high, by: 'position' };
-        newest -= high - lowest + 1;
-        if (part.low < lowest) yield { ...part, high: lowest - 1, by: 'terms' };
-      }
-      high = part.low - 1;
-    }
+    const { terms, termsUnlessLive, exact } = this.compiled;
+    if (!terms || this.range.low > this.range.high) return;
+    const isByList = terms !== termsUnlessLive && (await this.areFewLive());
+    const live = isByList ? (termsUnlessLive ? 'beside' : 'alone') : undefined;
+    yield { ...this.range, live, isExact: exact && !live };
   }
 
   look(part: PostgresPart, take: (row: RecordRow) => boolean): Promise<number> {
-    const { partition } = part;
-    const most = part.isExact ? (this.#scope.wanted ?? testedRows) : testedRows;
-    return this.within(part, async (connections, { low, high }) => {
-      const by = part.by === 'terms' && high - low < fewPositions ? 'position' : part.by;
-      const rows = await connections.query<RecordRow>(
-        this.#tenant,
-        by === 'position' ? `by-position-${partition.low}` : '',
-        recordsIn(partition, found[by](partition)),
-        [...this.values, low, high, most, ...(by === 'live' ? [this.#scope.now] : [])],
-      );
-      rows.every(take);
-      return rows.length < most ? low : (rows.at(-1) as RecordRow).position;
+    const { wanted = testedRows } = this.#scope;
+    const most = part.isExact ? wanted : Math.min(testedRows, 2 * (wanted + this.#found));
+    return this.within(part, async (connections, range, nextRow) => {
+      const [found, values] = this.#statement(part, range, nextRow);
+      const given = values.toSpliced(4, 0, range.low, range.high, most);
+      const { records, looked } = await readRecords(connections, this.tenant, found, given);
+      const isFull = part.live !== 'beside' && records.length >= most;
+      const last = isFull ? (records.at(-1) as RecordRow).position : looked.looked_to;
+      this.#found += records.length;
+      this.#looked += Math.max(0, (looked.looked_from ?? last - 1) - last + 1);
+      records.every(take);
+      return { ...looked, looked_to: last };
     });
+  }
+
+  /** A statement that finds rows, and its values without the positions and the number of rows. */
+  #statement({ live }: PostgresPart, { low, high }: LogRange, nextRow: number): [string, unknown[]] {
+    const [, terms, from, upTo] = this.values;
+    const { now } = this.#scope;
+    const { termsUnlessLive: others } = this.compiled;
+    const alone = live === 'beside' ? termsAlone(others, this.tenant) : this.termsAlone;
+    // The list first: of what is frequent, it has enough. What is rarer, the index finds sooner.
+    if (live === 'alone' && (this.#looked === 0 || !isRestricting(this.compiled.terms, this.tenant)))
+      return [foundLive, [...this.values, now]];
+    // Where nothing else restricts the rows, the index would find all of a partition.
+    const isFrequent = alone === null || this.#found * mostBetween >= this.#looked;
+    const walked =
+      isFrequent || high - low < fewPositions ? Math.max(this.#lanes.newestRows, this.#looked) : 0;
+    if (live !== 'beside')
+      return [foundRows, [...this.values, alone, nextRow, walked, live === 'alone' ? now : null]];
+    const ofRows = [this.tenant, tsqueryOf(others), from, upTo, alone, nextRow, walked, null];
+    return [foundRowsAndLive, [...ofRows, terms, now]];
   }
 
   matches(row: RecordRow): boolean {
@@ -138,10 +147,9 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   /** Undefined if retention has dropped the position meanwhile: then nothing older is left. */
   async placeAt(position: number): Promise<LogPlace | undefined> {
     const [found] = await this.#lanes.reads.query<{ at: number }>(
-      this.#tenant,
-      'time-at',
+      this.tenant,
       'SELECT at FROM entries_at($1, $2)',
-      [this.#tenant, [position]],
+      [this.tenant, [position]],
     );
     return found && { position, at: found.at };
   }
@@ -152,55 +160,31 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
    */
   async within(
     { low: end, high }: LogRange,
-    work: (connections: Connections, range: LogRange) => Promise<number>,
+    work: (connections: Connections, range: LogRange, nextRow: number) => Promise<Looked>,
   ): Promise<number> {
     const low = Math.max(end, high - this.#size + 1);
     const isSmall = high - low < fewestPositions;
     try {
-      const lowest = await work(isSmall ? this.#lanes.reads : this.#lanes.steps, { low, high });
-      // Where much is found, as much more is a small part.
-      this.#size = lowest > low ? Math.max(2 * fewestPositions, 2 * (high - lowest)) : 2 * this.#size;
-      return lowest;
+      const looked = await againIfDropped(() =>
+        work(isSmall ? this.#lanes.reads : this.#lanes.steps, { low, high }, this.#nextRow),
+      );
+      this.#size *= 2;
+      this.#nextRow = looked.next_row;
+      return looked.looked_to;
     } catch (error) {
-      // Dropped meanwhile: nobody keeps any of it.
-      if (isMissingTable(error)) return end;
       if (isSmall || !isTimeout(error)) throw error;
-      this.#size = Math.max(fewestPositions, Math.floor((high - low) / 4));
+      this.#size = Math.max(fewestPositions, Math.floor(Math.min(high - low, partitionRows) / 4));
       return high + 1;
     }
   }
 
-  /** Where the tenant's entries in a partition begin and end; nowhere when it has none there. */
-  async #positionsIn(partition: Partition): Promise<LogRange> {
-    const end = (order: string) => `(SELECT position FROM ${logOf(partition)} n
-      WHERE n.tenant = $1 AND n.tenant = policy_tenant() ORDER BY position ${order} LIMIT 1)`;
-    const nowhere = { low: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-    try {
-      const [held] = await this.#lanes.reads.query<LogRange | { low: null }>(
-        this.#tenant,
-        '',
-        `SELECT ${end('ASC')} AS low, ${end('DESC')} AS high`,
-        [this.#tenant],
-      );
-      return held && held.low !== null ? held : nowhere;
-    } catch (error) {
-      if (isMissingTable(error)) return nowhere;
-      throw error;
-    }
-  }
-
-  /** The partitions of what is on panels, newest first, if the query asks only for that and it is little. */
-  async fewLive(): Promise<readonly Partition[] | undefined> {
-    if (this.compiled.termsUnlessLive) return undefined;
-    const counted = await this.#lanes.reads.query<Partition & { live: number }>(
-      this.#tenant,
-      'partitions-of-live',
-      `SELECT p.low, p.high, sum(count(*)) OVER ()::bigint AS live
-       FROM (SELECT row FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l JOIN partitions p ON l.row >= p.low AND l.row < p.high
-       GROUP BY p.low ORDER BY p.low DESC`,
-      [this.#tenant],
+  async areFewLive(): Promise<boolean> {
+    const [counted] = await this.#lanes.reads.query<{ live: number }>(
+      this.tenant,
+      `SELECT count(*) AS live FROM (SELECT 1 FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l`,
+      [this.tenant],
     );
-    return (counted[0]?.live ?? 0) > mostLiveRows ? undefined : counted;
+    return (counted?.live ?? 0) <= mostLiveRows;
   }
 }
 
@@ -212,9 +196,9 @@ export async function* searchLog(
   { limit, before, after, now, timeoutMs }: SearchOptions,
 ): AsyncGenerator<void, SearchPage> {
   const isOver = timer(timeoutMs);
-  const bounds = await readBounds(lanes.reads, tenant);
-  if (!bounds) return emptyPage;
-  const { first, head } = bounds;
+  const log = await readLog(lanes.reads, tenant);
+  if (!log) return emptyPage;
+  const { first, head } = log;
   const range = { low: Math.max(first, (after ?? 0) + 1), high: Math.min(head, (before ?? head + 1) - 1) };
   const search = new PostgresSearch(lanes, tenant, query, { now, head, range, wanted: limit + 1 });
   return yield* searchInSteps(search, { limit, before }, isOver);
@@ -244,42 +228,49 @@ export const tsqueryOf = (terms: TermExpression | undefined): string =>
 export const finite = (time: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));
 
-const isWanted = 'n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4';
-
-/**
- * Rows of a partition's log `n` that the terms and times of a query lead to, between the positions `$5` and `$6`. PostgreSQL
- * would not use the index under a policy, so this reads the partition itself, and has the tenant of the policies in its condition.
- */
-export const foundIn = (partition: Partition) => `${logOf(partition)} n
-  WHERE n.tenant = $1 AND n.tenant = policy_tenant() AND ${isWanted} AND n.position BETWEEN $5 AND $6`;
-
-/** Rows of a partition's log for {@link recordsIn}: `$7` at the most, and by what is live at `$8`. */
-const found = {
-  // Materialized: the planner shall not walk all of the partition in the order of rows until enough of them match.
-  terms: (
-    partition: Partition,
-  ) => `WITH found AS MATERIALIZED (SELECT n.row, n.position FROM ${foundIn(partition)})
-    SELECT n.* FROM (SELECT row FROM found ORDER BY position DESC LIMIT $7) f JOIN ${logOf(partition)} n ON n.row = f.row`,
-  // OFFSET 0: the planner shall go by position, and not by the index of terms.
-  position: (partition: Partition) => `SELECT * FROM (
-      SELECT * FROM ${logOf(partition)} WHERE tenant = $1 AND tenant = policy_tenant() AND position BETWEEN $5 AND $6
-      ORDER BY position DESC OFFSET 0
-    ) n WHERE ${isWanted} ORDER BY position DESC LIMIT $7`,
-  // OFFSET 0: the planner shall go from what is live to the log, and never the other way.
-  live: (partition: Partition) => `SELECT n.* FROM (
-      SELECT row FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $8) AND position BETWEEN $5 AND $6
-        AND row >= ${partition.low} AND row < ${partition.high} ORDER BY position DESC OFFSET 0
-    ) l CROSS JOIN LATERAL (SELECT * FROM ${logOf(partition)} WHERE row = l.row OFFSET 0) n
-    WHERE ${isWanted} ORDER BY position DESC LIMIT $7`,
-};
-
-/** undefined: the tenant has no log. */
-export async function readBounds(reads: Connections, tenant: TenantId): Promise<LogBounds | undefined> {
-  const [bounds] = await reads.query<LogBounds>(
-    tenant,
-    'bounds',
-    'SELECT head, first FROM logs WHERE tenant = $1',
-    [tenant],
-  );
-  return bounds;
+/** What has to be in a row besides the term that all of a tenant's rows have, and what must not. */
+function partsOf(terms: TermExpression | undefined, tenant: TenantId) {
+  const everything = flagTerm(tenant, 'all');
+  const [wanted, unwanted]: [TermExpression[], TermExpression[]] = [[], []];
+  const split = (part: TermExpression): void => {
+    if (part.kind === 'and') part.of.forEach(split);
+    else if (part.kind === 'without') {
+      split(part.of);
+      unwanted.push(part.not);
+    } else if (part.kind !== 'term' || part.term !== everything) wanted.push(part);
+  };
+  if (terms) split(terms);
+  return { wanted, unwanted };
 }
+
+const isRestricting = (terms: TermExpression | undefined, tenant: TenantId) =>
+  partsOf(terms, tenant).wanted.length > 0;
+
+/** The same rows of this tenant, and maybe rows of others. null: all of them. */
+function termsAlone(terms: TermExpression | undefined, tenant: TenantId): string | null {
+  const { wanted, unwanted } = partsOf(terms, tenant);
+  const everything: TermExpression = { kind: 'term', term: flagTerm(tenant, 'all'), prefix: false };
+  const of: TermExpression = wanted.length > 0 ? { kind: 'and', of: wanted } : everything;
+  if (unwanted.length > 0) return tsqueryOf({ kind: 'without', of, not: { kind: 'or', of: unwanted } });
+  return wanted.length > 0 ? tsqueryOf(of) : null;
+}
+
+/** What search_rows finds between the positions `$5` and `$6`, `$7` at the most. */
+const foundRows = 'SELECT * FROM search_rows($1, $2, $8, $3, $4, $5, $6, $9, $10, $7, $11)';
+
+/** The same among what is live. */
+const foundLive = 'SELECT * FROM search_live($1, $2, $3, $4, $5, $6, $8, $7)';
+
+const lowest = (
+  of: string,
+) => `(SELECT CASE WHEN count(of_row) < $7 THEN min(at_position) FILTER (WHERE of_row IS NULL)
+  ELSE min(at_position) FILTER (WHERE of_row IS NOT NULL) END FROM ${of})`;
+
+/** Both: down to where both have looked. */
+const foundRowsAndLive = `WITH r AS MATERIALIZED (${foundRows}),
+  v AS MATERIALIZED (SELECT * FROM search_live($1, $12, $3, $4, $5, $6, $13, $7)),
+  looked AS (SELECT ${lowest('r')} AS low, ${lowest('v')} AS low_of_live, max(looked_from) AS looked_from, max(next_row) AS next_row FROM r)
+  SELECT of_row, at_position, NULL::bigint AS looked_from, NULL::bigint AS next_row
+  FROM (SELECT of_row, at_position FROM r UNION SELECT of_row, at_position FROM v) b, looked
+  WHERE of_row IS NOT NULL AND at_position >= greatest(low, low_of_live)
+  UNION ALL SELECT NULL, greatest(low, low_of_live), looked_from, CASE WHEN low >= low_of_live THEN next_row ELSE $9 END FROM looked`;

@@ -11,7 +11,7 @@ interface Settings {
   readonly locks: number;
 }
 
-/** What the overview counts locks the tables of every partition and their indexes; a node may run some such statements at once. No append and no search does. */
+/** A lookup of an id that no partition has locks the tables of each and their indexes; a node may run some such statements at once. */
 const locksOfPartition = 60;
 
 /** Warns of a role without policies, and of limits that the nodes that run, and this one, may exceed. */

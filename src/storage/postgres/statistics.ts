@@ -18,8 +18,8 @@ import { minuteMs, sortedValues } from '../counting.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { countLog } from './count.ts';
 import { isMissingTable, isTimeout } from './errors.ts';
-import { readPartitions } from './partitions.ts';
-import { finite, foundIn, readBounds, type SearchLanes, tsqueryOf } from './search.ts';
+import { logOf, type Partition, readLog } from './partitions.ts';
+import { type SearchLanes, tsqueryOf } from './search.ts';
 
 /** How long values are looked for, the newest partitions first. */
 const valuesMs = 150;
@@ -46,7 +46,6 @@ export class PostgresStatistics implements Statistics {
     if (first === Number.POSITIVE_INFINITY) return [];
     const rows = await reads.query<{ minute: number; level: string; count: number }>(
       tenant,
-      'minutes',
       'SELECT minute, level, count FROM minutes WHERE tenant = $1 AND minute >= $2 ORDER BY minute, level',
       [tenant, first],
     );
@@ -57,9 +56,7 @@ export class PostgresStatistics implements Statistics {
   async #firstMinute(tenant: TenantId): Promise<number> {
     const [found] = await this.#lanes.reads.query<{ first: number; head: number; at: number | null }>(
       tenant,
-      'first-minute',
-      `SELECT k.first, k.head, n.at FROM logs k
-       LEFT JOIN log n ON n.tenant = k.tenant AND n.position = k.first WHERE k.tenant = $1`,
+      'SELECT k.first, k.head, n.at FROM logs k LEFT JOIN LATERAL read_after($1, k.first - 1, 1) n ON true WHERE k.tenant = $1',
       [tenant],
     );
     if (!found || found.first > found.head) return Number.POSITIVE_INFINITY;
@@ -70,13 +67,9 @@ export class PostgresStatistics implements Statistics {
     const step = () =>
       this.#lanes.reads.query<BusyHost>(
         tenant,
-        'busiest-hosts',
-        `SELECT (array_agg(host ORDER BY rank DESC, position DESC))[1] AS host, count(*) AS count,
-           (array_agg(level ORDER BY rank DESC, position DESC))[1] AS level
-         FROM (
-           SELECT n.host, n.level, n.rank, n.position, n.at FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
-           WHERE n.tenant = $1 AND n.cleared IS NULL ORDER BY n.position DESC LIMIT ${newestRows}
-         ) newest WHERE host IS NOT NULL AND at >= $2
+        `SELECT (array_agg(host ORDER BY rank DESC, at_position DESC))[1] AS host, count(*) AS count,
+           (array_agg(level ORDER BY rank DESC, at_position DESC))[1] AS level
+         FROM newest_of($1, $2, ${newestRows}) WHERE host IS NOT NULL AND at >= $2
          GROUP BY lower(host) ORDER BY count(*) DESC, lower(host) LIMIT $3`,
         [tenant, from, limit],
       );
@@ -97,16 +90,21 @@ export class PostgresStatistics implements Statistics {
     const terms = termsOf(tenant, field, prefix);
     if (!terms) return [];
     const { reads, steps } = this.#lanes;
-    const bounds = await readBounds(reads, tenant);
-    if (!bounds) return [];
+    const log = await readLog(reads, tenant);
+    if (!log) return [];
     const values = new Set<string>();
-    for (const partition of await readPartitions(reads, tenant)) {
+    const partitions = await reads.query<Partition>(
+      tenant,
+      'SELECT low, high FROM next_partitions($1, NULL, NULL, NULL, NULL)',
+      [tenant],
+    );
+    for (const partition of partitions) {
       try {
-        const rows = await steps.query<{ value: string }>(
+        const rows = await steps.queryOnce<{ value: string }>(
           tenant,
-          '',
-          `SELECT DISTINCT ${column} AS value FROM ${foundIn(partition)} AND starts_with(${column}, $7) ORDER BY 1 LIMIT $8`,
-          [tenant, terms, finite(-Infinity), finite(Infinity), bounds.first, bounds.head, prefix, limit],
+          `SELECT DISTINCT ${column} AS value FROM ${logOf(partition)} n WHERE n.tenant = $1 AND n.tenant = policy_tenant()
+             AND n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.position >= $3 AND starts_with(${column}, $4) ORDER BY 1 LIMIT $5`,
+          [tenant, terms, log.first, prefix, limit],
         );
         for (const { value } of rows) values.add(value);
       } catch (error) {

@@ -27,7 +27,6 @@ export function createSweep(
     await makeAhead(writes, partitionRows);
     const [swept] = await writes.query<{ count: number; ahead: number }>(
       'all',
-      'sweep',
       `WITH clock AS (
          SELECT own, CASE WHEN $3 THEN own ELSE least(own, here) END AS now, here FROM (
            SELECT $1::bigint AS own, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS here) t

@@ -73,7 +73,7 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       );
       await executor.write([
         sql`set local maintenance_work_mem = '256MB'`.compile(builder),
-        sql`update partitions set first_at = null, last_at = null where first_at is not null`.compile(
+        sql`update partitions set first_at = null, last_at = null, earliest_from = null where first_at is not null`.compile(
           builder,
         ),
         // Else a server's first notification would wait until the list of new words is in the index.
