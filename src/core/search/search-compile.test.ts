@@ -11,6 +11,7 @@ import { printQuery } from './search-print.ts';
 import type { Query } from './search-query.ts';
 
 const tenant = 7;
+const live: Query = { kind: 'is', states: ['live'] };
 
 const termsOf = (draft: NotificationDraft, of = tenant) =>
   new Set(indexTerms(of, draft, draft.route).split(' '));
@@ -41,15 +42,19 @@ test('the terms of a query find every match, nothing else when they say so, and 
   });
   fc.assert(
     fc.property(cases, ({ draft, query: asked, now, cleared, ...told }) => {
-      const { terms, exact, after, before } = compileQuery(asked, tenant);
+      const { terms, termsUnlessLive, exact, after, before } = compileQuery(asked, tenant);
       // Only what was for panels can have been cleared.
       const { muted, target } = draft.route;
       const isForPanels = !muted && !isEmpty(target) && draft.throttledOn === null;
-      const matches = matcherOf(asked, now)({ ...draft, cleared: cleared && isForPanels, ...told });
+      const given = { ...draft, cleared: cleared && isForPanels, ...told };
+      const matches = matcherOf(asked, now)(given);
       const found = finds(terms, termsOf(draft)) && draft.receivedAt >= after && draft.receivedAt < before;
       if (matches) expect(found, printQuery(asked)).toBe(true);
       if (exact) expect(found, printQuery(asked)).toBe(matches);
       expect(finds(terms, termsOf(draft, 77))).toBe(false);
+      expect(finds(termsUnlessLive, termsOf(draft, 77))).toBe(false);
+      const isOnlyLive = !finds(termsUnlessLive, termsOf(draft));
+      if (matches && isOnlyLive) expect(matcherOf(live, now)(given), printQuery(asked)).toBe(true);
     }),
     { numRuns: 2_000 },
   );
@@ -119,4 +124,19 @@ test('a search of words alone is narrowed to its tenant', () => {
       { kind: 'term', term: '7.all', prefix: false },
     ],
   });
+});
+
+test('only what can be on panels is looked for there, and nothing for conditions that exclude each other', () => {
+  const disk: Query = { kind: 'text', field: null, phrases: [{ text: 'disk', prefix: false }] };
+  const compiled = (kind: 'and' | 'or', ...terms: Query[]) => compileQuery({ kind, terms }, tenant);
+  const words = compileQuery(disk, tenant).terms;
+  expect(compileQuery(live, tenant).termsUnlessLive).toBeUndefined();
+  expect(compiled('and', live, disk).termsUnlessLive).toBeUndefined();
+  expect(compiled('or', live, disk).termsUnlessLive).toEqual(words);
+  const notLive = compiled('and', { kind: 'not', term: live }, disk);
+  expect(notLive.termsUnlessLive).toBe(notLive.terms);
+  const cleared: Query = { kind: 'is', states: ['cleared'] };
+  expect(compiled('and', live, cleared).terms).toBeUndefined();
+  expect(compiled('and', { kind: 'is', states: ['cleared', 'expired'] }, cleared, disk).terms).toBeDefined();
+  expect(compiled('or', { kind: 'and', terms: [live, cleared] }, disk).terms).toEqual(words);
 });

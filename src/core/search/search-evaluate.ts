@@ -126,20 +126,24 @@ function isInAny(ranges: readonly AddressPattern[], address: string): boolean {
 }
 
 function isIn(state: SearchState, given: SearchableNotification, now: number): boolean {
-  const { route, throttledOn, cleared, shown, expiresAt } = given;
-  if (state === 'muted') return route.muted;
-  if (state === 'throttled') return throttledOn !== null;
-  if (state === 'cleared') return cleared;
-  if (state === 'acknowledged') return given.acknowledged;
+  const { route, throttledOn, expiresAt } = given;
   const isForPanels = !route.muted && throttledOn === null && !isEmpty(route.target);
   switch (state) {
+    case 'muted':
+      return route.muted;
+    case 'throttled':
+      return throttledOn !== null;
+    case 'cleared':
+      return given.cleared;
+    case 'acknowledged':
+      return given.acknowledged;
     case 'unrouted':
       return !route.muted && throttledOn === null && isEmpty(route.target);
     case 'unseen':
-      return isForPanels && !shown;
+      return isForPanels && !given.shown;
     case 'live':
-      return isForPanels && !cleared && !(expiresAt !== null && expiresAt <= now);
+      return isForPanels && !(expiresAt !== null && expiresAt <= now) && !given.cleared;
     case 'expired':
-      return isForPanels && !cleared && expiresAt !== null && expiresAt <= now;
+      return isForPanels && expiresAt !== null && expiresAt <= now && !given.cleared;
   }
 }

@@ -13,8 +13,8 @@ import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
 import { resultOf } from '../fair-queue.ts';
 import { type CountPart, countInSteps, type LogRange, timer } from '../log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import type { StoredText } from './rows.ts';
-import { type LogConnection, openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
+import type { LogConnection, StoredText } from './rows.ts';
+import { openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
 
 export interface CountRequest extends CountTimes {
   readonly now: number;

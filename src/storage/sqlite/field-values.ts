@@ -7,8 +7,7 @@ import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '
 import type { WantedValues } from '#core/statistics.ts';
 import { sortedValues } from '../counting.ts';
 import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { entryColumns, type NotificationRow } from './rows.ts';
-import type { LogConnection } from './search.ts';
+import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
 
 /** The time limit of a search for values. The newest partitions come first. */
 const valuesMs = 150;

@@ -10,8 +10,8 @@ import { findById, findRetry, partitionOfPosition, partitionsFrom } from './log-
 import { busiestHosts, minuteCounts } from './overview.ts';
 import { tablesOf } from './partitions.ts';
 import { retentionStep, type TenantLivePosition } from './retention.ts';
-import { type EntryRow, entryColumns, type NotificationRow } from './rows.ts';
-import { findRecord, type LogConnection, searchPage } from './search.ts';
+import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
+import { findRecord, searchPage } from './search.ts';
 
 function bounds({ sql }: LogConnection, tenant: number): LogBounds {
   const log = sql.of<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?').get(tenant);

@@ -5,8 +5,7 @@ import { minuteMs } from '../counting.ts';
 import { partitionsFrom } from './log-lookup.ts';
 import { readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite } from './row-minutes.ts';
-import type { NotificationRow } from './rows.ts';
-import type { LogConnection } from './search.ts';
+import type { LogConnection, NotificationRow } from './rows.ts';
 
 /** Notifications read for the busiest hosts: some 20 ms. */
 const newestRows = 10_000;

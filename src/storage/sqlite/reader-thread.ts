@@ -7,8 +7,7 @@ import { closeQuietly, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
 import { logReads } from './log-reader.ts';
 import { Statements } from './partitions.ts';
-import { RowReader } from './rows.ts';
-import type { LogConnection } from './search.ts';
+import { type LogConnection, RowReader } from './rows.ts';
 import { type Call, serveWorker } from './thread.ts';
 
 /** What the thread is started with. */

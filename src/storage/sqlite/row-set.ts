@@ -4,6 +4,7 @@ import type { Partition } from './partitions.ts';
 
 /** A set of rows of one partition: a bit for each row that is indexed. */
 export class RowSet {
+  isEmpty = true;
   readonly #firstRow: number;
   readonly #bits: Int32Array;
 
@@ -12,12 +13,9 @@ export class RowSet {
     this.#bits = new Int32Array(Math.ceil((indexed + 1 - firstRow) / 32));
   }
 
-  get isEmpty(): boolean {
-    return this.#bits.every((bits) => bits === 0);
-  }
-
   add(row: number): void {
     const place = row - this.#firstRow;
+    this.isEmpty = false;
     this.#bits[place >>> 5] = (this.#bits[place >>> 5] as number) | (1 << place);
   }
 
@@ -27,31 +25,45 @@ export class RowSet {
   }
 
   addAll(other: RowSet): this {
-    for (const [i, bits] of other.#bits.entries()) this.#bits[i] = (this.#bits[i] as number) | bits;
-    return this;
+    return this.#combine(other, (own, others) => own | others);
   }
 
   keepOnly(other: RowSet): this {
-    for (const [i, bits] of other.#bits.entries()) this.#bits[i] = (this.#bits[i] as number) & bits;
-    return this;
+    return this.#combine(other, (own, others) => own & others);
   }
 
   remove(other: RowSet): this {
-    for (const [i, bits] of other.#bits.entries()) this.#bits[i] = (this.#bits[i] as number) & ~bits;
+    return this.#combine(other, (own, others) => own & ~others);
+  }
+
+  #combine(other: RowSet, bitsOf: (own: number, others: number) => number): this {
+    const [own, others] = [this.#bits, other.#bits];
+    let all = 0;
+    for (let i = 0; i < own.length; i++) {
+      const bits = bitsOf(own[i] as number, others[i] as number);
+      own[i] = bits;
+      all |= bits;
+    }
+    this.isEmpty = all === 0;
     return this;
   }
 
   /** The last `limit` rows of a range, in ascending order. */
   last(limit: number, { low, high }: LogRange): number[] {
     const rows: number[] = [];
-    const end = Math.max(low, this.#firstRow) - this.#firstRow;
-    let place = Math.min(high - this.#firstRow, this.#bits.length * 32 - 1);
-    while (place >= end && rows.length < limit) {
-      // The bits of this word from `place` down.
-      const bits = (this.#bits[place >>> 5] as number) << (31 - (place & 31));
-      place -= Math.clz32(bits);
-      if (bits === 0) place = (place & ~31) + 31;
-      else if (place >= end) rows.push(this.#firstRow + place--);
+    if (this.isEmpty) return rows;
+    const first = Math.max(low - this.#firstRow, 0);
+    const last = Math.min(high - this.#firstRow, this.#bits.length * 32 - 1);
+    for (let word = last >> 5; word >= first >> 5 && rows.length < limit; word--) {
+      let bits = this.#bits[word] as number;
+      if (bits === 0) continue;
+      if (word === last >> 5) bits &= -1 >>> (31 - (last & 31));
+      if (word === first >> 5) bits &= -1 << (first & 31);
+      while (bits !== 0 && rows.length < limit) {
+        const place = 31 - Math.clz32(bits);
+        rows.push(this.#firstRow + word * 32 + place);
+        bits &= ~(1 << place);
+      }
     }
     return rows.reverse();
   }

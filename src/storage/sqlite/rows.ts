@@ -158,6 +158,12 @@ export class RowReader {
   }
 }
 
+/** What reads the log on one connection. */
+export interface LogConnection {
+  readonly sql: Statements;
+  readonly reader: RowReader;
+}
+
 export type PartitionName = Pick<Partition, 'id' | 'generation'>;
 
 /** 16 bytes to the canonical lower-case text. */

@@ -4,23 +4,22 @@ import { type CompiledQuery, compileQuery, type TermExpression } from '#core/sea
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { resultOf } from '../fair-queue.ts';
-import { acknowledgedColumns, acknowledgedJoin, toAcknowledged, toCleared } from '../history-rows.ts';
+import { toAcknowledged, toCleared } from '../history-rows.ts';
 import {
   emptyPage,
   type LogPart,
   type LogPlace,
   type LogRange,
   type LogSearch,
-  type StateRow,
   searchInSteps,
   timer,
-  toSearchable,
 } from '../log-search.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite, rowsInTimes } from './row-minutes.ts';
 import { RowSet } from './row-set.ts';
-import { entryColumns, type NotificationRow, type RowReader } from './rows.ts';
+import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
+import { readState, SearchableRow } from './searchable-row.ts';
 import { TermIndex } from './term-index.ts';
 
 /** With more notifications on panels than this, "is:live" is answered from the index like any other search. */
@@ -29,14 +28,6 @@ const mostLiveRows = 50_000;
 const rowsAtOnce = 64;
 /** The time is checked after so many rows. */
 const rowsACheck = 256;
-
-/** What reads the log on one connection. */
-export interface LogConnection {
-  readonly sql: Statements;
-  readonly reader: RowReader;
-}
-
-export interface StoredRow extends NotificationRow, StateRow {}
 
 /** Rows of one partition. */
 export interface SqlitePart extends LogPart {
@@ -48,7 +39,7 @@ interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
   readonly isOver: () => boolean;
 }
 
-export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
+export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly head: number;
   readonly range: LogRange;
   readonly compiled: CompiledQuery;
@@ -105,7 +96,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     }
   }
 
-  look(part: SqlitePart, take: (row: StoredRow) => boolean): number {
+  look(part: SqlitePart, take: (row: NotificationRow) => boolean): number {
     for (const row of this.#rows(part)) {
       this.#looked += 1;
       if (this.#looked % rowsACheck === 0 && this.#isOver()) return row.row + 1;
@@ -114,15 +105,15 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     return part.low;
   }
 
-  matches(row: StoredRow, { partition }: SqlitePart): boolean {
-    return this.#matches(toSearchable(this.#connection.reader.notification(row, partition), row));
+  matches(row: NotificationRow, { partition }: SqlitePart): boolean {
+    return this.#matches(new SearchableRow(this.#connection, row, partition));
   }
 
-  levelOf(row: StoredRow, { partition }: SqlitePart): string {
+  levelOf(row: NotificationRow, { partition }: SqlitePart): string {
     return this.#connection.reader.text(row.level, partition);
   }
 
-  toRecord(row: StoredRow, { partition }: SqlitePart): HistoryRecord {
+  toRecord(row: NotificationRow, { partition }: SqlitePart): HistoryRecord {
     return toRecord(this.#connection, row, partition);
   }
 
@@ -155,7 +146,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     return found;
   }
 
-  *#rows(part: SqlitePart): Iterable<StoredRow> {
+  *#rows(part: SqlitePart): Iterable<NotificationRow> {
     const { partition, low, isIndexed } = part;
     const { log } = tablesOf(partition);
     const inTimes = 'n.at >= ? AND n.at < ? ORDER BY n.row DESC';
@@ -163,11 +154,11 @@ export class SqliteSearch implements LogSearch<SqlitePart, StoredRow> {
     if (!isIndexed) {
       // `+`: not by the index on the tenant, which has all of the partition.
       const where = `WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
-      const read = this.#sql.of<number[], StoredRow>(selectRows(partition, `${log} n`, where));
+      const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where));
       return yield* read.iterate(low, part.high, this.tenant, ...times);
     }
     const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND ${inTimes}`;
-    const read = this.#sql.of<[string, number, number], StoredRow>(selectRows(partition, `${log} n`, where));
+    const read = this.#sql.of<[string, number, number], NotificationRow>(selectRows(log, where));
     const found = this.#found(part);
     let { high } = part;
     for (;;) {
@@ -213,40 +204,29 @@ export function findRecord(
   const found = findById(connection.sql, tenant, id);
   if (!found) return undefined;
   const { partition } = found;
-  const select = selectRows(partition, `${tablesOf(partition).log} n`, 'WHERE n.row = ?');
-  const row = connection.sql.of<[number], StoredRow>(select).get(found.row);
+  const select = selectRows(tablesOf(partition).log, 'WHERE n.row = ?');
+  const row = connection.sql.of<[number], NotificationRow>(select).get(found.row);
   return row && toRecord(connection, row, partition);
 }
 
-function toRecord({ sql, reader }: LogConnection, row: StoredRow, partition: Partition): HistoryRecord {
+function toRecord({ sql, reader }: LogConnection, row: NotificationRow, partition: Partition): HistoryRecord {
   const notification = reader.notification(row, partition);
   const { tokenId } = notification;
   const token = sql
     .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
     .get(row.tenant, tokenId);
-  const receipts = sql
-    .of<[number], HistoryRecord['receipts']>(
-      `SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared
-       FROM ${tablesOf(partition).receipts} WHERE row = ?`,
-    )
-    .get(row.row);
+  const { shown, expired, cleared, ...state } = readState(sql, row, partition);
   return {
     ...notification,
     // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
     tokenName: token?.name ?? tokenId,
-    cleared: toCleared(row),
-    acknowledged: toAcknowledged(row),
-    receipts: receipts ?? { shown: 0, expired: 0, cleared: 0 },
+    cleared: toCleared(state),
+    acknowledged: toAcknowledged(state),
+    receipts: { shown, expired, cleared },
   };
 }
 
-/** A statement on rows of a log `n`. */
-function selectRows(partition: Partition, from: string, where: string): string {
-  const { state, receipts } = tablesOf(partition);
-  return `SELECT ${entryColumns}, s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns},
-      (SELECT count(shown_at) FROM ${receipts} r WHERE r.row = n.row) AS shown
-    FROM ${from} LEFT JOIN ${state} s ON s.row = n.row ${acknowledgedJoin} ${where}`;
-}
+const selectRows = (log: string, where: string) => `SELECT ${entryColumns} FROM ${log} n ${where}`;
 
 /** undefined: there are too many. */
 function liveRows(sql: Statements, tenant: TenantId, now: number): number[] | undefined {
