@@ -8,8 +8,30 @@ import type {
   Notification,
   Ref,
   RepeatOutcome,
-  Route,
 } from '#core/ports.ts';
+
+/** The columns of an entry that are the same in both stores. */
+export interface EntryColumns {
+  readonly row: number;
+  readonly position: number;
+  readonly at: number;
+  /** null: a notification, whose columns below `reason` are set as in {@link NotificationColumns}. */
+  readonly cleared: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  /** The note of an acknowledgement; null for a clearing. */
+  readonly message: string | null;
+}
+
+/** The columns of a notification that are the same in both stores. */
+export interface NotificationColumns {
+  readonly title: string;
+  readonly message: string;
+  readonly rank: number;
+  readonly sent_ttl: number | null;
+  readonly url: string | null;
+  readonly throttle_count: number;
+}
 
 /** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {
@@ -59,15 +81,7 @@ export function toChange({
   at,
   message,
   route,
-}: {
-  readonly position: number;
-  readonly id: string;
-  readonly reason: string | null;
-  readonly by: string | null;
-  readonly at: number;
-  readonly message: string | null;
-  readonly route: Route;
-}): Entry {
+}: Omit<EntryColumns, 'row' | 'cleared'> & Pick<Entry, 'id' | 'route'>): Entry {
   const change = { position, id, by: by ?? '', at, route };
   if (reason === acknowledgedReason) return { ...change, kind: 'acknowledgement', note: message };
   return { ...change, kind: 'clear', reason: toReason(reason) };

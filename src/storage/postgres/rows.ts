@@ -3,6 +3,8 @@ import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/
 import {
   acknowledgedColumns,
   acknowledgedJoin,
+  type EntryColumns,
+  type NotificationColumns,
   rowBytesOver,
   rowBytesSqlOver,
   toAcknowledged,
@@ -13,37 +15,23 @@ import type { StateRow } from '../log-search.ts';
 import type { Connections } from './connections.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
-export interface EntryRow {
-  readonly row: number;
-  readonly position: number;
+export interface EntryRow extends EntryColumns {
   readonly id: string;
-  readonly at: number;
   readonly route: Route;
-  /** null: a notification, whose columns are set as in {@link NotificationRow}. */
-  readonly cleared: number | null;
-  readonly by: string | null;
-  readonly reason: string | null;
-  /** The note of an acknowledgement; null for a clearing. */
-  readonly message: string | null;
 }
 
-export interface NotificationRow extends EntryRow {
-  readonly title: string;
+export interface NotificationRow extends EntryRow, NotificationColumns {
   readonly message: string;
   readonly level: string;
-  readonly rank: number;
   readonly ttl: number;
   readonly sent_level: string | null;
-  readonly sent_ttl: number | null;
   readonly expires_at: number | null;
   readonly ip: string | null;
   readonly host: string | null;
   readonly key: string | null;
-  readonly url: string | null;
   readonly source_ip: string;
   readonly token_id: string;
   readonly throttled_on: string | null;
-  readonly throttle_count: number;
 }
 
 /** As {@link readRecords} reads it. */

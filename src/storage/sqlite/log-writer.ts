@@ -1,5 +1,6 @@
 import { limits } from '#contract/limits.ts';
-import type { Acknowledgement, Clear, Idempotency, Route } from '#core/ports.ts';
+import type { Acknowledgement, Clear, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
+import { toRepeat } from '../history-rows.ts';
 import type { Db } from './database.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
@@ -34,8 +35,7 @@ export type AppendResult =
       /** Taken over from what it replaced. */
       readonly acknowledgement?: Acknowledgement | undefined;
     }
-  | { readonly kind: 'repeated'; readonly id: string }
-  | { readonly kind: 'conflict' };
+  | RepeatOutcome;
 
 /** Smaller in tests, so that a short history has many partitions. */
 export interface LogSizes {
@@ -120,10 +120,9 @@ export class LogWriter {
 
   append(tenant: number, draft: DraftRow, idempotency: Idempotency | null): AppendResult {
     if (idempotency) {
-      const { key, hash, isState, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
-      const earlier = findRetry(this, tenant, key, draft.receivedAt);
-      if (earlier?.hash === hash) return { kind: 'repeated', id: earlier.id };
-      if (earlier && !isState) return { kind: 'conflict' };
+      const { key, hash, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
+      const repeat = toRepeat(findRetry(this, tenant, key, draft.receivedAt), idempotency);
+      if (repeat) return repeat;
       this.sql
         .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
         .run(tenant, key, hash, toBlob(draft.id), until);

@@ -1,6 +1,13 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
 import type { Entry, Notification, NotificationDraft } from '#core/ports.ts';
-import { isUuid, rowBytesOver, rowBytesSqlOver, toChange } from '../history-rows.ts';
+import {
+  type EntryColumns,
+  isUuid,
+  type NotificationColumns,
+  rowBytesOver,
+  rowBytesSqlOver,
+  toChange,
+} from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { Routes } from './routes.ts';
 
@@ -8,39 +15,25 @@ import { Routes } from './routes.ts';
 export type StoredText = number | string;
 
 /** A row of a partition's log `n`, as {@link entryColumns} selects it. */
-export interface EntryRow {
-  readonly row: number;
+export interface EntryRow extends EntryColumns {
   readonly tenant: number;
-  readonly position: number;
   readonly id_time: number;
   readonly id_rest: Buffer;
-  readonly at: number;
   readonly route: number;
-  /** null: a notification, whose columns below `reason` are set as in {@link NotificationRow}. */
-  readonly cleared: number | null;
-  readonly by: string | null;
-  readonly reason: string | null;
-  /** The note of an acknowledgement; null for a clearing. */
-  readonly message: string | null;
 }
 
-export interface NotificationRow extends EntryRow {
-  readonly title: string;
+export interface NotificationRow extends EntryRow, NotificationColumns {
   readonly message: string;
   readonly level: StoredText;
-  readonly rank: number;
   readonly ttl: number | null;
   readonly sent_level: StoredText | null;
-  readonly sent_ttl: number | null;
   readonly lasts: number | null;
   readonly ip: StoredText | null;
   readonly host: StoredText | null;
   readonly key: StoredText | null;
-  readonly url: string | null;
   readonly source_ip: StoredText;
   readonly token_id: StoredText;
   readonly throttled_on: Buffer | null;
-  readonly throttle_count: number;
 }
 
 /** A draft whose route is JSON text, which is encoded once for each distinct route. */
