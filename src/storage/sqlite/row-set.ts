@@ -19,6 +19,22 @@ export class RowSet {
     this.#bits[place >>> 5] = (this.#bits[place >>> 5] as number) | (1 << place);
   }
 
+  /** Adds rows as FTS5 writes them: the first, and of each other the difference to the one before, as `Numbers` reads them. */
+  addWritten(page: Buffer, from: number, to: number): void {
+    const bits = this.#bits;
+    let place = -this.#firstRow;
+    let number = 0;
+    for (let i = from; i < to; i++) {
+      const byte = page[i] as number;
+      number = number * 128 + (byte & 0x7f);
+      if (byte >= 0x80) continue;
+      place += number;
+      bits[place >>> 5] = (bits[place >>> 5] as number) | (1 << place);
+      number = 0;
+    }
+    if (from < to) this.isEmpty = false;
+  }
+
   has(row: number): boolean {
     const place = row - this.#firstRow;
     return ((this.#bits[place >>> 5] as number) & (1 << place)) !== 0;

@@ -124,7 +124,7 @@ function readPage(
   const end = page.readUInt16BE(2);
   const list = new Numbers(page, end);
   let next = list.isAtEnd ? end : list.next();
-  if (isWanted) addRows(page, headBytes, next, found);
+  if (isWanted) found.addWritten(page, headBytes, next);
   let place: TermPlace = isWanted ? 'wanted' : 'before';
   // How many bytes the last term and the wanted one begin with in common.
   let same = 0;
@@ -146,22 +146,9 @@ function readPage(
       else if (!isWhole && (page[term.at + i] as number) > (wanted[same] as number)) place = 'beyond';
     } else if (place === 'wanted' && !prefix) place = 'beyond';
     if (place === 'beyond') return place;
-    if (place === 'wanted') addRows(page, rowsFrom, next, found);
+    if (place === 'wanted') found.addWritten(page, rowsFrom, next);
   }
   return place;
-}
-
-function addRows(page: Buffer, from: number, to: number, found: RowSet): void {
-  let row = 0;
-  let number = 0;
-  for (let i = from; i < to; i++) {
-    const byte = page[i] as number;
-    number = number * 128 + (byte & 0x7f);
-    if (byte >= 0x80) continue;
-    row += number;
-    found.add(row);
-    number = 0;
-  }
 }
 
 /** Numbers as SQLite writes them: seven bits a byte, the highest first, and the eighth bit set where more follow. */
