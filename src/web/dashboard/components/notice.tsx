@@ -11,18 +11,21 @@ import styles from './notice.module.css';
 export function EmptyState({
   icon,
   title,
+  titleAs: Title = 'p',
   children,
   action,
 }: {
   icon?: readonly string[];
   title: string;
+  /** The heading of a page that has no other one. */
+  titleAs?: 'p' | 'h1';
   children?: ReactNode;
   action?: ReactNode;
 }) {
   return (
     <div className={styles.empty}>
       {icon && <Icon paths={icon} size={28} />}
-      <p className={styles.emptyTitle}>{title}</p>
+      <Title className={styles.emptyTitle}>{title}</Title>
       {children !== undefined && <div className={styles.emptyText}>{children}</div>}
       {action !== undefined && <div className={styles.emptyAction}>{action}</div>}
     </div>

@@ -14,7 +14,11 @@ export function NotFound() {
   const { t } = useTranslation();
   return (
     <main>
-      <EmptyState title={t('notFound')} action={<LinkButton to="/">{t('toOverview')}</LinkButton>}>
+      <EmptyState
+        titleAs="h1"
+        title={t('notFound')}
+        action={<LinkButton to="/">{t('toOverview')}</LinkButton>}
+      >
         {t('notFoundHint')}
       </EmptyState>
     </main>
@@ -27,7 +31,7 @@ export function NotMember({ name }: { name: string }) {
   const { data } = useSuspenseQuery(sessionQuery);
   return (
     <main>
-      <EmptyState title={t('notMember', { name })}>
+      <EmptyState titleAs="h1" title={t('notMember', { name })}>
         <p>{t('notMemberHint')}</p>
         <ul className={styles.tenants}>
           {data.tenants.map((each) => (

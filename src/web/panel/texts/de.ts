@@ -53,8 +53,8 @@ export const de: PanelTexts = {
   testSoundPlayed: 'Ton gespielt',
 
   pairTitle: 'Diesen Bildschirm koppeln',
-  pairStep1: 'Öffnen Sie das Dashboard von Belfry, oder scannen Sie den Code.',
-  pairStep2: 'Wählen Sie Anzeigen, dann Bildschirm zulassen.',
+  pairStep1: 'Öffnen Sie das Dashboard von Belfry, oder scannen Sie den QR-Code.',
+  pairStep2: 'Wählen Sie „Anzeigen“, dann „Bildschirm zulassen“.',
   pairStep3: 'Geben Sie diesen Code ein.',
   pairCode: 'Kopplungscode',
   pairQr: 'QR-Code, der {{server}} mit diesem Kopplungscode öffnet',

@@ -55,7 +55,7 @@ export const en = {
 
   pairTitle: 'Pair this screen',
   pairStep1: 'Open the Belfry dashboard, or scan the QR code.',
-  pairStep2: 'Go to Panels and select Approve screen.',
+  pairStep2: 'Go to “Panels” and select “Approve screen”.',
   pairStep3: 'Enter this code.',
   pairCode: 'Pairing code',
   pairQr: 'QR code that opens {{server}} with this pairing code',
