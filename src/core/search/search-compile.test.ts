@@ -60,6 +60,21 @@ test('the terms of a query find every match, nothing else when they say so, and 
   );
 });
 
+test('terms stand with one space between, and of a long word only its beginning, never half a character', () => {
+  const long = 'x'.repeat(63);
+  const given = {
+    ...{ title: ' -- ', message: `${long}yz, (${long}𝒳) ok!`, level: 'info', tokenId: 't', key: null },
+    ...{ host: 'DB.𝒳', ip: '10.1.0.255', sourceIp: 'fd00::5', throttledOn: null },
+  };
+  const route = { revision: 1, rules: [], muted: true, target: { all: true, ids: [], tags: [] } };
+  expect(indexTerms(tenant, given, route).split(' ')).toEqual([
+    ...['7.all', '7.level:info', '7.token:t', '7.host:db.𝒳', '7.tsoh:𝒳.bd'],
+    ...['7.ip4/16:0a01', '7.ip4/24:0a0100', '7.ip4/32:0a0100ff'],
+    ...['7.source6/48:fd0000000000', '7.source6/64:fd00000000000000'],
+    ...['7.source6/128:fd000000000000000000000000000005', '7.muted', `${long}y`, long, 'ok'],
+  ]);
+});
+
 test('any range of addresses finds the addresses in it and no others, however it is cut', () => {
   const octet = fc.constantFrom(0, 1, 7, 15, 16, 127, 128, 254, 255);
   const v4 = fc.tuple(octet, octet, octet, octet).map((octets) => octets.join('.'));
