@@ -119,11 +119,12 @@ class Counter {
   /** Counts the rows of a minute of which the time asked for has a part. */
   #countRowsOf(minute: number, partition: Partition, levels: readonly string[] | 'all'): void {
     const { firstRow, indexed } = partition;
+    // `+`: the end of the minute bounds the rows that are read, and not the end of the index.
     const rows = this.#sql
       .of<number[], { at: number; level: StoredText }>(
         `SELECT n.at, n.level FROM row_minutes m CROSS JOIN ${tablesOf(partition).log} n
            ON n.row >= m.row AND n.row < coalesce((SELECT min(o.row) FROM row_minutes o WHERE o.row > m.row), ?)
-         WHERE m.row BETWEEN ? AND ? AND m.minute = ? AND n.row <= ? AND +n.tenant = ? AND n.cleared IS NULL`,
+         WHERE m.row BETWEEN ? AND ? AND m.minute = ? AND +n.row <= ? AND +n.tenant = ? AND n.cleared IS NULL`,
       )
       .all(indexed + 1, firstRow, indexed, minute, indexed, this.#search.tenant);
     for (const row of rows) {
