@@ -1,5 +1,5 @@
 /**
- * Searches of the log: a statement at a time, each within one partition and each with a short time-out. Between two statements
+ * Searches of the log: a statement at a time, each on a few partitions and each with a short time-out. Between two statements
  * nothing is held, and other tenants have their turn.
  */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
@@ -64,7 +64,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   readonly compiled: CompiledQuery;
   /** What statements begin their values with: `$1` the tenant, `$2` the terms, times `$3` from and `$4` to. */
   readonly values: readonly unknown[];
-  /** What statements on partitions have after the positions: the terms where the tenant has most of one. */
+  /** The terms for a partition of which the tenant has most: without the one that all its rows have; null: none. */
   readonly termsAlone: string | null;
   readonly tenant: TenantId;
   readonly #lanes: SearchLanes;
