@@ -1,6 +1,6 @@
 /**
  * Finds rows by terms in the FTS5 index of a partition, by reading the pages of its `_data` table. SQLite itself takes 100 ns
- * for each row of a term, and 300 with a prefix; a search of all partitions asks for millions. Here a row takes 5 ns.
+ * for each row of a term, and 300 with a prefix; a search of all partitions asks for millions. Here a row takes 10 ns.
  *
  * SQLite keeps this format readable for ever ("Format of the %_data table" in its ext/fts5/fts5_index.c). An index is a list
  * of segments, and a segment a run of pages: the terms in order, each followed by the numbers of its rows, of which all but the
