@@ -68,8 +68,8 @@ export const listenerVariables = {
     oneOf('emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'),
     'least serious syslog messages to store',
   ),
-  BELFRY_SMTP: optional(listenAddress, 'address for e-mail over SMTP, as in :2525'),
-  BELFRY_SMTP_ALLOW: setting('0.0.0.0/0,::/0', networks, 'networks that may send e-mail; by default all'),
+  BELFRY_SMTP: optional(listenAddress, 'address for email over SMTP, as in :2525'),
+  BELFRY_SMTP_ALLOW: setting('0.0.0.0/0,::/0', networks, 'networks that may send email; by default all'),
   BELFRY_MQTT_URL: {
     ...optionalSecret(mqttUrl, 'broker to take notifications from, as in mqtt://user:password@host:1883'),
     show: withoutPassword,

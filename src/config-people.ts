@@ -6,7 +6,7 @@ import { passwordProblem } from './core/passwords.ts';
 export const peopleVariables = {
   BELFRY_ADMIN_EMAIL: optional(
     email,
-    'e-mail address of the owner that is created when there is no account yet',
+    'email address of the owner that is created when there is no account yet',
   ),
   BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
   BELFRY_OIDC_ISSUER: optional(issuerUrl, 'identity provider (OpenID Connect) that people may sign in with'),

@@ -191,5 +191,5 @@ export const label: Reader<string> = (text) => {
 export const email: Reader<string> = (text) => {
   const found = findEmail(text);
   if (found !== undefined) return found;
-  throw new InvalidSetting('must be an e-mail address, as in admin@example.org');
+  throw new InvalidSetting('must be an email address, as in admin@example.org');
 };

@@ -243,7 +243,7 @@ describe('settings that belong together', () => {
     ],
     [
       { BELFRY_ADMIN_EMAIL: 'a@localhost', BELFRY_ADMIN_PASSWORD: 'four plain boxes' },
-      'BELFRY_ADMIN_EMAIL is "a@localhost": must be an e-mail address, as in admin@example.org',
+      'BELFRY_ADMIN_EMAIL is "a@localhost": must be an email address, as in admin@example.org',
     ],
   ])('%j is one problem', (env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);

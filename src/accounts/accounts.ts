@@ -29,7 +29,7 @@ const maxReauthentications = 10_000;
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const methods = 'sign_in_methods';
-const wrongSignIn = () => new AppError('unauthorized', 'e-mail or password is wrong');
+const wrongSignIn = () => new AppError('unauthorized', 'email or password is wrong');
 const wrongPassword = () => new AppError('forbidden', 'the password is wrong');
 
 /** People's accounts: how they sign in, and what they change about it. */

@@ -148,7 +148,7 @@ const fetchKeysBy =
     return new Response(body, { status });
   };
 
-/** An e-mail address counts as verified only if `email_verified` is `true`. It is converted to Belfry's own form. */
+/** An email address counts as verified only if `email_verified` is `true`. It is converted to Belfry's own form. */
 function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>): Claims {
   return {
     sub: String(sub),

@@ -128,7 +128,7 @@ async function list(io: Io, json: boolean): Promise<void> {
     twoFactor ? 'yes' : 'no',
     briefTime(createdAt),
   ]);
-  const headings = ['E-MAIL', 'NAME', 'TENANTS', 'SECOND FACTOR', 'CREATED'];
+  const headings = ['EMAIL', 'NAME', 'TENANTS', 'SECOND FACTOR', 'CREATED'];
   io.stdout.write(json ? `${JSON.stringify(people, null, 2)}\n` : table(headings, rows));
 }
 
@@ -172,5 +172,5 @@ function printResult(
 
 function readAddress(text: string): string {
   if (text.includes('@')) return text.trim().toLowerCase();
-  throw new InvalidArgumentError('It is an e-mail address, as in anna@example.org.');
+  throw new InvalidArgumentError('It is an email address, as in anna@example.org.');
 }

@@ -5,7 +5,7 @@ import { component, Instant, nullable } from './schema.ts';
 export const AuditEntry = component('AuditEntry', {
   id: Type.String(),
   at: Instant,
-  by: Type.String({ description: 'As in "key deploy", "cli", or a person\'s e-mail address.' }),
+  by: Type.String({ description: 'As in "key deploy", "cli", or a person\'s email address.' }),
   action: Type.String({ description: 'As in "rule.update".' }),
   subject: Type.String({ description: 'Id or name of what was changed.' }),
   detail: Type.Record(Type.String(), Type.Unknown()),

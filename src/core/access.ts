@@ -71,7 +71,7 @@ export function actorOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.email : credentialActor(principal);
 }
 
-/** The name of a principal on panels and in history: of a person, never the e-mail address. */
+/** The name of a principal on panels and in history: of a person, never the email address. */
 export function shownNameOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.name : credentialActor(principal);
 }

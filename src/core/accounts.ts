@@ -109,7 +109,7 @@ export interface AccountStore {
   list(): Promise<readonly (PersonRecord & { readonly createdAt: number })[]>;
   /** Creates everything in one transaction. Only one caller succeeds: false when there is an account already. */
   createFirst(account: FirstAccount): Promise<boolean>;
-  /** Adds a person as a member; false when the e-mail address is taken. */
+  /** Adds a person as a member; false when the email address is taken. */
   addMember(
     person: NewPerson,
     member: { readonly tenant: TenantId; readonly role: Role },
@@ -138,7 +138,7 @@ export interface AccountStore {
     options: { keepTwoFactor: boolean; keepPasskeys: boolean; at: number },
   ): Promise<{ readonly passkeysRemoved: number; readonly identities: number }>;
   /**
-   * Call it when a person has confirmed their e-mail address. If the account began with an invitation, it removes all sign-in
+   * Call it when a person has confirmed their email address. If the account began with an invitation, it removes all sign-in
    * methods so far, because somebody else may have opened the invitation. Returns whether it did.
    */
   forgetUnproven(personId: string): Promise<boolean>;

@@ -2,7 +2,7 @@
 import type { AuditEntry } from '#contract/audit.ts';
 import type { TenantId } from './ports.ts';
 
-/** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */
+/** Who changes something, for the audit log: "key deploy", "cli", a person's email. */
 export type Actor = string;
 
 /** A leap year, so that a yearly review finds all of the previous year. */

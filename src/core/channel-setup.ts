@@ -181,7 +181,7 @@ function checkedValue(path: string, { type, choices = [] }: ChannelField, value:
       return addresses.join(', ');
     throw badField(
       path,
-      type === 'email' ? 'must be one e-mail address' : 'must be e-mail addresses, separated by commas',
+      type === 'email' ? 'must be one email address' : 'must be email addresses, separated by commas',
     );
   }
   if (/[\r\n\0]/.test(value)) throw badField(path, 'must be one line');

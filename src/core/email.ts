@@ -14,7 +14,7 @@ export function readEmail(text: string): string {
   const email = findEmail(text);
   if (email === undefined)
     throw badRequest(
-      "email must be an e-mail address in plain letters, digits and . _ - + ', as in anna@example.org",
+      "email must be an email address in plain letters, digits and . _ - + ', as in anna@example.org",
     );
   return email;
 }

@@ -35,7 +35,7 @@ export interface MemberChange {
 }
 
 export interface Members {
-  /** By name, then e-mail. */
+  /** By name, then email. */
   list(tenant: TenantId): Promise<readonly MemberRecord[]>;
   /** The role of each, by the person's id. */
   roles(tenant: TenantId): Promise<ReadonlyMap<string, Role>>;

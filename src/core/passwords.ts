@@ -33,7 +33,7 @@ const leet: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a password is refused, as in "is one of the most common ones: …"; undefined if it is accepted. `personal`: name and e-mail
+ * Why a password is refused, as in "is one of the most common ones: …"; undefined if it is accepted. `personal`: name and email
  * address, which are easy to guess.
  */
 export function passwordProblem(password: string, personal: readonly string[]): string | undefined {
@@ -48,7 +48,7 @@ export function passwordProblem(password: string, personal: readonly string[]): 
   if (cores.some((each) => each === '' || common.includes(each)))
     return 'is one of the most common ones: take several words that do not belong together';
   if (personal.flatMap(partsOf).some((part) => cores.includes(part) || cores.includes(unleet(part))))
-    return 'is made of your name or e-mail address: take several words that do not belong together';
+    return 'is made of your name or email address: take several words that do not belong together';
   return undefined;
 }
 

@@ -47,7 +47,7 @@ export async function itemOfMail(bytes: Buffer): Promise<Item> {
     (priority === '1' || priority === '2' || importance === 'high' ? 'high' : 'message');
   const text = mail.text?.trim() || textOfHtml(mail.html ?? '');
   return {
-    title: mail.subject || mail.from?.address || 'E-mail',
+    title: mail.subject || mail.from?.address || 'Email',
     message: text.slice(0, 2 * limits.messageChars),
     severity,
     level:

@@ -1,4 +1,4 @@
-/** Listener for e-mail. The token is the password of AUTH, or the local part of the recipient's address. */
+/** Listener for email. The token is the password of AUTH, or the local part of the recipient's address. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';

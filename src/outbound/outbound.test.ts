@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { plainConnectionError } from './connection-error.ts';
 import { createOutbound } from './outbound.ts';
 
 const outbound = createOutbound(['127.0.0.1']);
@@ -45,4 +46,42 @@ test('an error of a connection that nobody listens to yet does not end the serve
   socket.write('x');
   await new Promise((closed) => socket.once('close', closed));
   expect(socket.destroyed).toBe(true);
+});
+
+test('a failed connection is explained in plain words, and keeps its cause', async () => {
+  const port = await listen((socket) => {
+    socket.once('data', (data) =>
+      data[0] === 0x16 ? socket.end('220 ready\r\n') : socket.resetAndDestroy(),
+    );
+  });
+  const errorOf = (url: string) =>
+    outbound.request({ url }, { timeoutMs: 60_000 }).catch((error: Error) => error) as Promise<Error>;
+  const closed = await errorOf(`http://127.0.0.1:${port}/`);
+  expect(closed.message).toBe('the receiver closed the connection before it answered');
+  expect(closed.cause).toMatchObject({ code: 'ECONNRESET' });
+  expect((await errorOf(`https://127.0.0.1:${port}/`)).message).toBe(
+    'the receiver does not use TLS on this port',
+  );
+  await new Promise((done) => server?.close(done));
+  expect((await errorOf(`http://127.0.0.1:${port}/`)).message).toBe(
+    `127.0.0.1:${port} refused the connection`,
+  );
+});
+
+const nodeError = (code: string, more: object = {}) =>
+  Object.assign(new Error(`raw ${code}`), { code, ...more });
+
+test.each([
+  [nodeError('ENOTFOUND', { hostname: 'a.example' }), 'the name a.example does not exist'],
+  [nodeError('EAI_AGAIN', { hostname: 'a.example' }), 'the name a.example cannot be resolved at the moment'],
+  [nodeError('ETIMEDOUT', { address: 'fd00::1', port: 80 }), '[fd00::1]:80 did not answer'],
+  [nodeError('CERT_HAS_EXPIRED'), "the receiver's certificate has expired"],
+  [nodeError('HPE_INVALID_CONSTANT'), 'the answer is not HTTP'],
+  [
+    new AggregateError([nodeError('ECONNREFUSED', { address: '10.0.0.1', port: 9 })]),
+    '10.0.0.1:9 refused the connection',
+  ],
+  [new Error('something else'), 'something else'],
+])('%s reads in plain words', (error, sentence) => {
+  expect((plainConnectionError(error) as Error).message).toBe(sentence);
 });

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import { plainConnectionError } from './connection-error.ts';
 import { createLookupQueue, createSingleFlight, type Owner } from './lookup-queue.ts';
 
 export interface OutboundRequest {
@@ -144,7 +145,7 @@ export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: ()
   } catch (error) {
     const { name, cause } = error as Error;
     const isTimeout = name === 'TimeoutError' || (cause as Error | undefined)?.name === 'TimeoutError';
-    throw isTimeout ? new Error(`no answer within ${timeoutMs / 1000} s`) : error;
+    throw isTimeout ? new Error(`no answer within ${timeoutMs / 1000} s`) : plainConnectionError(error);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -155,7 +155,7 @@ async function accept(
   );
   if (!known) throw new Error('an invitation is accepted by a person who does not exist');
   if (email !== null && email.toLowerCase() !== known.email.toLowerCase())
-    throw new AppError('forbidden', 'this invitation is for another e-mail address: sign in with that one');
+    throw new AppError('forbidden', 'this invitation is for another email address: sign in with that one');
   const { done, row } = await change(db, executor, {
     ...acceptance(db, { id: person, email: known.email }, invitation, at),
     when: sql<SqlBool>`${isWaiting(invitation)} and not ${precondition('members', { tenant, person })}`,

@@ -194,7 +194,7 @@ export interface AuditRow {
 
 export interface PersonRow {
   id: string;
-  /** Compared without regard to case, as the next e-mail is. */
+  /** Compared without regard to case, as the next email is. */
   email: string;
   name: string;
   /** 0 or 1, as the next but one. */

@@ -99,7 +99,7 @@ export function invitationsConformance(lab: () => DirectoryLab): void {
     const { hash } = await invite(tenant, { email: 'Rene@Example.org' });
     await expect(invitations.accept(hash, await newPerson('Mallory'), now)).rejects.toMatchObject({
       code: 'forbidden',
-      message: expect.stringContaining('another e-mail address'),
+      message: expect.stringContaining('another email address'),
     });
     expect(await members.list(tenant)).toEqual([]);
     await invitations.accept(hash, await newPerson('René', 'rene@example.ORG'), now);

@@ -168,7 +168,7 @@ describe('a server that knows somebody', () => {
       email: eve.email,
       password,
     });
-    expect([status, json]).toEqual([401, { error: 'e-mail or password is wrong' }]);
+    expect([status, json]).toEqual([401, { error: 'email or password is wrong' }]);
     expect(await accounts.sessionsOf(eve.id, Date.now())).toEqual([]);
   });
 

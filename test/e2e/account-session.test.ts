@@ -14,7 +14,7 @@ const signIn = async (over: object = {}) => {
   const browser = new TestBrowser(server);
   return { browser, answer: await browser.post('/api/session', { email: anna.email, password, ...over }) };
 };
-const wrong = [401, { error: 'e-mail or password is wrong' }];
+const wrong = [401, { error: 'email or password is wrong' }];
 
 describe('signing in', () => {
   test('gives a session that the next request comes with, in a cookie no script reads', async () => {
@@ -224,7 +224,7 @@ describe('a change by cookie', () => {
       expect([headers, (await rename(headers)).status]).toEqual([headers, 200]);
   });
 
-  test('stands in the audit log under the e-mail address', async () => {
+  test('stands in the audit log under the email address', async () => {
     expect((await rename({ origin: server.url })).status).toBe(200);
     const [last] = await server.running.accounts.rows.select('audit', [], {
       order: { column: 'id', descending: true },

@@ -49,11 +49,11 @@ describe('a server without an account, asked for what it refuses,', () => {
 
   test.each([
     ['password', 'password123!', /^password is one of the most common ones/],
-    ['password', 'anna@example.org', /^password is made of your name or e-mail address/],
+    ['password', 'anna@example.org', /^password is made of your name or email address/],
     ['password', '1234567890', /^password is a row of keys/],
     ['password', 'short', /password must NOT have fewer than 10 characters/],
-    ['email', 'änna@example.org', /^email must be an e-mail address in plain letters/],
-    ['email', 'anna@localhost', /^email must be an e-mail address in plain letters/],
+    ['email', 'änna@example.org', /^email must be an email address in plain letters/],
+    ['email', 'anna@localhost', /^email must be an email address in plain letters/],
     ['timeZone', 'Mars/Olympus', /^timeZone: "Mars\/Olympus" is no time zone/],
     ['tenantTitle', '  ', /tenantTitle must match/],
     ['name', 7, /name must be string/],

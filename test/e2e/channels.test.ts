@@ -291,7 +291,7 @@ test.each([
   [{ kind: 'email', settings: { to: 'a@example.org' } }, 'settings.server: is required: the operator'],
   [{ kind: 'ntfy', settings: { topic: 'a/b' } }, 'settings.topic: must be 1 to 64 letters'],
   [{ kind: 'ntfy', settings: { topic: 'x', url: 'https://ntfy.sh/x' } }, 'settings.url: must be the server'],
-  [{ kind: 'email', settings: { to: 'nobody' } }, 'settings.to: must be e-mail addresses'],
+  [{ kind: 'email', settings: { to: 'nobody' } }, 'settings.to: must be email addresses'],
 ])('what cannot work is refused: %j', async (given, error) => {
   const { status, json } = await call('POST', '/api/channels', { name: 'x', ...given });
   expect([status, json.error]).toEqual([400, expect.stringContaining(error)]);

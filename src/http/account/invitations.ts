@@ -71,16 +71,16 @@ async function joinAsNew(
   invitation: InvitationRecord,
   account: NonNullable<InvitationAccept['account']>,
 ): Promise<readonly string[]> {
-  // An invitation that names an e-mail address verifies it. Anybody may have a link that names none.
+  // An invitation that names an email address verifies it. Anybody may have a link that names none.
   const person = await signIn.newPerson({ ...account, emailVerified: invitation.email !== null });
   if (invitation.email !== null && invitation.email.toLowerCase() !== person.email)
-    throw new AppError('forbidden', `this invitation is for another e-mail address: take that one`);
+    throw new AppError('forbidden', `this invitation is for another email address: take that one`);
   const outcome = await accounts.join(person, invitation, now());
   if (outcome === 'no-invitation') throw invitationOver();
   if (outcome === 'email-taken')
     throw new AppError(
       'conflict',
-      'there is an account with this e-mail address: sign in, then open the link again',
+      'there is an account with this email address: sign in, then open the link again',
     );
   const { cookies } = await signIn.withPassword(visit, {
     email: person.email,

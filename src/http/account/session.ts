@@ -37,7 +37,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
     '/api/session',
     route('public', {
       tags: ['account'],
-      summary: 'Sign in with e-mail address and password',
+      summary: 'Sign in with email address and password',
       description:
         'Sets the session cookie. If `twoFactor` is true in the answer, there is no session yet: POST /api/session/two-factor must follow.',
       body: SignIn,

@@ -29,7 +29,7 @@ export class SignInLimits {
     this.#accounts = services.limits.exact('sign-in account');
   }
 
-  /** Counts one attempt. `account` is an e-mail address or the id of a session. @throws AppError `rate-limited`. */
+  /** Counts one attempt. `account` is an email address or the id of a session. @throws AppError `rate-limited`. */
   async take(request: FastifyRequest, reply: FastifyReply, account?: string): Promise<void> {
     const { settings, now } = this.#services;
     const { rateAuth } = settings;

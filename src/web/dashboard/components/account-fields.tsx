@@ -8,7 +8,7 @@ export interface NewAccount {
   readonly password: string;
 }
 
-/** What a new account needs: name, e-mail, password. */
+/** What a new account needs: name, email, password. */
 export function AccountFields({
   value,
   onChange,
