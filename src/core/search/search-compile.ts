@@ -1,4 +1,5 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
+import { compareAddresses } from '../addresses.ts';
 import type { TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { blocksOf } from './address-blocks.ts';
@@ -56,9 +57,10 @@ export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
     else if (term.kind === 'before') before = Math.min(before, term.at);
     else rest.push(term);
   }
-  const { rows, exact } = new Compiler(tenant, false).all(rest);
+  const noneIsLive = rest.some(excludesLive);
+  const { rows, exact } = new Compiler(tenant, noneIsLive).all(rest);
   const terms = ofTenant(rows, tenant);
-  const isForLive = rest.some((term) => asksForLive(term));
+  const isForLive = !noneIsLive && rest.some((term) => asksForLive(term));
   const termsUnlessLive = isForLive ? ofTenant(new Compiler(tenant, true).all(rest).rows, tenant) : terms;
   return { terms, termsUnlessLive, exact, after, before };
 }
@@ -94,14 +96,27 @@ function isOfTenant(terms: TermExpression): boolean {
 
 /** A notification for panels is in one of these states at a time. */
 const lifetimes: readonly SearchState[] = ['live', 'expired', 'cleared'];
+/** No notification in one of these states is on panels. */
+const offPanels: readonly SearchState[] = ['expired', 'cleared', 'muted', 'throttled', 'unrouted'];
 
-/** Whether some conditions want different ones of {@link lifetimes}. */
-function contradict(queries: readonly Query[]): boolean {
-  const wanted = queries.flatMap((query) =>
-    query.kind === 'is' && query.states.every((state) => lifetimes.includes(state)) ? [query.states] : [],
-  );
-  return !lifetimes.some((state) => wanted.every((states) => states.includes(state)));
+const excludesLive = (query: Query) =>
+  query.kind === 'is' && query.states.every((state) => offPanels.includes(state));
+
+/** Whether no notification can fulfil both conditions, as it has one lifetime, one level and one address. */
+function exclude(one: Query, other: Query): boolean {
+  if (one.kind === 'is' && other.kind === 'is') {
+    const both = [...one.states, ...other.states];
+    return both.every((state) => lifetimes.includes(state)) && !shareAny(one.states, other.states);
+  }
+  if (one.kind === 'level' && other.kind === 'level') return !shareAny(one.names, other.names);
+  if ((one.kind !== 'ip' && one.kind !== 'source') || one.kind !== other.kind) return false;
+  const meet = (a: AddressPattern, b: AddressPattern) =>
+    compareAddresses(a.low, b.high) <= 0 && compareAddresses(b.low, a.high) <= 0;
+  return !one.ranges.some((range) => other.ranges.some((another) => meet(range, another)));
 }
+
+const shareAny = (some: readonly string[], others: readonly string[]) =>
+  some.some((value) => others.includes(value));
 
 class Compiler {
   readonly #tenant: TenantId;
@@ -117,7 +132,8 @@ class Compiler {
 
   /** The conjunction of the queries. */
   all(queries: readonly Query[]): Part {
-    if (contradict(queries)) return { rows: 'none', exact: true };
+    if (queries.some((one, i) => queries.slice(i + 1).some((other) => exclude(one, other))))
+      return { rows: 'none', exact: true };
     const parts = queries.map((query) => this.#part(query));
     return { rows: this.#and(parts.map(({ rows }) => rows)), exact: parts.every(({ exact }) => exact) };
   }

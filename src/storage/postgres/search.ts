@@ -3,8 +3,7 @@
  * nothing is held, and other tenants have their turn.
  */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { flagTerm } from '#core/search/index-terms.ts';
-import { type CompiledQuery, compileQuery, type TermExpression } from '#core/search/search-compile.ts';
+import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import {
@@ -14,15 +13,15 @@ import {
   type LogRange,
   type LogSearch,
   searchInSteps,
-  type TermDialect,
   timer,
   toSearchable,
-  writeTerms,
 } from '../log-search.ts';
 import type { Connections } from './connections.ts';
 import { isTimeout } from './errors.ts';
 import { againIfDropped, partitionRows, readLog } from './partitions.ts';
 import { type Looked, type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
+import { quickTerms, termsAlone, termsBesideList, tsqueryOf } from './terms.ts';
+import { type TextTests, textTests } from './text-tests.ts';
 
 /** Rows that are looked at one after the other before the index is asked: a search for what is frequent ends among them. */
 export const newestRows = 1_000;
@@ -70,6 +69,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   readonly #lanes: SearchLanes;
   readonly #scope: SearchScope;
   readonly #matches: Matcher;
+  readonly #tests: TextTests;
   /** Positions that a statement looks at; fewer after a time-out. */
   #size = Number.MAX_SAFE_INTEGER;
   #nextRow = Number.MAX_SAFE_INTEGER;
@@ -84,6 +84,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     this.range = scope.range;
     this.compiled = compileQuery(query, tenant);
     this.#matches = matcherOf(query, scope.now);
+    this.#tests = textTests(query);
     const { terms, after, before } = this.compiled;
     this.values = [tenant, tsqueryOf(terms), finite(after), finite(before)];
     this.termsAlone = termsAlone(terms, tenant);
@@ -101,8 +102,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     const { wanted = testedRows } = this.#scope;
     const most = part.isExact ? wanted : Math.min(testedRows, 2 * (wanted + this.#found));
     return this.within(part, async (connections, range, nextRow) => {
-      const [found, values] = this.#statement(part, range, nextRow);
-      const given = values.toSpliced(4, 0, range.low, range.high, most);
+      const [found, given] = this.#statement(part, { ...range, most }, nextRow);
       const { records, looked } = await readRecords(connections, this.tenant, found, given);
       const isFull = part.live !== 'beside' && records.length >= most;
       const last = isFull ? (records.at(-1) as RecordRow).position : looked.looked_to;
@@ -113,23 +113,26 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     });
   }
 
-  /** A statement that finds rows, and its values without the positions and the number of rows. */
-  #statement({ live }: PostgresPart, { low, high }: LogRange, nextRow: number): [string, unknown[]] {
+  /** A statement that finds rows, and its values. */
+  #statement(
+    { live }: PostgresPart,
+    { low, high, most }: LogRange & { readonly most: number },
+    nextRow: number,
+  ): [string, unknown[]] {
     const [, terms, from, upTo] = this.values;
-    const { now } = this.#scope;
-    const { termsUnlessLive: others } = this.compiled;
-    const alone = live === 'beside' ? termsAlone(others, this.tenant) : this.termsAlone;
-    // The list first: of what is frequent, it has enough. What is rarer, the index finds sooner.
-    if (live === 'alone' && (this.#looked === 0 || !isRestricting(this.compiled.terms, this.tenant)))
-      return [foundLive, [...this.values, now]];
+    const { compiled, tenant } = this;
+    const bounds = [from, upTo, low, high, most, this.#tests.inTitle, this.#tests.inText];
+    const ofLive = [termsBesideList(compiled.terms, tenant), this.#scope.now];
+    if (live === 'alone') return [foundLive, [tenant, terms, ...bounds, ...ofLive]];
+    const others = compiled.termsUnlessLive;
+    const alone = live ? termsAlone(others, tenant) : this.termsAlone;
     // Where nothing else restricts the rows, the index would find all of a partition.
     const isFrequent = alone === null || this.#found * mostBetween >= this.#looked;
     const walked =
       isFrequent || high - low < fewPositions ? Math.max(this.#lanes.newestRows, this.#looked) : 0;
-    if (live !== 'beside')
-      return [foundRows, [...this.values, alone, nextRow, walked, live === 'alone' ? now : null]];
-    const ofRows = [this.tenant, tsqueryOf(others), from, upTo, alone, nextRow, walked, null];
-    return [foundRowsAndLive, [...ofRows, terms, now]];
+    const ofRows = [alone, quickTerms(others, tenant), nextRow, walked];
+    if (!live) return [foundRows, [tenant, terms, ...bounds, ...ofRows]];
+    return [foundRowsAndLive, [tenant, tsqueryOf(others), ...bounds, ...ofRows, terms, ...ofLive]];
   }
 
   matches(row: RecordRow): boolean {
@@ -204,73 +207,28 @@ export async function* searchLog(
   return yield* searchInSteps(search, { limit, before }, isOver);
 }
 
-/** Bytes. */
-const longestTerm = 2_046;
-/** No notification has this term. */
-const nothing = "'0.none'";
-
-const dialect: TermDialect = {
-  and: ' & ',
-  or: ' | ',
-  without: ' & !',
-  term(term, prefix) {
-    // PostgreSQL takes no longer one, and none is indexed.
-    if (Buffer.byteLength(term) > longestTerm) return nothing;
-    return `'${term.replace(/['\\]/g, '$&$&')}'${prefix ? ':*' : ''}`;
-  },
-};
-
-/** A term expression as PostgreSQL takes it. */
-export const tsqueryOf = (terms: TermExpression | undefined): string =>
-  terms ? writeTerms(terms, dialect) : nothing;
-
 /** Times as PostgreSQL's whole numbers have them. */
 export const finite = (time: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));
 
-/** What has to be in a row besides the term that all of a tenant's rows have, and what must not. */
-function partsOf(terms: TermExpression | undefined, tenant: TenantId) {
-  const everything = flagTerm(tenant, 'all');
-  const [wanted, unwanted]: [TermExpression[], TermExpression[]] = [[], []];
-  const split = (part: TermExpression): void => {
-    if (part.kind === 'and') part.of.forEach(split);
-    else if (part.kind === 'without') {
-      split(part.of);
-      unwanted.push(part.not);
-    } else if (part.kind !== 'term' || part.term !== everything) wanted.push(part);
-  };
-  if (terms) split(terms);
-  return { wanted, unwanted };
-}
-
-const isRestricting = (terms: TermExpression | undefined, tenant: TenantId) =>
-  partsOf(terms, tenant).wanted.length > 0;
-
-/** The same rows of this tenant, and maybe rows of others. null: all of them. */
-function termsAlone(terms: TermExpression | undefined, tenant: TenantId): string | null {
-  const { wanted, unwanted } = partsOf(terms, tenant);
-  const everything: TermExpression = { kind: 'term', term: flagTerm(tenant, 'all'), prefix: false };
-  const of: TermExpression = wanted.length > 0 ? { kind: 'and', of: wanted } : everything;
-  if (unwanted.length > 0) return tsqueryOf({ kind: 'without', of, not: { kind: 'or', of: unwanted } });
-  return wanted.length > 0 ? tsqueryOf(of) : null;
-}
-
 /** What search_rows finds between the positions `$5` and `$6`, `$7` at the most. */
-const foundRows = 'SELECT * FROM search_rows($1, $2, $8, $3, $4, $5, $6, $9, $10, $7, $11)';
+const foundRows = 'SELECT * FROM search_rows($1, $2, $10, $11, $3, $4, $5, $6, $12, $13, $7, $8, $9)';
 
-/** The same among what is live. */
-const foundLive = 'SELECT * FROM search_live($1, $2, $3, $4, $5, $6, $8, $7)';
+/** The same among what is live, with the terms `terms`, of which the index is asked `asked`. */
+const liveWith = (terms: string, asked: string, now: string, low = '$5') =>
+  `SELECT * FROM search_live($1, ${terms}, ${asked}, $3, $4, ${low}, $6, ${now}, $7, $8, $9)`;
+const foundLive = liveWith('$2', '$10', '$11');
 
 const lowest = (
   of: string,
 ) => `(SELECT CASE WHEN count(of_row) < $7 THEN min(at_position) FILTER (WHERE of_row IS NULL)
   ELSE min(at_position) FILTER (WHERE of_row IS NOT NULL) END FROM ${of})`;
 
-/** Both: down to where both have looked. */
-const foundRowsAndLive = `WITH r AS MATERIALIZED (${foundRows}),
-  v AS MATERIALIZED (SELECT * FROM search_live($1, $12, $3, $4, $5, $6, $13, $7)),
-  looked AS (SELECT ${lowest('r')} AS low, ${lowest('v')} AS low_of_live, max(looked_from) AS looked_from, max(next_row) AS next_row FROM r)
+/** Both: down to where both have looked. What is live is only looked at where the others were. */
+const foundRowsAndLive = `WITH r AS MATERIALIZED (${foundRows}), given AS MATERIALIZED (SELECT ${lowest('r')} AS low),
+  v AS MATERIALIZED (${liveWith('$14', '$15', '$16', '(SELECT low FROM given)')}),
+  looked AS (SELECT low, ${lowest('v')} AS low_of_live, looked_from, next_row FROM given, r WHERE of_row IS NULL)
   SELECT of_row, at_position, NULL::bigint AS looked_from, NULL::bigint AS next_row
   FROM (SELECT of_row, at_position FROM r UNION SELECT of_row, at_position FROM v) b, looked
   WHERE of_row IS NOT NULL AND at_position >= greatest(low, low_of_live)
-  UNION ALL SELECT NULL, greatest(low, low_of_live), looked_from, CASE WHEN low >= low_of_live THEN next_row ELSE $9 END FROM looked`;
+  UNION ALL SELECT NULL, greatest(low, low_of_live), looked_from, CASE WHEN low >= low_of_live THEN next_row ELSE $12 END FROM looked`;

@@ -1,9 +1,8 @@
 /** What overview, histogram and completion count. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import type { TenantId } from '#core/ports.ts';
-import { families } from '#core/search/address-blocks.ts';
-import { addressDigits, addressHex, addressTerm, valueTerm } from '#core/search/index-terms.ts';
-import type { TermExpression } from '#core/search/search-compile.ts';
+import { valueTerm } from '#core/search/index-terms.ts';
+import { compileQuery, type TermExpression } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type {
   BusyHost,
@@ -19,7 +18,8 @@ import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { countLog } from './count.ts';
 import { isMissingTable, isTimeout } from './errors.ts';
 import { logOf, type Partition, readLog } from './partitions.ts';
-import { type SearchLanes, tsqueryOf } from './search.ts';
+import type { SearchLanes } from './search.ts';
+import { tsqueryOf } from './terms.ts';
 
 /** How long values are looked for, the newest partitions first. */
 const valuesMs = 150;
@@ -104,7 +104,7 @@ export class PostgresStatistics implements Statistics {
           tenant,
           `SELECT DISTINCT ${column} AS value FROM ${logOf(partition)} n WHERE n.tenant = $1 AND n.tenant = policy_tenant()
              AND n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.position >= $3 AND starts_with(${column}, $4) ORDER BY 1 LIMIT $5`,
-          [tenant, terms, log.first, prefix, limit],
+          [tenant, tsqueryOf(terms), log.first, prefix, limit],
         );
         for (const { value } of rows) values.add(value);
       } catch (error) {
@@ -119,19 +119,10 @@ export class PostgresStatistics implements Statistics {
 
 const columns = { host: 'lower(n.host)', ip: 'n.ip', source: 'n.source_ip', key: 'n.key' } as const;
 
-/** A tsquery of what may have values of the field that begin so; undefined when nothing can. */
-function termsOf(tenant: TenantId, field: WantedValues['field'], prefix: string): string | undefined {
+/** Terms of what may have values of the field that begin so; undefined when nothing can. */
+function termsOf(tenant: TenantId, field: WantedValues['field'], prefix: string): TermExpression | undefined {
   if (field === 'host' || field === 'key')
-    return tsqueryOf({ kind: 'term', term: valueTerm(tenant, field, prefix), prefix: true });
-  const spans = addressesFrom(prefix).flatMap((span) => [...families(span)]);
-  const of = spans.map(([low, high]): TermExpression => {
-    const { family, digits } = addressHex(low);
-    const last = addressHex(high).digits;
-    let length = 0;
-    while (length < digits.length && digits[length] === last[length]) length += 1;
-    const size = addressDigits[family].at(-1) as number;
-    const term = addressTerm(tenant, field, { family, size, digits: digits.slice(0, length) });
-    return { kind: 'term', term, prefix: length < size };
-  });
-  return of.length === 0 ? undefined : tsqueryOf({ kind: 'or', of });
+    return { kind: 'term', term: valueTerm(tenant, field, prefix), prefix: true };
+  const ranges = addressesFrom(prefix).map((range) => ({ ...range, text: prefix }));
+  return compileQuery({ kind: field, ranges }, tenant).terms;
 }

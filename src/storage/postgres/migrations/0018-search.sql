@@ -43,17 +43,30 @@ CREATE FUNCTION next_partitions(of_tenant bigint, from_at bigint, to_at bigint, 
   ORDER BY p.low DESC LIMIT most
 $$;
 
+-- Whether so few rows have these terms that they may be tested one by one.
+CREATE FUNCTION are_few(log_part text, wanted tsquery) RETURNS boolean LANGUAGE plpgsql STABLE STRICT
+SET enable_seqscan = off SET enable_indexscan = off SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE
+  is_few boolean;
+BEGIN
+  EXECUTE format('SELECT NOT EXISTS (SELECT 1 FROM %I WHERE terms @@ $1 OFFSET 300)', log_part) INTO is_few USING wanted;
+  RETURN is_few;
+END $$;
+
 -- The newest rows, `most` at the most, that the terms and times of a query lead to: by the index, or by a look at each of the next
 -- `walked` entries of a partition. Where a tenant has most of a partition, `wanted_alone` finds the same as `wanted`, without the
--- long list of all that the tenant has; null: all of it. `live_at`: only what is on panels then; null: whatever is. The last row says from where to where all was looked at, and below which
--- row the next call goes on.
-CREATE FUNCTION search_rows(of_tenant bigint, wanted tsquery, wanted_alone tsquery, from_at bigint, to_at bigint, from_position bigint,
-  to_position bigint, below_row bigint, walked bigint, most bigint, live_at bigint)
+-- long list of all that the tenant has; null: all of it. `wanted_quick` finds more, without what the index finds slowly (all terms
+-- that begin so); null: nothing is slow. `in_title` and `in_text`: expressions that all fit the title, or the title and the
+-- message. The last row says from where to where all was looked at, and below which row the next call goes on.
+CREATE FUNCTION search_rows(of_tenant bigint, wanted tsquery, wanted_alone tsquery, wanted_quick tsquery, from_at bigint, to_at bigint,
+  from_position bigint, to_position bigint, below_row bigint, walked bigint, most bigint, in_title text[], in_text text[])
 RETURNS TABLE (of_row bigint, at_position bigint, looked_from bigint, next_row bigint)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
   part partitions;
   here record;
+  quick tsquery := wanted_quick;
+  asked tsquery;
   found_now bigint;
   missing bigint := most;
   parts integer := 0;
@@ -73,25 +86,28 @@ BEGIN
     looked_from := coalesce(looked_from, here.highest);
     IF walked > 0 THEN
       looked_to := greatest(looked_to, here.highest - walked + 1);
+    ELSE
+      IF NOT are_few('log_' || part.low, quick) THEN
+        quick := NULL;
+      END IF;
+      asked := coalesce(quick, CASE WHEN here.is_most THEN wanted_alone ELSE wanted END);
     END IF;
-    -- OFFSET 0: the planner shall go by position, and not by the index of terms. MATERIALIZED: it shall not walk all of the
-    -- partition in the order of positions until enough of them match.
+    -- OFFSET 0: the planner shall go by position, and not by the index of terms; or by `asked`, and not by `wanted`. MATERIALIZED: it
+    -- shall not walk all of the partition in the order of positions until enough of them match.
     RETURN QUERY EXECUTE format(CASE WHEN walked > 0 THEN
         'SELECT n.row, n.position, NULL::bigint, NULL::bigint FROM (
            SELECT * FROM %I WHERE tenant = $1 AND position BETWEEN $5 AND $6 ORDER BY position DESC OFFSET 0
-         ) n WHERE n.cleared IS NULL AND n.at >= $3 AND n.at < $4 AND ($2 IS NULL OR n.terms @@ $2)
-           AND ($8 IS NULL OR EXISTS (
-             SELECT 1 FROM live l WHERE l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position AND (l.expires_at IS NULL OR l.expires_at > $8))) LIMIT $7'
+         ) n WHERE n.cleared IS NULL AND n.at >= $3 AND n.at < $4 AND n.terms @@ $8
+           AND n.title COLLATE "C" ~* ALL ($9) AND concat(n.title, '' '', n.message) COLLATE "C" ~* ALL ($10) LIMIT $7'
       ELSE
         'WITH found AS MATERIALIZED (
-           SELECT n.row, n.position FROM %I n WHERE n.tenant = $1 AND n.cleared IS NULL AND ($2 IS NULL OR n.terms @@ $2)
-             AND n.at >= $3 AND n.at < $4 AND n.position BETWEEN $5 AND $6
-             AND ($8 IS NULL OR EXISTS (
-             SELECT 1 FROM live l WHERE l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position AND (l.expires_at IS NULL OR l.expires_at > $8)))
+           SELECT n.row, n.position FROM (
+             SELECT row, position, terms, title, message FROM %I WHERE tenant = $1 AND cleared IS NULL AND ($2 IS NULL OR terms @@ $2)
+               AND at >= $3 AND at < $4 AND position BETWEEN $5 AND $6 OFFSET 0
+           ) n WHERE n.terms @@ $8 AND n.title COLLATE "C" ~* ALL ($9) AND concat(n.title, '' '', n.message) COLLATE "C" ~* ALL ($10)
          ) SELECT f.row, f.position, NULL::bigint, NULL::bigint FROM found f ORDER BY f.position DESC LIMIT $7'
       END, 'log_' || part.low)
-      USING of_tenant, CASE WHEN here.is_most THEN wanted_alone ELSE wanted END, from_at, to_at, looked_to, here.highest, missing,
-        live_at;
+      USING of_tenant, asked, from_at, to_at, looked_to, here.highest, missing, wanted, in_title, in_text;
     GET DIAGNOSTICS found_now = ROW_COUNT;
     missing := missing - found_now;
     IF missing <= 0 OR looked_to > here.lowest THEN
@@ -105,11 +121,14 @@ BEGIN
   RETURN QUERY SELECT NULL::bigint, CASE WHEN parts < 8 THEN from_position ELSE looked_to END, looked_from, next_row;
 END $$;
 
--- The same among what is on panels at `now_at`, without the partitions that have nothing of it.
-CREATE FUNCTION search_live(of_tenant bigint, wanted tsquery, from_at bigint, to_at bigint, from_position bigint, to_position bigint,
-  now_at bigint, most bigint) RETURNS TABLE (of_row bigint, at_position bigint, looked_from bigint, next_row bigint)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+-- The same among what is on panels at `now_at`, without the partitions that have nothing of it. `asked` finds more than `wanted`, and
+-- is what the index is asked; null: it is not. A row costs so much that the planner reads only those that are in both lists.
+CREATE FUNCTION search_live(of_tenant bigint, wanted tsquery, asked tsquery, from_at bigint, to_at bigint, from_position bigint,
+  to_position bigint, now_at bigint, most bigint, in_title text[], in_text text[])
+RETURNS TABLE (of_row bigint, at_position bigint, looked_from bigint, next_row bigint)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET cpu_tuple_cost = 100 SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
 DECLARE
+  most_live CONSTANT integer := 10000;
   live_rows bigint[];
   live_positions bigint[];
   part partitions;
@@ -121,7 +140,7 @@ DECLARE
 BEGIN
   SELECT coalesce(array_agg(l.row), '{}'), coalesce(array_agg(l.position), '{}') INTO live_rows, live_positions FROM (
     SELECT v.row, v.position FROM live v WHERE v.tenant = of_tenant AND (v.expires_at IS NULL OR v.expires_at > now_at)
-      AND v.position BETWEEN from_position AND to_position ORDER BY v.position DESC LIMIT 4000
+      AND v.position BETWEEN from_position AND to_position ORDER BY v.position DESC LIMIT most_live
   ) l;
   FOR part IN SELECT p.* FROM partitions p WHERE p.low <= live_rows[1] ORDER BY p.low DESC LOOP
     WHILE live_rows[next] >= part.low LOOP
@@ -131,17 +150,20 @@ BEGIN
       first := next;
     END IF;
     CONTINUE WHEN next = first;
-    RETURN QUERY EXECUTE format('SELECT n.row, n.position, NULL::bigint, NULL::bigint FROM %I n WHERE n.row = ANY ($1) AND n.tenant = $2
-        AND n.terms @@ $3 AND n.at >= $4 AND n.at < $5 ORDER BY n.position DESC LIMIT $6', 'log_' || part.low)
-      USING live_rows[first:next - 1], of_tenant, wanted, from_at, to_at, missing;
+    RETURN QUERY EXECUTE format('SELECT n.row, n.position, NULL::bigint, NULL::bigint FROM (
+        SELECT row, position, at, terms, title, message FROM %I WHERE row = ANY ($1) AND tenant = $2 %s ORDER BY row DESC OFFSET 0
+      ) n WHERE n.terms @@ $3 AND n.at >= $4 AND n.at < $5
+        AND n.title COLLATE "C" ~* ALL ($8) AND concat(n.title, '' '', n.message) COLLATE "C" ~* ALL ($9) LIMIT $6',
+        'log_' || part.low, CASE WHEN asked IS NOT NULL THEN 'AND terms @@ $7' END)
+      USING live_rows[first:next - 1], of_tenant, wanted, from_at, to_at, missing, asked, in_title, in_text;
     GET DIAGNOSTICS found_now = ROW_COUNT;
     missing := missing - found_now;
     first := next;
     parts := parts + 1;
     EXIT WHEN missing <= 0 OR parts = 8 OR live_rows[next] IS NULL;
   END LOOP;
-  RETURN QUERY SELECT NULL::bigint, CASE WHEN live_rows[next] IS NULL AND next <= 4000 THEN from_position ELSE live_positions[next - 1] END,
-    to_position, 9007199254740991;
+  RETURN QUERY SELECT NULL::bigint, CASE WHEN live_rows[next] IS NOT NULL THEN live_positions[next] + 1
+    WHEN next <= most_live THEN from_position ELSE live_positions[next - 1] END, to_position, 9007199254740991;
 END $$;
 
 -- How many of what search_rows finds by the index there are, by time and level; the last row is as there.
