@@ -53,8 +53,12 @@ export interface DevicePage {
 export function createPage(options: PageOptions): DevicePage {
   const { t, reasonOf } = options;
   const status = element('p', { class: 'status', role: 'status' });
+  const cards = element('div', { class: 'cards' }, element('p', { class: 'muted', text: t('loading') }));
   const report: Report = (notice) => {
     status.textContent = notice?.text ?? '';
+    // An obstacle is not said twice.
+    for (const card of cards.querySelectorAll<HTMLElement>('.obstacle'))
+      card.hidden = card.textContent === status.textContent;
     status.classList.toggle('problem', notice?.isProblem ?? false);
   };
   /** A button that is busy while it works, and shows errors. */
@@ -68,7 +72,6 @@ export function createPage(options: PageOptions): DevicePage {
     return made;
   };
   const heading = element('h1', { text: t('title'), tabindex: '-1' });
-  const cards = element('div', { class: 'cards' }, element('p', { class: 'muted', text: t('loading') }));
   const brand = element('p', { class: 'brand', text: 'Belfry' });
   let isShown = false;
   return {

@@ -42,7 +42,7 @@ export function useEditForm<Values extends object>({
   saved: Values;
   validate: (values: Values) => FormErrors;
   save: (values: Values, before: Values) => Promise<unknown>;
-  refusedField?: (error: Error) => RefusedField | undefined;
+  refusedField?: (error: Error, values: Values) => RefusedField | undefined;
 }): EditForm<Values> {
   const form: UseFormReturnType<Values> = useForm<Values>({
     initialValues: saved,
@@ -55,7 +55,7 @@ export function useEditForm<Values extends object>({
   const request = useMutation({
     mutationFn: ({ values, before }: { values: Values; before: Values }) => save(values, before),
     onError(failure) {
-      const refused = refusedField?.(failure);
+      const refused = refusedField?.(failure, form.values);
       if (refused) form.setFieldError(refused.path, refused.text);
     },
   });
@@ -76,7 +76,7 @@ export function useEditForm<Values extends object>({
     isPending,
     isSaved: request.isSuccess && !isDirty,
     canSave,
-    error: error && !refusedField?.(error) ? error : null,
+    error: error && !refusedField?.(error, form.values) ? error : null,
     submit(event) {
       event?.preventDefault();
       const { values } = form;

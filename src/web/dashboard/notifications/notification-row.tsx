@@ -3,6 +3,7 @@ import seenIcon from 'virtual:icon/eye-check';
 import { type MouseEvent, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
+import { actorText } from '../components/actor.ts';
 import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
 import { LevelMark } from '../components/level-mark.tsx';
@@ -135,7 +136,7 @@ function ShownOn({ notification }: { notification: HistoryNotification }) {
     >
       {state === 'live' && <span className={styles.live} aria-hidden="true" />}
       {acknowledged && <Icon paths={seenIcon} size={14} />}
-      {acknowledged && <span className="hidden">{t('seenBy', { by: acknowledged.by })}</span>}
+      {acknowledged && <span className="hidden">{t('seenBy', { by: actorText(acknowledged.by) })}</span>}
       {panelCount === 0 ? '–' : `${shown}/${panelCount}`}
       <span className="hidden">{t(`state.${state}`)}</span>
     </span>

@@ -106,7 +106,7 @@ function ChannelForm({
   const edit = useDrawerForm<ChannelValues>({
     saved: valuesOf(channel),
     validate: (values) => problemsOf(values, channel, t('needed')),
-    refusedField,
+    refusedField: (error, values) => refusedField(error, values, channel, t),
     async save(values, before) {
       const body = bodyOf(values);
       const saved: ChannelCreated = channel

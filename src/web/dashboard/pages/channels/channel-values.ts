@@ -1,4 +1,5 @@
 /** The values of a channel's form. */
+import type { TFunction } from 'i18next';
 import { ApiError } from '#client/api-error.ts';
 import type { Channel } from '#contract/channel.ts';
 import { type ChannelKind, channelFields } from '#contract/channel-fields.ts';
@@ -44,12 +45,32 @@ export function problemsOf(
 }
 
 /** The field that the server refused; undefined for an error that is not about one. */
-export function refusedField(error: Error): RefusedField | undefined {
+export function refusedField(
+  error: Error,
+  { kind, fields }: ChannelValues,
+  channel: Channel | undefined,
+  t: TFunction<'channels'>,
+): RefusedField | undefined {
   const pointer = error instanceof ApiError ? error.place.pointer : undefined;
-  const [, part, name] = /^\/(settings|secrets)\/(\w+)$/.exec(pointer ?? '') ?? [];
+  const [, part, name = ''] = /^\/(settings|secrets)\/(\w+)$/.exec(pointer ?? '') ?? [];
   if (part === undefined) return undefined;
-  const text = (error as ApiError).messageAfter(`${part}.${name}`);
-  return { path: `fields.${name}`, text: text.charAt(0).toUpperCase() + text.slice(1) };
+  const path = `fields.${name}`;
+  // An empty secret keeps its value, unless the address changes.
+  if (!fields[name]?.trim())
+    return { path, text: t(channel?.secrets.includes(name) ? 'neededAgain' : 'needed') };
+  const wrong = wrongOf(kind, name);
+  const sentence = (error as ApiError).messageAfter(`${part}.${name}`);
+  return { path, text: wrong ? t(wrong) : sentence.charAt(0).toUpperCase() + sentence.slice(1) };
+}
+
+/** What is right in a field; without it, the server's own sentence is shown, which is English. */
+function wrongOf(kind: ChannelKind, name: string) {
+  if ((kind === 'ntfy' || kind === 'mqtt') && (name === 'topic' || name === 'url'))
+    return `wrong.${kind}.${name}` as const;
+  const type = channelFields[kind].find((field) => field.name === name)?.type;
+  return type === 'url' || type === 'email' || type === 'emails' || type === 'smtp' || type === 'signing-key'
+    ? (`wrong.${type}` as const)
+    : undefined;
 }
 
 /** What is sent: empty fields are left out. */

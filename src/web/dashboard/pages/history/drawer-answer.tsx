@@ -12,6 +12,7 @@ import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import styles from './notification-drawer.module.css';
@@ -46,7 +47,10 @@ export function DrawerAnswer({
         <p className={styles.answerText}>{useAnswer(notification, isEscalated)}</p>
         {acknowledged && (
           <p>
-            {t('why.acknowledged', { by: acknowledged.by, time: formats.dateTime(acknowledged.at) })}
+            {t('why.acknowledged', {
+              by: actorText(acknowledged.by),
+              time: formats.dateTime(acknowledged.at),
+            })}
             {acknowledged.note !== null && (
               <>
                 {' '}
@@ -112,7 +116,7 @@ function useAnswer(notification: HistoryNotification, isEscalated: boolean): str
       if (isEscalated) return t('why.escalated', { time });
       return t(cleared?.reason === 'replaced' ? 'why.replaced' : 'why.cleared', {
         time,
-        by: cleared?.by ?? '',
+        by: actorText(cleared?.by ?? ''),
       });
     }
     case 'expired':

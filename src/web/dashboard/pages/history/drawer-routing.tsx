@@ -33,7 +33,7 @@ function Trace({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const { trace } = detail;
   const words = useRuleWords();
-  const { data: rules } = useQuery(rulesQuery(useTenant()));
+  const { data: rules, isPending } = useQuery(rulesQuery(useTenant()));
   const seen: TracedNotification = { ...detail, level: detail.sent.level, token: detail.token.name };
   const sentence = (part: RuleTrace) =>
     traceSentence(part, words, {
@@ -44,6 +44,8 @@ function Trace({ detail }: { detail: NotificationDetail }) {
     });
   const [all, setAll] = useState(false);
   if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
+  // Without the rules, only the server's English reasons could be shown.
+  if (isPending) return null;
   const isUnmatched = detail.target.all && trace.every(({ outcome }) => outcome !== 'matched');
   const visible = trace
     .map((rule, i) => ({ rule, number: i + 1 }))

@@ -8,6 +8,7 @@ import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
 import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { showFailure, showToast } from '#web/dashboard/components/toast.tsx';
 import { nextClock } from '#web/dashboard/components/wall-clock.ts';
@@ -80,7 +81,9 @@ export function useRowActions(): RowActions {
       async acknowledge(row, note) {
         const onAcknowledged = ({ first, acknowledged: { by } }: AcknowledgeAccepted) =>
           showMessage(
-            first ? t('acknowledged', { title: clip(row.title, 80) }) : t('acknowledgedBefore', { by }),
+            first
+              ? t('acknowledged', { title: clip(row.title, 80) })
+              : t('acknowledgedBefore', { by: actorText(by) }),
           );
         await acknowledge(row, note).then(onAcknowledged, showError);
       },

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { mappingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import type { Open } from '#web/dashboard/components/opened.ts';
@@ -67,7 +68,7 @@ export function MappingList({
             t('changed'),
             ({ updatedAt, updatedBy }) => (
               <>
-                {formats.date(updatedAt)} <bdi className="muted">{updatedBy}</bdi>
+                {formats.date(updatedAt)} <bdi className="muted">{actorText(updatedBy)}</bdi>
               </>
             ),
             styles.changed,

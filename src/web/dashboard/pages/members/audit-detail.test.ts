@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { readDetail } from './audit-detail.ts';
+import { readDetail as read } from './audit-detail.ts';
+
+const words = { field: (name: string) => name, value: (_: string, value: unknown) => String(value) };
+const readDetail = (detail: Parameters<typeof read>[0]) => read(detail, words);
 
 test('a thing is called by its name, and what is empty is left out', () => {
   expect(
@@ -30,4 +33,16 @@ test('a new order reads as a whole, and what is new has nothing before it', () =
 
 test('without details there is nothing to say', () => {
   expect(readDetail({})).toEqual({ name: undefined, facts: [] });
+});
+
+test('names and values of fields are in the words of the reader', () => {
+  const german = {
+    field: (name: string) => ({ role: 'Rolle', expiresAt: 'Läuft ab' })[name] ?? name,
+    value: (field: string, value: unknown) => (field === 'role' ? `<${value}>` : `am ${value}`),
+  };
+  const after = { role: 'admin', expiresAt: '2027-01-01' };
+  expect(read({ before: { role: 'viewer', expiresAt: null }, after }, german).facts).toEqual([
+    'Rolle: <viewer> → <admin>',
+    'Läuft ab: am 2027-01-01',
+  ]);
 });

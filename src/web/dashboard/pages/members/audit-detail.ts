@@ -8,29 +8,36 @@ const naming = ['name', 'email', 'panel', 'title'] as const;
 interface AuditReading {
   /** The subject's name; undefined if there is only an id. */
   readonly name: string | undefined;
-  /** "role: viewer → admin" for a change, "scopes: notify" for a fact. */
+  /** "Role: Viewer → Admin" for a change, "Scopes: notify" for a fact. */
   readonly facts: readonly string[];
 }
 
-export function readDetail({ before, after, ...rest }: Fields): AuditReading {
+/** The words of the reader's language. */
+export interface AuditWords {
+  readonly field: (name: string) => string;
+  readonly value: (field: string, value: string | number | boolean) => string;
+}
+
+export function readDetail({ before, after, ...rest }: Fields, words: AuditWords): AuditReading {
   const nameField = naming.find((field) => typeof rest[field] === 'string' && rest[field] !== '');
   const facts = Object.entries(rest)
     .filter(([field, value]) => field !== nameField && !isNothing(value))
-    .map(([field, value]) => `${field}: ${textOf(value)}`);
+    .map(([field, value]) => `${words.field(field)}: ${textOf(field, value, words)}`);
   return {
     name: nameField && String(rest[nameField]),
-    facts: [...changes(before, after), ...facts],
+    facts: [...changes(before, after, words), ...facts],
   };
 }
 
 /** An update has its changed fields, a new order is one value, and a creation has nothing before it. */
-function changes(before: unknown, after: unknown): string[] {
+function changes(before: unknown, after: unknown, words: AuditWords): string[] {
   if (after === undefined) return [];
-  if (!isFields(after)) return [`${textOf(before)} → ${textOf(after)}`];
+  if (!isFields(after)) return [`${textOf('', before, words)} → ${textOf('', after, words)}`];
   const known = isFields(before) ? before : {};
-  return Object.entries(after).map(([field, is]) =>
-    isNothing(known[field]) ? `${field}: ${textOf(is)}` : `${field}: ${textOf(known[field])} → ${textOf(is)}`,
-  );
+  return Object.entries(after).map(([field, is]) => {
+    const was = isNothing(known[field]) ? '' : `${textOf(field, known[field], words)} → `;
+    return `${words.field(field)}: ${was}${textOf(field, is, words)}`;
+  });
 }
 
 function isFields(value: unknown): value is Fields {
@@ -43,8 +50,8 @@ function isNothing(value: unknown): boolean {
   );
 }
 
-function textOf(value: unknown): string {
+function textOf(field: string, value: unknown, words: AuditWords): string {
   if (isNothing(value)) return '–';
-  if (Array.isArray(value)) return value.map(textOf).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map((each) => textOf(field, each, words)).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : words.value(field, value as string);
 }

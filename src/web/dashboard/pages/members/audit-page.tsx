@@ -7,11 +7,12 @@ import { useTranslation } from 'react-i18next';
 import type { AuditEntry } from '#contract/audit.ts';
 import { auditQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorFrom, actorText } from '#web/dashboard/components/actor.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { Page } from '#web/dashboard/components/page.tsx';
 import styles from './audit.module.css';
-import { readDetail } from './audit-detail.ts';
+import { type AuditWords, readDetail } from './audit-detail.ts';
 
 /** Who changed what, the newest first. */
 export function AuditPage() {
@@ -30,7 +31,7 @@ function Entries() {
   const [by, setBy] = useState('');
   const [action, setAction] = useState('');
   // The same object while nothing changes: a new one on each render would be debounced without end.
-  const typed = useMemo(() => ({ by: by.trim(), action: action.trim() }), [by, action]);
+  const typed = useMemo(() => ({ by: actorFrom(by.trim()), action: action.trim() }), [by, action]);
   const [filter] = useDebouncedValue(typed, 250);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
     auditQuery(tenant, filter),
@@ -98,7 +99,7 @@ function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
 
 function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: AuditEntry }) {
   const formats = useFormats();
-  const { name, facts } = readDetail(detail);
+  const { name, facts } = readDetail(detail, useAuditWords());
   return (
     <tr>
       <td className={styles.at}>
@@ -107,7 +108,7 @@ function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: Audit
         </time>
       </td>
       <td className={styles.by}>
-        <bdi>{by}</bdi>
+        <bdi>{actorText(by)}</bdi>
       </td>
       <td className={styles.action}>{action}</td>
       <td className={styles.subject} title={subject}>
@@ -120,4 +121,23 @@ function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: Audit
       </td>
     </tr>
   );
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+function useAuditWords(): AuditWords {
+  const { t, i18n } = useTranslation('members');
+  const formats = useFormats();
+  return {
+    // A newer server may name other fields.
+    field: (name) =>
+      i18n.exists(`changed.${name}`, { ns: 'members' }) ? t(`changed.${name}` as 'changed.title') : name,
+    value(field, value) {
+      if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
+      if (typeof value === 'number')
+        return field.endsWith('Ms') ? formats.duration(value) : formats.number(value);
+      if (field === 'role') return t(`role.${value as 'viewer'}`);
+      return instant.test(value) ? formats.dateTime(value) : value;
+    },
+  };
 }

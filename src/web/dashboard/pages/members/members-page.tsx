@@ -6,6 +6,7 @@ import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/
 import type { Role } from '#contract/token.ts';
 import { invitationsQuery, membersQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
@@ -60,7 +61,7 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
           <li key={id} className={styles.invitation}>
             <span>
               <bdi>{email ?? t('anyone')}</bdi>
-              <span className="muted"> · {createdBy}</span>
+              <span className="muted"> · {actorText(createdBy)}</span>
             </span>
             <span>{t(`role.${role}`)}</span>
             <span className="muted">{t('expires', { when: formats.relative(expiresAt) })}</span>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import type { Field } from '#web/dashboard/components/field.ts';
+import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
 import {
   type ConditionField,
@@ -88,6 +89,7 @@ function ConditionRow({
   const { field, not, how, values } = condition;
   const name = words(`field.${field}`);
   const { offers, search } = useOffers(field);
+  const lookOf = useLevelLook();
   const problem = problems.at(placeOf(condition));
   return (
     <EditorRow lead={lead} problem={problem} removeLabel={t('removeCondition', { name })} onRemove={onRemove}>
@@ -112,6 +114,7 @@ function ConditionRow({
           values={values}
           onChange={(next) => onChange({ ...condition, values: next })}
           offers={offers}
+          labelOf={field === 'level' ? (level) => lookOf(level).word : undefined}
           onSearch={search}
           splitChars={isText(field) ? [] : field === 'token' ? [','] : [',', ' ']}
           problem={problem}

@@ -61,6 +61,17 @@ export interface FieldProblems {
   at(place: string): FieldProblem | undefined;
 }
 
+/** What is right at a place, where one sentence can say it. The server's own sentence is English. */
+function wrongAt({ place = '', at }: RuleProblem) {
+  const field = place.replace('not.', '');
+  if (field === 'activeUntil') return 'wrong.end';
+  if (field === 'when.minLevel' || field === 'then.setLevel') return 'wrong.level';
+  // Without an index it is the list that is wrong.
+  if (at === undefined) return undefined;
+  if (field === 'when.level') return 'wrong.level';
+  return field === 'when.ip' || field === 'when.sourceIp' ? 'wrong.address' : undefined;
+}
+
 /**
  * The errors of the fields: the server's, and missing values.
  *
@@ -77,7 +88,10 @@ export function useFieldProblems(
     () => ({
       at(place) {
         const problemId = `${id}${place}`;
-        if (problem?.place === place) return { text: problem.text, id: problemId, at: problem.at };
+        if (problem?.place === place) {
+          const wrong = wrongAt(problem);
+          return { text: wrong ? t(wrong) : problem.text, id: problemId, at: problem.at };
+        }
         if (!showMissing || !missing.has(place)) return undefined;
         return { text: t(place === 'then' ? 'missing.then' : 'missing.values'), id: problemId };
       },

@@ -15,6 +15,8 @@ interface ValueFieldProps {
   readonly onChange: (values: string[]) => void;
   /** Suggestions for the typed text. */
   readonly offers: readonly string[];
+  /** The word that is shown for a value, and may be typed for it. */
+  readonly labelOf?: ((value: string) => string) | undefined;
   readonly onSearch?: (typed: string) => void;
   /** Characters that end a value; none if a value may contain any. */
   readonly splitChars?: string[];
@@ -24,9 +26,12 @@ interface ValueFieldProps {
 }
 
 /** Several values: typed, pasted or chosen. An invalid value is marked. */
-export function ValueField({ values, ...props }: ValueFieldProps) {
+export function ValueField({ values, labelOf, ...props }: ValueFieldProps) {
   const { problem, isMono = false, autoFocus = false } = props;
   const isWrong = problem !== undefined;
+  const data = props.offers.map((value) => ({ value, label: labelOf?.(value) ?? value }));
+  const nameOf = (typed: string) =>
+    data.find(({ label }) => label.toLowerCase() === typed.toLowerCase())?.value ?? typed;
   const wrongValue = problem?.at === undefined ? undefined : values[problem.at];
   return (
     <TagsInput
@@ -38,8 +43,8 @@ export function ValueField({ values, ...props }: ValueFieldProps) {
       error={isWrong}
       placeholder={values.length === 0 ? props.placeholder : ''}
       value={[...values]}
-      onChange={props.onChange}
-      data={[...props.offers]}
+      onChange={(next) => props.onChange(labelOf ? next.map(nameOf) : next)}
+      data={data}
       onSearchChange={(typed) => props.onSearch?.(typed)}
       splitChars={props.splitChars ?? [',']}
       isDuplicate={(value, others) => others.includes(value)}

@@ -8,6 +8,7 @@ import type { InvitationAccept, InvitationPreview } from '#contract/member.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
 import { AccountFields, type NewAccount } from '#web/dashboard/components/account-fields.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
@@ -72,7 +73,7 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
   return (
     <AuthLayout
       title={t('inviteTitle', { tenant: invitation.tenantTitle })}
-      about={t('inviteHint', { by: invitation.createdBy, role })}
+      about={t('inviteHint', { by: actorText(invitation.createdBy), role })}
     >
       <form onSubmit={submit}>
         <Stack gap="md">

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Key, Token } from '#contract/token.ts';
 import { putInList, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
@@ -124,7 +125,7 @@ function CredentialFacts({
   const { id, createdAt, createdBy, expiresAt, revokedAt } = credential;
   const created = (
     <span key="created">
-      {formats.dateTime(createdAt)}, <bdi>{createdBy}</bdi>
+      {formats.dateTime(createdAt)}, <bdi>{actorText(createdBy)}</bdi>
     </span>
   );
   return (

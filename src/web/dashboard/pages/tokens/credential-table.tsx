@@ -8,6 +8,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '#contract/token.ts';
+import { actorText } from '#web/dashboard/components/actor.ts';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
@@ -58,7 +59,7 @@ export function CredentialTable<C extends Credential>({
         caption={t(`tab.${kind}`)}
         filter={{
           label: t('filter'),
-          textsOf: ({ name, id, createdBy }) => [name, id, createdBy],
+          textsOf: ({ name, id, createdBy }) => [name, id, actorText(createdBy)],
           noneMatch: t('noneMatch'),
         }}
         tools={
@@ -105,11 +106,11 @@ export function CredentialTable<C extends Credential>({
             t('created'),
             ({ createdAt, createdBy }) => (
               <>
-                {formats.date(createdAt)} <bdi className="muted">{createdBy}</bdi>
+                {formats.date(createdAt)} <bdi className="muted">{actorText(createdBy)}</bdi>
               </>
             ),
             styles.created,
-            ({ createdBy }) => createdBy,
+            ({ createdBy }) => actorText(createdBy),
           ],
         ]}
       />

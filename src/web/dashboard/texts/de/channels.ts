@@ -27,6 +27,18 @@ export const channels: TranslatedPage<'channels'> = {
   'kind.push': 'Web Push',
   'kind.apprise': 'Apprise-API',
   'kind.mqtt': 'MQTT',
+  neededAgain: 'Geben Sie diesen Wert erneut ein, weil sich die Adresse ändert.',
+  'wrong.url': 'Geben Sie eine URL ohne Benutzername und Passwort ein, etwa https://example.org/path.',
+  'wrong.email': 'Geben Sie eine E-Mail-Adresse ein.',
+  'wrong.emails': 'Geben Sie bis zu 50 E-Mail-Adressen ein, durch Kommas getrennt.',
+  'wrong.smtp': 'Geben Sie eine URL ohne Benutzername und Passwort ein, etwa smtps://mail.example.org:465.',
+  'wrong.signing-key': 'Geben Sie whsec_ und 24 bis 64 Bytes in Base64 ein.',
+  'wrong.ntfy.topic': 'Verwenden Sie 1 bis 64 Buchstaben, Ziffern, „-“ oder „_“.',
+  'wrong.ntfy.url': 'Geben Sie nur den Server ein, etwa https://ntfy.sh. Das Thema hat ein eigenes Feld.',
+  'wrong.mqtt.topic':
+    'Geben Sie ein Thema mit bis zu 500 Zeichen ohne + und # ein. {level}, {host}, {key} und {tenant} werden ersetzt.',
+  'wrong.mqtt.url':
+    'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883. Benutzername, Passwort und Thema haben eigene Felder.',
   'field.url': 'URL',
   'field.signingKey': 'Signaturschlüssel',
   'field.authorization': 'Authorization-Header',

@@ -171,6 +171,10 @@ export const rules: TranslatedPage<'rules'> = {
   placeFirst: 'Erste',
   placeAfter: 'Nach Regel {{number}}, {{name}}',
   placeLast: 'Letzte',
+  'wrong.address':
+    'Geben Sie IP-Adressen, CIDR-Blöcke oder Bereiche ein, etwa 10.0.0.5, 10.0.0.0/8 oder 10.0.0.1-10.0.0.9.',
+  'wrong.level': 'Diese Stufe gibt es nicht.',
+  'wrong.end': 'Das Ende muss nach dem Beginn liegen.',
   'missing.values': 'Geben Sie mindestens einen Wert ein.',
   'missing.then': 'Fügen Sie mindestens eine Aktion hinzu.',
   checking_one: 'Die Wirkung auf den letzten Tag wird geprüft …',

@@ -113,6 +113,8 @@ export const shell: TranslatedPage<'shell'> = {
   'chart.asTable': 'Als Tabelle anzeigen',
 
   // Names, labels and buttons that several pages have.
+  'actor.key': 'Schlüssel {{name}}',
+  'actor.token': 'Token {{name}}',
   actions: 'Aktionen',
   address: 'Adresse',
   continue: 'Weiter',

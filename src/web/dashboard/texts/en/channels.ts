@@ -25,6 +25,18 @@ export const channels = {
   'kind.push': 'Web Push',
   'kind.apprise': 'Apprise API',
   'kind.mqtt': 'MQTT',
+  neededAgain: 'Enter this value again, because the address changes.',
+  'wrong.url': 'Enter a URL without user name and password, such as https://example.org/path.',
+  'wrong.email': 'Enter one email address.',
+  'wrong.emails': 'Enter up to 50 email addresses, separated by commas.',
+  'wrong.smtp': 'Enter a URL without user name and password, such as smtps://mail.example.org:465.',
+  'wrong.signing-key': 'Enter whsec_ and 24 to 64 bytes of Base64.',
+  'wrong.ntfy.topic': 'Use 1 to 64 letters, digits, “-” or “_”.',
+  'wrong.ntfy.url': 'Enter the server only, such as https://ntfy.sh. The topic has its own field.',
+  'wrong.mqtt.topic':
+    'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
+  'wrong.mqtt.url':
+    'Enter the broker only, such as mqtts://broker.example.org:8883. User name, password and topic have their own fields.',
   'field.url': 'URL',
   'field.signingKey': 'Signing key',
   'field.authorization': 'Authorization header',

@@ -167,6 +167,10 @@ export const rules = {
   placeFirst: 'First',
   placeAfter: 'After rule {{number}}, {{name}}',
   placeLast: 'Last',
+  'wrong.address':
+    'Enter IP addresses, CIDR blocks or ranges, such as 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9.',
+  'wrong.level': 'This level does not exist.',
+  'wrong.end': 'The end must be after the start.',
   'missing.values': 'Enter at least one value.',
   'missing.then': 'Add at least one action.',
   checking_one: 'Checking the effect on the last day…',

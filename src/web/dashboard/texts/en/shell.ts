@@ -112,6 +112,8 @@ export const shell = {
 
   // Names, labels and buttons that several pages have.
   actions: 'Actions',
+  'actor.key': 'key {{name}}',
+  'actor.token': 'token {{name}}',
   address: 'Address',
   continue: 'Continue',
   createToken: 'Create token',
