@@ -103,7 +103,7 @@ const patterns = (values: readonly string[]) =>
     { minLength: 1, maxLength: 2 },
   );
 const phrase = fc.record({
-  text: fc.oneof(fc.constantFrom(...words), text, fc.constantFrom('dis', 'f', 'г', 'gro')),
+  text: fc.oneof(fc.constantFrom(...words), text, fc.constantFrom('dis', 'f', 'г', 'gro', '1', '7')),
   prefix: fc.boolean(),
 });
 const ranges = fc

@@ -155,3 +155,48 @@ test('only what can be on panels is looked for there, and nothing for conditions
   expect(compiled('and', { kind: 'is', states: ['cleared', 'expired'] }, cleared, disk).terms).toBeDefined();
   expect(compiled('or', { kind: 'and', terms: [live, cleared] }, disk).terms).toEqual(words);
 });
+
+const text = (of: string, prefix = false): Query => ({
+  kind: 'text',
+  field: null,
+  phrases: [{ text: of, prefix }],
+});
+const both = (...terms: Query[]): Query => ({ kind: 'and', terms });
+
+test('of a conjunction that is excluded, a row may have some of the words', () => {
+  const { terms } = compileQuery(
+    both(text('disk'), { kind: 'not', term: both(text('disk'), text('full')) }),
+    tenant,
+  );
+  expect(finds(terms, new Set(['7.all', 'disk', 'slow']))).toBe(true);
+  expect(finds(terms, new Set(['7.all', 'disk', 'full']))).toBe(false);
+});
+
+test('what is wanted and excluded at once is never looked for', () => {
+  expect(compileQuery(both(text('disk'), { kind: 'not', term: text('disk') }), tenant).terms).toBeUndefined();
+});
+
+test('the beginning of a number may be the beginning of every term of a field, so rows are tested', () => {
+  expect(compileQuery(text('7', true), tenant).exact).toBe(false);
+  expect(compileQuery(text('8', true), tenant).exact).toBe(true);
+});
+
+test('a term that is given several times is looked for once', () => {
+  const { terms } = compileQuery(
+    { kind: 'or', terms: [text('a', true), text('b'), text('a', true)] },
+    tenant,
+  );
+  expect(terms).toEqual({
+    kind: 'and',
+    of: [
+      {
+        kind: 'or',
+        of: [
+          { kind: 'term', term: 'a', prefix: true },
+          { kind: 'term', term: 'b', prefix: false },
+        ],
+      },
+      { kind: 'term', term: '7.all', prefix: false },
+    ],
+  });
+});

@@ -167,7 +167,7 @@ class Compiler {
       if (rows.kind === 'without' && rows.of === this.#everything) unwanted.push(rows.not);
       else wanted.push(rows);
     }
-    const excluded = new Set(unwanted.flatMap(alternatives));
+    const excluded = new Set(unwanted.flatMap(excludedTerms));
     if (wanted.some((part) => alternatives(part).every((term) => excluded.has(term)))) return 'none';
     const rows = wanted.length > 0 ? joined('and', wanted) : 'all';
     return unwanted.length > 0 ? this.#without(rows, joined('or', unwanted)) : rows;
@@ -182,7 +182,7 @@ class Compiler {
   #term(term: Term): Part {
     switch (term.kind) {
       case 'text':
-        return any(term.phrases.map((phrase) => phrasePart(phrase, term.field === null)));
+        return any(term.phrases.map((phrase) => this.#phrase(phrase, term.field === null)));
       case 'host':
       case 'key':
         return any(term.patterns.map((pattern) => this.#pattern(term.kind, pattern)));
@@ -208,6 +208,21 @@ class Compiler {
       case 'before':
         return { rows: 'all', exact: false };
     }
+  }
+
+  /** The words of a phrase in any order and field; exact only for a single word anywhere. */
+  #phrase({ text, prefix }: Phrase, anywhere: boolean): Part {
+    const words = wordsOf(text);
+    const last = words.at(-1);
+    if (last === undefined) return { rows: 'all', exact: false };
+    const isCut = words.some((word) => word.length > wordChars || (prefix && word.length === wordChars));
+    // The terms of fields begin with the number of the tenant.
+    const isOfFields = prefix && String(this.#tenant).startsWith(last);
+    const terms = words.map((word, i) => {
+      const isWhole = word.length <= wordChars;
+      return one(isWhole ? word : cut(word), prefix && i === words.length - 1 && isWhole);
+    });
+    return { rows: joined('and', terms), exact: anywhere && words.length === 1 && !isCut && !isOfFields };
   }
 
   #values(field: ValueTermField, values: readonly string[]): Part {
@@ -269,13 +284,27 @@ class Compiler {
 const one = (term: string, prefix = false) => ({ kind: 'term', term, prefix }) as const;
 
 function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermExpression {
-  const flat = of.flatMap((part) => (part.kind === kind ? part.of : [part]));
+  const all = of.flatMap((part) => (part.kind === kind ? part.of : [part]));
+  // Each term once.
+  const seen = new Set<string>();
+  const flat = all.filter(
+    (part) => part.kind !== 'term' || (!seen.has(nameOf(part)) && seen.add(nameOf(part))),
+  );
   return flat.length === 1 ? (flat[0] as TermExpression) : { kind, of: flat };
 }
 
-/** Of what a row has at least one. */
+const nameOf = ({ term, prefix }: TermExpression & { readonly kind: 'term' }) =>
+  `${term}${prefix ? '*' : ''}`;
+
+/** Terms that a row cannot have if an expression does not find it. */
+function excludedTerms(part: TermExpression): string[] {
+  if (part.kind === 'term') return [nameOf(part)];
+  return part.kind === 'or' ? part.of.flatMap(excludedTerms) : [];
+}
+
+/** Terms of which a row that an expression finds has at least one. */
 function alternatives(part: TermExpression): string[] {
-  if (part.kind === 'term') return [`${part.term}${part.prefix ? '*' : ''}`];
+  if (part.kind === 'term') return [nameOf(part)];
   return part.kind === 'without' ? alternatives(part.of) : part.of.flatMap(alternatives);
 }
 
@@ -284,16 +313,4 @@ function any(parts: readonly Part[]): Part {
   if (parts.some(({ rows }) => rows === 'all')) return { rows: 'all', exact };
   const terms = parts.flatMap(({ rows }) => (typeof rows === 'string' ? [] : [rows]));
   return { rows: terms.length > 0 ? joined('or', terms) : 'none', exact };
-}
-
-/** The words of a phrase in any order and field; exact only for a single word anywhere. */
-function phrasePart({ text, prefix }: Phrase, anywhere: boolean): Part {
-  const words = wordsOf(text);
-  if (words.length === 0) return { rows: 'all', exact: false };
-  const isCut = words.some((word) => word.length > wordChars || (prefix && word.length === wordChars));
-  const terms = words.map((word, i) => {
-    const isWhole = word.length <= wordChars;
-    return one(isWhole ? word : cut(word), prefix && i === words.length - 1 && isWhole);
-  });
-  return { rows: joined('and', terms), exact: anywhere && words.length === 1 && !isCut };
 }

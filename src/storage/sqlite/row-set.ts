@@ -2,6 +2,13 @@
 import type { LogRange } from '../log-search.ts';
 import type { Partition } from './partitions.ts';
 
+/** As SQLite's own error, so that it is reported as damage of the file. */
+export const damagedIndex = () =>
+  Object.assign(new Error('a page of an index of terms is malformed'), { code: 'SQLITE_CORRUPT_INDEX' });
+
+/** To read and test so many rows takes about as long as to read a long list of the index. */
+const fewRows = 16;
+
 /** A set of rows of one partition: a bit for each row that is indexed. */
 export class RowSet {
   isEmpty = true;
@@ -11,6 +18,26 @@ export class RowSet {
   constructor({ firstRow, indexed }: Partition) {
     this.#firstRow = firstRow;
     this.#bits = new Int32Array(Math.ceil((indexed + 1 - firstRow) / 32));
+  }
+
+  /** All rows, whatever entries they are. */
+  static all(partition: Partition): RowSet {
+    const all = new RowSet(partition);
+    all.#bits.fill(-1);
+    all.isEmpty = all.#bits.length === 0;
+    return all;
+  }
+
+  /** Whether there are at most {@link fewRows}. */
+  get isFew(): boolean {
+    if (this.isEmpty) return true;
+    let count = 0;
+    for (const word of this.#bits)
+      for (let bits = word; bits !== 0; bits &= bits - 1) {
+        count += 1;
+        if (count > fewRows) return false;
+      }
+    return true;
   }
 
   add(row: number): void {
@@ -32,7 +59,10 @@ export class RowSet {
       bits[place >>> 5] = (bits[place >>> 5] as number) | (1 << place);
       number = 0;
     }
-    if (from < to) this.isEmpty = false;
+    if (from >= to) return;
+    // They ascend: the last one shows whether all are rows of the partition.
+    if (!(place >= 0 && place < bits.length * 32)) throw damagedIndex();
+    this.isEmpty = false;
   }
 
   has(row: number): boolean {
@@ -41,15 +71,15 @@ export class RowSet {
   }
 
   addAll(other: RowSet): this {
-    return this.#combine(other, (own, others) => own | others);
+    return other.isEmpty ? this : this.#combine(other, (own, others) => own | others);
   }
 
-  keepOnly(other: RowSet): this {
-    return this.#combine(other, (own, others) => own & others);
+  keepOnly(other: RowSet): RowSet {
+    return other.isEmpty ? other : this.#combine(other, (own, others) => own & others);
   }
 
   remove(other: RowSet): this {
-    return this.#combine(other, (own, others) => own & ~others);
+    return other.isEmpty ? this : this.#combine(other, (own, others) => own & ~others);
   }
 
   #combine(other: RowSet, bitsOf: (own: number, others: number) => number): this {

@@ -135,15 +135,16 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     return terms ? new TermIndex(this.#sql, partition, this.tenant).find(terms) : new RowSet(partition);
   }
 
-  #found({ partition, low, high }: SqlitePart): RowSet {
+  /** All matches of an indexed part, and maybe other rows: all of them are, if the terms decide the query and `isCut` is false. */
+  #found({ partition, low, high }: SqlitePart): { readonly rows: RowSet; readonly isCut: boolean } {
     const { terms, termsUnlessLive } = this.compiled;
-    if (!this.#live) return this.find(partition, terms);
-    const live = this.#live.filter((row) => row >= low && row <= high);
-    const found = this.find(partition, termsUnlessLive);
-    if (live.length === 0) return found;
-    const mayMatch = this.find(partition, terms);
-    for (const row of live) if (mayMatch.has(row)) found.add(row);
-    return found;
+    const index = new TermIndex(this.#sql, partition, this.tenant);
+    const all = RowSet.all(partition);
+    const rows = termsUnlessLive ? index.narrow(all, termsUnlessLive) : new RowSet(partition);
+    if (!this.#live || !terms) return { rows, isCut: index.isCut };
+    const live = new RowSet(partition);
+    for (const row of this.#live) if (row >= low && row <= high) live.add(row);
+    return { rows: rows.addAll(index.narrow(live, terms)), isCut: index.isCut };
   }
 
   *#rows(part: SqlitePart): Iterable<NotificationRow> {
@@ -157,15 +158,17 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
       const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where));
       return yield* read.iterate(low, part.high, this.tenant, ...times);
     }
-    const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND ${inTimes}`;
-    const read = this.#sql.of<[string, number, number], NotificationRow>(selectRows(log, where));
-    const found = this.#found(part);
+    // `narrow` finds any entry of the partition where the query asks for all.
+    const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
+    const read = this.#sql.of<[string, ...number[]], NotificationRow>(selectRows(log, where));
+    const { rows, isCut } = this.#found(part);
     let { high } = part;
     for (;;) {
-      const rows = found.last(rowsAtOnce, { low, high });
-      if (rows.length === 0) return;
-      yield* read.all(`[${rows.join()}]`, ...times);
-      high = (rows[0] as number) - 1;
+      const numbers = rows.last(rowsAtOnce, { low, high });
+      if (numbers.length === 0) return;
+      const found = read.all(`[${numbers.join()}]`, this.tenant, ...times);
+      yield* isCut && part.isExact ? found.filter((row) => this.matches(row, part)) : found;
+      high = (numbers[0] as number) - 1;
     }
   }
 }

@@ -2,7 +2,9 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TermExpression } from '#core/search/search-compile.ts';
+import { isDamage } from './disk-errors.ts';
 import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from './partitions.ts';
+import { RowSet } from './row-set.ts';
 import { TermIndex } from './term-index.ts';
 
 const tenant = 7;
@@ -117,4 +119,61 @@ test('finds the rows of terms that go over many pages, at any state of a merge',
     expect(found[0]).toBe(size * mergedSegments);
     merge.run(BigInt(round < 3 ? -40 : -10_000));
   }
+});
+
+test('narrows rows to those that terms find, and says when it has left others', () => {
+  const rows = Array.from({ length: 4_000 }, (_, n) => [
+    `m${n % 3}`,
+    n % 500 === 0 ? 'rare' : 'usual',
+    '7.all',
+    '8.all',
+  ]);
+  const { sql, index, range } = indexOf([rows], []);
+  const all = RowSet.all(readNewest(sql));
+  const many: TermExpression = { kind: 'term', term: 'm1', prefix: false };
+  const rare: TermExpression = { kind: 'term', term: 'rare', prefix: false };
+  const rowsOf = (found: RowSet) => found.last(Number.POSITIVE_INFINITY, range);
+  expect(rowsOf(index.narrow(all, many))).toEqual(rowsOf(index.find(many)));
+  expect(index.isCut).toBe(false);
+  const few = rowsOf(index.narrow(RowSet.all(readNewest(sql)), { kind: 'and', of: [rare, many] }));
+  expect(few).toEqual(rowsOf(index.find(rare)));
+  expect(index.isCut).toBe(true);
+});
+
+test('a damaged index is an error or finds other rows, and never goes on for ever', () => {
+  const words = (n: number) => [`n${n}`, `m${n % 7}`, 'all'];
+  const { sql, terms } = indexOf([Array.from({ length: 900 }, (_, n) => words(n))], []);
+  const blocks = sql
+    .of<[], { id: number; block: Buffer }>(`SELECT id, block FROM ${terms}_data ORDER BY id`)
+    .all();
+  sql.db.unsafeMode();
+  const save = sql.of(`UPDATE ${terms}_data SET block = ? WHERE id = ?`);
+  const asked = ['m', 'n1', 'all'].map(
+    (term): TermExpression => ({ kind: 'term', term, prefix: term === 'm' }),
+  );
+  const search = () => {
+    for (const each of asked) new TermIndex(sql, readNewest(sql), tenant).find(each);
+  };
+  let errors = 0;
+  const check = (id: number, block: Buffer) => {
+    save.run(block, id);
+    try {
+      search();
+    } catch (error) {
+      expect(isDamage(error), String(error)).toBe(true);
+      errors += 1;
+    }
+  };
+  for (const { id, block } of blocks) {
+    for (let i = 0; i < block.length; i += block.length > 200 ? 37 : 1)
+      for (const flipped of [0x80, 0xff]) {
+        const damaged = Buffer.from(block);
+        damaged[i] = (damaged[i] as number) ^ flipped;
+        check(id, damaged);
+      }
+    for (const length of [0, 3, block.length - 1]) check(id, block.subarray(0, length));
+    save.run(block, id);
+  }
+  expect(errors).toBeGreaterThan(50);
+  search();
 });

@@ -2,7 +2,8 @@
  * Finds rows by terms in the FTS5 index of a partition, by reading the pages of its `_data` table. SQLite itself takes 100 ns
  * for each row of a term, and 300 with a prefix; a search of all partitions asks for millions. Here a row takes 10 ns.
  *
- * SQLite keeps this format readable for ever ("Format of the %_data table" in its ext/fts5/fts5_index.c). An index is a list
+ * The format is described in SQLite's ext/fts5/fts5_index.c ("Format of the %_data table"), and files of it stay readable; whether a
+ * new version still writes it, term-index.test.ts shows. An index is a list
  * of segments, and a segment a run of pages: the terms in order, each followed by the numbers of its rows, of which all but the
  * first on a page are differences. Its `_idx` table says on which page to look for a term.
  */
@@ -10,7 +11,7 @@ import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import type { TermExpression } from '#core/search/search-compile.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { RowSet } from './row-set.ts';
+import { damagedIndex, RowSet } from './row-set.ts';
 
 /** In `_data`: where the list of segments is, and how far apart the pages of two segments begin. */
 const structureId = 10;
@@ -21,9 +22,9 @@ const headBytes = 4;
 const mainIndex = '0';
 
 interface Segment {
-  readonly id: number;
-  readonly firstPage: number;
-  readonly lastPage: number;
+  readonly segment: number;
+  readonly first: number;
+  readonly last: number;
 }
 
 type SingleTerm = Extract<TermExpression, { kind: 'term' }>;
@@ -34,6 +35,8 @@ export class TermIndex {
   readonly #partition: Partition;
   readonly #tenant: TenantId;
   readonly #segments: readonly Segment[];
+  /** Whether `narrow` has left rows that the terms may not find. */
+  isCut = false;
 
   constructor(sql: Statements, partition: Partition, tenant: TenantId) {
     this.#sql = sql;
@@ -42,7 +45,8 @@ export class TermIndex {
     const structure = sql
       .of<[number], { block: Buffer }>(`SELECT block FROM ${tablesOf(partition).terms}_data WHERE id = ?`)
       .get(structureId);
-    this.#segments = structure ? segmentsOf(structure.block) : [];
+    if (!structure) throw damagedIndex();
+    this.#segments = segmentsOf(structure.block);
   }
 
   find(terms: TermExpression): RowSet {
@@ -63,15 +67,40 @@ export class TermIndex {
     }
   }
 
+  /** Those of some rows that `terms` find, and maybe others of them: few rows are read sooner than more of the index; then `isCut`. */
+  narrow(rows: RowSet, terms: TermExpression): RowSet {
+    if (rows.isFew) {
+      this.isCut ||= !rows.isEmpty;
+      return rows;
+    }
+    switch (terms.kind) {
+      case 'term':
+        return this.#isAll(terms) ? rows : rows.keepOnly(this.find(terms));
+      case 'or':
+        return rows.keepOnly(this.find(terms));
+      case 'and':
+        return terms.of.reduce<RowSet>((found, part) => this.narrow(found, part), rows);
+      case 'without': {
+        const found = this.narrow(rows, terms.of);
+        if (!found.isFew) return found.remove(this.find(terms.not));
+        this.isCut ||= !found.isEmpty;
+        return found;
+      }
+    }
+  }
+
   #ofAll([first, ...others]: readonly TermExpression[]): RowSet {
-    const found = this.find(first as TermExpression);
+    let found = this.find(first as TermExpression);
     for (const part of others) {
       if (found.isEmpty) break;
-      const isOfAll =
-        part.kind === 'term' && part.term === flagTerm(this.#tenant, 'all') && this.#isOnlyTenant();
-      if (!isOfAll) found.keepOnly(this.find(part));
+      if (!this.#isAll(part)) found = found.keepOnly(this.find(part));
     }
     return found;
+  }
+
+  /** Whether all notifications of the partition have a term: that of all the tenant's, where no other has any there. */
+  #isAll(terms: TermExpression): boolean {
+    return terms.kind === 'term' && terms.term === flagTerm(this.#tenant, 'all') && this.#isOnlyTenant();
   }
 
   /** Whether the partition holds rows of no other tenant. */
@@ -86,23 +115,27 @@ export class TermIndex {
     const found = new RowSet(this.#partition);
     const wanted = Buffer.from(mainIndex + term);
     const { terms } = tablesOf(this.#partition);
-    const pages = this.#sql.of<[number, number], { block: Buffer }>(
-      `SELECT block FROM ${terms}_data WHERE id BETWEEN ? AND ? ORDER BY id`,
+    // What comes before the first page is merged into another segment already.
+    const pages = this.#sql.of<
+      [{ segment: number; wanted: Buffer; first: number; last: number }],
+      { id: number; block: Buffer }
+    >(
+      `SELECT id, block FROM ${terms}_data WHERE id BETWEEN @segment * ${idsASegment} + max(@first, coalesce(
+         (SELECT pgno >> 1 FROM ${terms}_idx WHERE segid = @segment AND term <= @wanted ORDER BY term DESC LIMIT 1), 0))
+       AND @segment * ${idsASegment} + @last ORDER BY id`,
     );
-    for (const { id, firstPage, lastPage } of this.#segments) {
-      const place = this.#sql
-        .of<[number, Buffer], { page: number }>(
-          `SELECT pgno >> 1 AS page FROM ${terms}_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1`,
-        )
-        .get(id, wanted);
-      // What comes before the first page is merged into another segment already.
-      const from = id * idsASegment + Math.max(firstPage, place?.page ?? 0);
-      let isWanted = false;
-      for (const { block } of pages.iterate(from, id * idsASegment + lastPage)) {
-        const last = readPage(block, { wanted, prefix, isWanted }, found);
-        if (last === 'beyond') break;
-        isWanted = last === 'wanted';
+    for (const segment of this.#segments) {
+      let place: TermPlace = 'before';
+      let next: number | undefined;
+      for (const { id, block } of pages.iterate({ ...segment, wanted })) {
+        if (id !== (next ?? id)) throw damagedIndex();
+        next = id + 1;
+        place = readPage(block, { wanted, prefix, isWanted: place === 'wanted' }, found);
+        if (place === 'beyond') break;
       }
+      // A segment that is merged into another has no pages any more.
+      const end = segment.segment * idsASegment + segment.last + 1;
+      if (place !== 'beyond' && next !== end && segment.last > 0) throw damagedIndex();
     }
     return found;
   }
@@ -121,7 +154,8 @@ function readPage(
   }: { readonly wanted: Buffer; readonly prefix: boolean; readonly isWanted: boolean },
   found: RowSet,
 ): TermPlace {
-  const end = page.readUInt16BE(2);
+  const end = page.length < headBytes ? 0 : page.readUInt16BE(2);
+  if (end < headBytes || end > page.length) throw damagedIndex();
   const list = new Numbers(page, end);
   let next = list.isAtEnd ? end : list.next();
   if (isWanted) found.addWritten(page, headBytes, next);
@@ -135,6 +169,7 @@ function readPage(
     if (kept < same) return 'beyond';
     const rowsFrom = term.at + length;
     next = list.isAtEnd ? end : next + list.next();
+    if (rowsFrom > next || next > end) throw damagedIndex();
     if (kept === same) {
       let i = 0;
       while (i < length && same < wanted.length && page[term.at + i] === wanted[same]) {
@@ -168,6 +203,7 @@ class Numbers {
   next(): number {
     let number = 0;
     for (;;) {
+      if (this.isAtEnd) throw damagedIndex();
       const byte = this.#bytes[this.at++] as number;
       number = number * 128 + (byte & 0x7f);
       if (byte < 0x80) return number;
@@ -175,19 +211,21 @@ class Numbers {
   }
 }
 
-/** The list of segments begins with a number of 4 bytes that tells of changed settings, and how many levels there are. */
+/** The list of segments begins with a number of 4 bytes that changes with the settings, and the number of levels. */
 function segmentsOf(structure: Buffer): Segment[] {
   const numbers = new Numbers(structure, 4);
   const levels = numbers.next();
-  // How many segments, and how many pages were written: nobody needs them.
-  numbers.next();
+  const count = numbers.next();
+  // How many pages were written.
   numbers.next();
   const segments: Segment[] = [];
   for (let level = 0; level < levels; level++) {
     // How many of them are being merged.
     numbers.next();
     for (let left = numbers.next(); left > 0; left--)
-      segments.push({ id: numbers.next(), firstPage: numbers.next(), lastPage: numbers.next() });
+      segments.push({ segment: numbers.next(), first: numbers.next(), last: numbers.next() });
   }
+  // In a later form of the record, which only other settings of FTS5 write, these are not the same either.
+  if (segments.length !== count) throw damagedIndex();
   return segments;
 }
