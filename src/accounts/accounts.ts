@@ -30,7 +30,8 @@ const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repea
 
 const methods = 'sign_in_methods';
 const wrongSignIn = () => new AppError('unauthorized', 'email or password is wrong');
-const wrongPassword = () => new AppError('forbidden', 'the password is wrong');
+const wrongPassword = (field = 'password') =>
+  new AppError('forbidden', 'the password is wrong', { place: { pointer: `/${field}` } });
 
 /** People's accounts: how they sign in, and what they change about it. */
 export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
@@ -110,12 +111,12 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       const stored = await passwordOf(person.id);
       if (stored === undefined)
         throw new AppError('conflict', 'this account has no password: an administrator can set one');
-      if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword();
+      if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword('currentPassword');
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
       const same = [...methodOf(person.id, 'credential'), where('password_hash', stored)];
       const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
       // Another request changed the password in the meantime.
-      if (changed.length === 0) throw wrongPassword();
+      if (changed.length === 0) throw wrongPassword('currentPassword');
       await store.endSessions(person.id, undefined);
       await store.forgetDevices(person.id);
       return { cookies: [await sessions.begin(visit, person.id, session.remembered)] };

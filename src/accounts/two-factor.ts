@@ -25,7 +25,9 @@ const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const signInIsOver = () =>
   new AppError('unauthorized', 'this sign-in is over: begin again with your password');
 const noTwoFactor = () => new AppError('conflict', 'there is no second factor: set one up first');
-const wrongCode = () => new AppError('unauthorized', 'the code is wrong');
+/** The place tells it from a sign-in that is over: then no code helps. */
+const badCode = (message: string) => new AppError('unauthorized', message, { place: { pointer: '/code' } });
+const wrongCode = () => badCode('the code is wrong');
 const locked = () =>
   new AppError('rate-limited', 'too many wrong codes: try again in a quarter of an hour', {
     retryAfterSeconds: lockMs / 1000,
@@ -127,7 +129,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     const person = String(row.person);
     const secret = secrets.open(String(row.secret));
     if (kind === 'totp' && (await store.wasTaken(usedName(person, code), now())))
-      throw new AppError('unauthorized', 'this code was used already: wait for the next one');
+      throw badCode('this code was used already: wait for the next one');
     const failures = await countTry(person);
     if (failures - failuresBefore > maxFailuresInSignIn) {
       await end();
@@ -135,9 +137,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     }
     if (kind === 'totp' ? isCode(secret, code, now()) : await takeBackupCode(row, code)) return;
     if (failures >= maxFailures) await lock(person);
-    throw kind === 'totp'
-      ? wrongCode()
-      : new AppError('unauthorized', 'the code is wrong, or was used before');
+    throw kind === 'totp' ? wrongCode() : badCode('the code is wrong, or was used before');
   };
 
   /** Shows the account's owner that somebody with the right password tried a code. */

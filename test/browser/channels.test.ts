@@ -20,7 +20,13 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await page.getByRole('button', { name: 'Create channel' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Ops hook');
-  await dialog.getByLabel('URL').fill(`${receiver.url}/hook`);
+  // The server's error is read with its field, which has the focus.
+  const url = dialog.getByLabel('URL');
+  await url.fill('ftp://example.org');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => url.evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await url.evaluate((field) => field.getAttribute('aria-describedby'))).toMatch(/error/);
+  await url.fill(`${receiver.url}/hook`);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('It is shown once').waitFor();
   // The key is nowhere else: nothing but the button closes this.

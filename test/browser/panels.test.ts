@@ -96,6 +96,16 @@ test('settings are checked at their place, saved together, and not lost by closi
     await drawer.getByText('Enter both times').waitFor();
     expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await drawer.getByLabel('Quiet hours: until').fill('06:00');
+    // A time that cannot be read is put back, and Enter does not send it.
+    const from = drawer.getByLabel('Quiet hours: from');
+    for (const wrong of ['25:00', '20:75', '8 pm']) {
+      await from.fill('');
+      await from.pressSequentially(wrong);
+      await from.press('Enter');
+      expect(await from.getAttribute('aria-invalid')).toBe('true');
+      await from.press('Tab');
+      expect(await from.inputValue()).toBe('22:00');
+    }
     await page.keyboard.press('Escape');
     await page
       .getByRole('dialog', { name: 'Discard your changes?' })

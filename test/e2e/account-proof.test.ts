@@ -76,6 +76,7 @@ describe('a proof', () => {
     expect(await state()).toEqual({ proven: false, password: true, passkey: false, provider: false });
     const wrong = await prove({ password: 'wrong' });
     expect([wrong.status, wrong.json]).toEqual([403, { error: 'the password is wrong' }]);
+    expect(wrong.headers.get('belfry-error')).toBe('forbidden; pointer="/password"');
     expect((await add()).status).toBe(403);
     const before = browser.cookie;
     expect((await prove({ password })).status).toBe(204);

@@ -56,6 +56,7 @@ describe('setting up', () => {
     });
     const wrong = await browser.post('/api/account/two-factor/verify', { code: '000000' });
     expect([wrong.status, wrong.json]).toEqual([401, { error: 'the code is wrong' }]);
+    expect(wrong.headers.get('belfry-error')).toBe('unauthorized; pointer="/code"');
     expect((await browser.get('/api/session')).json.person.twoFactor).toBe(false);
   });
 
@@ -97,6 +98,7 @@ describe('signing in', () => {
       401,
       { error: 'this sign-in is over: begin again with your password' },
     ]);
+    expect(right.headers.get('belfry-error')).toBe('unauthorized');
     expect(await isSignedIn(fresh)).toBe(false);
   });
 

@@ -60,20 +60,33 @@ export const personApi = createApi();
 export const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status;
 
-/** What a page says instead of the server's sentence, which is English, where the code alone says what is wrong. */
-export type ErrorTexts = Readonly<Partial<Record<ErrorCode, string>>>;
+/**
+ * What a page says instead of the server's sentence, which is English: by the field of the body that is wrong (/password), or by the
+ * code where that alone says what is wrong.
+ */
+export type ErrorTexts = Readonly<Partial<Record<ErrorCode | `/${string}`, string>>>;
 
 /** The error as a sentence for the reader. */
 export function sentenceOf(error: unknown, texts: ErrorTexts = {}): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   if (error.status === 0) return i18next.t('error.unreachable');
   const general: ErrorTexts = {
-    'rate-limited': i18next.t('error.limited'),
+    'rate-limited': limitedText(error),
     internal: i18next.t('error.internal'),
   };
-  const text = { ...general, ...texts }[error.code as ErrorCode];
+  const { pointer } = error.place;
+  const text =
+    (pointer && texts[pointer as `/${string}`]) ?? { ...general, ...texts }[error.code as ErrorCode];
   // The server begins in lower case. What begins with the name of a field stays as it is.
   return text ?? error.message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+}
+
+function limitedText({ retryAfterSeconds: seconds }: ApiError): string {
+  if (seconds === undefined) return i18next.t('error.limited');
+  const relative = new Intl.RelativeTimeFormat(i18next.language);
+  const time =
+    seconds < 60 ? relative.format(seconds, 'second') : relative.format(Math.ceil(seconds / 60), 'minute');
+  return i18next.t('error.limitedFor', { time });
 }
 
 function textOf(query: Query = {}): string {

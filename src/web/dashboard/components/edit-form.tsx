@@ -4,6 +4,7 @@ import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '../api/tenant.tsx';
 import { Confirm, ConfirmButton, DrawerFoot } from './layers.tsx';
@@ -31,7 +32,7 @@ export interface EditForm<Values> {
 /**
  * @param options.validate The errors by field; each is shown at its field after the first change.
  * @param options.save Saves only what differs from `before`, so that nothing is undone that others saved.
- * @param options.refusedField The field that the server's error is about: the error is shown there.
+ * @param options.refusedField The field that the server's error is about: the error is shown there, if the form draws it.
  */
 export function useEditForm<Values extends object>({
   saved,
@@ -49,17 +50,22 @@ export function useEditForm<Values extends object>({
     validate,
     onValuesChange(values) {
       form.setErrors(validate(values));
-      if (form.isDirty() && !request.isPending) request.reset();
+      if ((form.isDirty() || request.isError) && !request.isPending) request.reset();
     },
   });
   const request = useMutation({
     mutationFn: ({ values, before }: { values: Values; before: Values }) => save(values, before),
     onError(failure) {
       const refused = refusedField?.(failure, form.values);
-      if (refused) form.setFieldError(refused.path, refused.text);
+      const field = refused && form.getInputNode(refused.path);
+      if (!field) return;
+      // The error must be drawn before the focus, so that a screen reader reads it with the field.
+      flushSync(() => form.setFieldError(refused.path, refused.text));
+      field.focus();
     },
   });
   const { isPending, error } = request;
+  const refused = error && refusedField?.(error, form.values);
   const isDirty = form.isDirty();
   const canSave = isDirty && form.isValid() === true;
   const show = (values: Values) => {
@@ -76,7 +82,7 @@ export function useEditForm<Values extends object>({
     isPending,
     isSaved: request.isSuccess && !isDirty,
     canSave,
-    error: error && !refusedField?.(error, form.values) ? error : null,
+    error: refused && form.errors[refused.path] !== undefined ? null : error,
     submit(event) {
       event?.preventDefault();
       const { values } = form;

@@ -3,7 +3,7 @@ import { ApiError, isCode } from '#client/api-error.ts';
 import { quoteValue } from './query-words.ts';
 
 export interface QueryError {
-  /** What does not exist, where a key or a value is unknown. */
+  /** What does not exist, where that and its place say all: a key, or a value with suggestions. */
   readonly unknown?: 'key' | 'value';
   /** The server's sentence, without the name of the field. */
   readonly sentence: string;
@@ -24,11 +24,12 @@ export function readQueryError(error: unknown, text: string): QueryError | undef
   const { start, end } =
     length === undefined ? wordAt(text, from) : { start: from, end: unitsOf(text, at - 1 + length) };
   const isKey = isCode(error, 'query.unknown-key');
-  const isUnknown = isKey || isCode(error, 'query.unknown-value');
   const suggestions = nearest.map((name) => ({
     name,
     text: text.slice(0, start) + (isKey ? name : quoteValue(name)) + text.slice(end),
   }));
+  const isValue = isCode(error, 'query.unknown-value') && nearest.length > 0;
+  const isUnknown = (isKey || isValue) && end > start;
   return { ...(isUnknown && { unknown: isKey ? 'key' : 'value' }), sentence, start, end, suggestions };
 }
 

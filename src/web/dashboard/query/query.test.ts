@@ -100,6 +100,11 @@ test('an error is found at its place, and the nearest is one click away', () => 
   const key = refused('query.unknown-key', 'hots:a', { at: 1, length: 4, nearest: ['host'] });
   expect(key?.unknown).toBe('key');
   expect(key?.suggestions[0]?.text).toBe('host:a');
+  // Without suggestions, or without a word at the place, the server's sentence says more.
+  expect(refused('query.unknown-value', 'rule:x', { at: 6, length: 1 })?.unknown).toBeUndefined();
+  expect(
+    refused('query.unknown-value', 'level:>=', { at: 9, length: 0, nearest: ['info'] })?.unknown,
+  ).toBeUndefined();
   const nearest = ['night mute', 'b'];
   const rule = refused('query.unknown-value', 'rule:"x y"', { at: 6, length: 5, nearest });
   expect(rule?.suggestions.map((offer) => offer.text)).toEqual(['rule:"night mute"', 'rule:b']);

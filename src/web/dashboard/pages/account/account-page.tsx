@@ -130,7 +130,7 @@ function PasswordSection() {
           <ErrorNotice
             error={change.error}
             title={t('passwordFailed')}
-            texts={{ forbidden: t('passwordWrong') }}
+            texts={{ '/currentPassword': t('passwordWrong') }}
           />
         )}
         {/* Tells password managers whose password this is. */}

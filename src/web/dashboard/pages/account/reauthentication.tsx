@@ -99,6 +99,7 @@ function ConfirmIdentity({
         action={t('continue')}
         request={confirm}
         errorTitle={t('proveFailed')}
+        errorTexts={{ '/password': t('passwordWrong') }}
         {...(methods.password && { onSubmit: () => confirm.mutate('password') })}
         onClose={onClose}
       >
@@ -158,7 +159,7 @@ export function PasswordDialog({
         isDangerous={isDangerous}
         request={confirm}
         errorTitle={t('proveFailed')}
-        errorTexts={{ forbidden: t('passwordWrong') }}
+        errorTexts={{ '/password': t('passwordWrong') }}
         onSubmit={() => confirm.mutate(password)}
         onClose={onClose}
       >

@@ -107,11 +107,7 @@ function TwoFactorSetup({
         <CopyField text={new URL(begun.totpUri).searchParams.get('secret') ?? ''} label={t('field.key')} />
         <BackupCodes codes={begun.backupCodes} />
         {verify.error && (
-          <ErrorNotice
-            error={verify.error}
-            title={t('codeFailed')}
-            texts={{ unauthorized: t('codeWrong') }}
-          />
+          <ErrorNotice error={verify.error} title={t('codeFailed')} texts={{ '/code': t('codeWrong') }} />
         )}
         <TextInput
           label={t('enterCode')}

@@ -134,7 +134,7 @@ function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () 
           <ErrorNotice
             error={prove.error}
             title={t('signInFailed')}
-            texts={{ unauthorized: t('codeWrong') }}
+            texts={{ '/code': t('codeWrong'), unauthorized: t('signInOver') }}
           />
         )}
         <TextInput

@@ -12,6 +12,7 @@ export const entry: TranslatedPage<'entry'> = {
   passkeyFailed: 'Anmeldung mit Passkey fehlgeschlagen',
   signInFailed: 'Anmeldung fehlgeschlagen',
   passwordWrong: 'E-Mail oder Passwort ist falsch.',
+  signInOver: 'Diese Anmeldung ist abgelaufen. Gehen Sie zurück, und geben Sie Ihr Passwort noch einmal ein.',
   codeWrong: 'Der Code ist falsch oder wurde schon verwendet.',
   'provider.denied': 'Der Anmeldedienst hat den Zugriff verweigert, oder Sie haben abgebrochen.',
   'provider.not-linked':

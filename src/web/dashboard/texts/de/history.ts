@@ -19,7 +19,8 @@ export const history: TranslatedPage<'history'> = {
   'key.title': 'Wörter im Titel',
   'key.message': 'Wörter in der Nachricht',
   clearSearch: 'Suche leeren',
-  unknownKey: 'Den Suchschlüssel „{{word}}“ gibt es nicht.',
+  unknownKey:
+    'Den Suchschlüssel „{{word}}“ gibt es nicht. Setzen Sie Text mit Doppelpunkt in Anführungszeichen.',
   unknownValue: 'Unbekannter Wert „{{word}}“.',
   takeOffer: '„{{name}}“ verwenden',
   live: 'Live',

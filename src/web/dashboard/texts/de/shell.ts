@@ -66,6 +66,7 @@ export const shell: TranslatedPage<'shell'> = {
   failed: 'Etwas ist schiefgegangen',
   'error.unreachable':
     'Der Server antwortet nicht. Prüfen Sie Ihre Verbindung, und versuchen Sie es dann erneut.',
+  'error.limitedFor': 'Zu viele Versuche. Versuchen Sie es {{time}} erneut.',
   'error.limited': 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
   'error.internal': 'Im Server ist ein Fehler aufgetreten. Einzelheiten stehen in seinem Log.',
   loadFailed: 'Daten konnten nicht geladen werden',

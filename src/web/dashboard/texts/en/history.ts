@@ -17,7 +17,7 @@ export const history = {
   'key.title': 'words in the title',
   'key.message': 'words in the message',
   clearSearch: 'Clear search',
-  unknownKey: 'There is no search key “{{word}}”.',
+  unknownKey: 'There is no search key “{{word}}”. Put text with a colon in quotes.',
   unknownValue: 'Unknown value “{{word}}”.',
   takeOffer: 'Use “{{name}}”',
   live: 'Live',

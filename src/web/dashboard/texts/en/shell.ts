@@ -64,6 +64,7 @@ export const shell = {
   unsavedAbout: 'Your changes are not saved.',
   failed: 'Something went wrong',
   'error.unreachable': 'The server does not respond. Check your connection, then try again.',
+  'error.limitedFor': 'Too many attempts. Try again {{time}}.',
   'error.limited': 'Too many requests. Wait a moment, then try again.',
   'error.internal': 'The server ran into an error. Its log has the details.',
   loadFailed: 'Couldn’t load the data',
