@@ -33,6 +33,19 @@ export interface NotificationColumns {
   readonly throttle_count: number;
 }
 
+/** The fields of a notification whose columns are the same in both stores. */
+export const sharedFields = (row: NotificationColumns & Pick<EntryColumns, 'position' | 'at'>) => ({
+  kind: 'notification' as const,
+  position: row.position,
+  receivedAt: row.at,
+  title: row.title,
+  message: row.message,
+  rank: row.rank,
+  sentTtl: row.sent_ttl,
+  url: row.url,
+  throttleCount: row.throttle_count,
+});
+
 /** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {
   readonly cleared_at: number | null;

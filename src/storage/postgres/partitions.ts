@@ -40,33 +40,24 @@ export async function againIfDropped<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-interface Queryable {
-  query(text: string, values: unknown[]): Promise<unknown>;
-}
-
 /**
  * Makes partitions until the next `rows` rows have a place, and one more. Of nodes that do it at once one does it, and the
  * others wait.
  */
-export async function makePartitions(client: Queryable, size: number, rows: number): Promise<void> {
+export async function makePartitions(client: pg.ClientBase, size: number, rows: number): Promise<void> {
   await client.query('SELECT make_partitions($1, $2)', [size, rows]);
 }
 
-/** Runs what writes to the log, and again when it met another transaction. */
-export type LogWrite = <T>(
-  scope: Scope,
-  rows: number,
-  work: (client: pg.PoolClient) => Promise<T>,
-) => Promise<T>;
+export type LogWrite = ReturnType<typeof createLogWrite>;
 
 const attempts = 5;
 
 /**
- * `size`: rows of a partition. A call says how many rows it writes at the most: should the sweep be so late that they have no
- * partition, it is made first.
+ * Runs what writes to the log, and again when it met another transaction. `size`: rows of a partition. A call says how many rows
+ * it writes at the most: should the sweep be so late that they have no partition, it is made first.
  */
-export function createLogWrite(connections: Connections, size: number): LogWrite {
-  return (scope, rows, work) =>
+export function createLogWrite(connections: Connections, size: number) {
+  return <T>(scope: Scope, rows: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
     connections.run(scope, async (client) => {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -7,6 +7,7 @@ import {
   type NotificationColumns,
   rowBytesOver,
   rowBytesSqlOver,
+  sharedFields,
   toAcknowledged,
   toChange,
   toCleared,
@@ -94,27 +95,19 @@ export function toEntry(row: EntryRow): Entry {
 
 export function toNotification(row: NotificationRow): Notification {
   return {
-    kind: 'notification',
-    position: row.position,
+    ...sharedFields(row),
     id: row.id,
-    receivedAt: row.at,
-    title: row.title,
-    message: row.message,
     level: row.level,
-    rank: row.rank,
     ttl: row.ttl,
     sentLevel: row.sent_level ?? row.level,
-    sentTtl: row.sent_ttl,
     expiresAt: row.expires_at,
     ip: row.ip,
     host: row.host,
     key: row.key,
-    url: row.url,
     sourceIp: row.source_ip,
     tokenId: row.token_id,
     route: row.route,
     throttledOn: row.throttled_on,
-    throttleCount: row.throttle_count,
   };
 }
 

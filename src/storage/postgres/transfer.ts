@@ -93,15 +93,7 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
 }
 
 /** As JSON; what is undefined has nothing to store. */
-interface Import {
-  readonly notifications: string;
-  readonly routes: string;
-  readonly receipts: string;
-  readonly changes: string | undefined;
-  readonly counted: string | undefined;
-}
-
-function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: number): Import {
+function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: number) {
   const jobs = [];
   const changes = [];
   const counted = new Map<string, number>();
@@ -139,7 +131,7 @@ const settings = `select set_config(name, value, true) from (values
   ('gin_pending_list_limit', '64MB'), ('work_mem', '128MB'), ('enable_seqscan', 'off')) as s (name, value)`;
 
 /** What stores a page of which the entry at a position gets the row `base` and that. What follows from entries is made here. */
-function importing(tenant: TenantId, base: number, given: Import) {
+function importing(tenant: TenantId, base: number, given: ReturnType<typeof toImport>) {
   const { notifications, routes, receipts, changes, counted } = given;
   const statements = [
     sql`with job as materialized (

@@ -6,6 +6,7 @@ import {
   type NotificationColumns,
   rowBytesOver,
   rowBytesSqlOver,
+  sharedFields,
   toChange,
 } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
@@ -102,27 +103,19 @@ export class RowReader {
   notification(row: NotificationRow, partition: PartitionName): Notification {
     const level = this.text(row.level, partition);
     return {
-      kind: 'notification',
-      position: row.position,
+      ...sharedFields(row),
       id: joinId(row.id_time, row.id_rest),
-      receivedAt: row.at,
-      title: row.title,
-      message: row.message,
       level,
-      rank: row.rank,
       ttl: row.ttl ?? row.lasts ?? 0,
       sentLevel: this.text(row.sent_level, partition) ?? level,
-      sentTtl: row.sent_ttl,
       expiresAt: row.lasts === null ? null : row.at + row.lasts,
       ip: this.text(row.ip, partition),
       host: this.text(row.host, partition),
       key: this.text(row.key, partition),
-      url: row.url,
       sourceIp: this.text(row.source_ip, partition),
       tokenId: this.text(row.token_id, partition),
       route: this.routes.get(row.tenant, row.route),
       throttledOn: row.throttled_on === null ? null : uuidToText(row.throttled_on),
-      throttleCount: row.throttle_count,
     };
   }
 

@@ -89,6 +89,7 @@ BEGIN
     ELSE
       IF NOT are_few('log_' || part.low, quick) THEN
         quick := NULL;
+        started := clock_timestamp();
       END IF;
       asked := coalesce(quick, CASE WHEN here.is_most THEN wanted_alone ELSE wanted END);
     END IF;
@@ -126,7 +127,7 @@ END $$;
 CREATE FUNCTION search_live(of_tenant bigint, wanted tsquery, asked tsquery, from_at bigint, to_at bigint, from_position bigint,
   to_position bigint, now_at bigint, most bigint, in_title text[], in_text text[])
 RETURNS TABLE (of_row bigint, at_position bigint, looked_from bigint, next_row bigint)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET cpu_tuple_cost = 100 SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_indexscan = off SET cpu_tuple_cost = 100 SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
 DECLARE
   most_live CONSTANT integer := 10000;
   live_rows bigint[];
