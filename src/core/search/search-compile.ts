@@ -1,5 +1,4 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
-import { compareAddresses } from '../addresses.ts';
 import type { TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { blocksOf } from './address-blocks.ts';
@@ -14,6 +13,7 @@ import {
   valueTerm,
   wordChars,
 } from './index-terms.ts';
+import { contradict, excludesLive } from './search-contradictions.ts';
 import { literalOf, type Pattern, patternParts } from './search-glob.ts';
 import type { AddressPattern, Phrase, Query, SearchState, Term } from './search-query.ts';
 import { wordsOf } from './search-words.ts';
@@ -94,30 +94,6 @@ function isOfTenant(terms: TermExpression): boolean {
   }
 }
 
-/** A notification for panels is in one of these states at a time. */
-const lifetimes: readonly SearchState[] = ['live', 'expired', 'cleared'];
-/** No notification in one of these states is on panels. */
-const offPanels: readonly SearchState[] = ['expired', 'cleared', 'muted', 'throttled', 'unrouted'];
-
-const excludesLive = (query: Query) =>
-  query.kind === 'is' && query.states.every((state) => offPanels.includes(state));
-
-/** Whether no notification can fulfil both conditions, as it has one lifetime, one level and one address. */
-function exclude(one: Query, other: Query): boolean {
-  if (one.kind === 'is' && other.kind === 'is') {
-    const both = [...one.states, ...other.states];
-    return both.every((state) => lifetimes.includes(state)) && !shareAny(one.states, other.states);
-  }
-  if (one.kind === 'level' && other.kind === 'level') return !shareAny(one.names, other.names);
-  if ((one.kind !== 'ip' && one.kind !== 'source') || one.kind !== other.kind) return false;
-  const meet = (a: AddressPattern, b: AddressPattern) =>
-    compareAddresses(a.low, b.high) <= 0 && compareAddresses(b.low, a.high) <= 0;
-  return !one.ranges.some((range) => other.ranges.some((another) => meet(range, another)));
-}
-
-const shareAny = (some: readonly string[], others: readonly string[]) =>
-  some.some((value) => others.includes(value));
-
 class Compiler {
   readonly #tenant: TenantId;
   readonly #noneIsLive: boolean;
@@ -132,8 +108,7 @@ class Compiler {
 
   /** The conjunction of the queries. */
   all(queries: readonly Query[]): Part {
-    if (queries.some((one, i) => queries.slice(i + 1).some((other) => exclude(one, other))))
-      return { rows: 'none', exact: true };
+    if (contradict(queries)) return { rows: 'none', exact: true };
     const parts = queries.map((query) => this.#part(query));
     return { rows: this.#and(parts.map(({ rows }) => rows)), exact: parts.every(({ exact }) => exact) };
   }
