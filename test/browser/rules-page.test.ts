@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import type { Role } from '#contract/token.ts';
@@ -311,6 +311,27 @@ test('a thousand rules scroll, are moved and are found', async () => {
   await page.getByRole('searchbox', { name: 'Filter rules' }).fill('host-777');
   await expect.poll(() => page.locator('main ol > li').count()).toBe(1);
   expect(await page.getByRole('button', { name: /^Move/ }).count()).toBe(0);
+});
+
+test('the fields of a time window show the focus by keyboard, and a time that cannot be read', async () => {
+  const page = await open('rules?mute=noisy');
+  const sheet = page.getByRole('dialog', { name: 'New rule' });
+  await sheet.getByRole('button', { name: 'Add time window' }).click();
+  const time = sheet.getByLabel('until', { exact: true });
+  const look = (field: Locator) =>
+    field.evaluate((element) => {
+      const { outlineStyle, borderColor } = getComputedStyle(element);
+      return [outlineStyle, borderColor];
+    });
+  const [, hidden] = await look(time);
+  await time.fill('25:00');
+  await expect.poll(async () => (await look(time))[1]).not.toBe(hidden);
+  expect((await look(time))[0]).toBe('solid');
+  await page.keyboard.press('Tab');
+  expect(await time.inputValue()).toBe('18:00');
+  const zone = sheet.getByRole('combobox', { name: 'Time zone' });
+  await zone.focus();
+  expect((await look(zone))[0]).toBe('solid');
 });
 
 test('list and editor are accessible', async () => {

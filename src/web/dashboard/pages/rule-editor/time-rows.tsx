@@ -109,6 +109,7 @@ function Windows({
             size="xs"
             w={260}
             variant="unstyled"
+            classNames={{ input: styles.zone ?? '' }}
             aria-label={t('timeZone')}
             allowDeselect={false}
             value={timeZone}
