@@ -160,6 +160,8 @@ export async function createApiReference(
     routePrefix: apiDocsPath,
     staticCSP: true,
     uiConfig: { url: '/openapi.json' },
+    // Without the logo of Fastify.
+    theme: { css: [{ filename: 'belfry.css', content: '.swagger-ui .topbar .link { display: none; }' }] },
   });
   await app.ready();
   return app;

@@ -16,7 +16,7 @@ export const de: PushTexts = {
   nothingYet: 'Noch keine Meldungen.',
   test: 'Test senden',
   tested: 'Gesendet. Die Meldung kommt in wenigen Sekunden an.',
-  testFailed: 'Nicht gesendet: {{reason}}',
+  testFailed: 'Nicht gesendet. Die Seite des Kanals in Belfry zeigt den Grund.',
   turnOff: 'Ausschalten',
   off: 'Benachrichtigungen von „{{channel}}“ sind aus.',
   removed:

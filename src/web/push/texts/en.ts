@@ -16,7 +16,7 @@ export const en = {
   nothingYet: 'No notifications yet.',
   test: 'Send test',
   tested: 'Sent. The notification arrives within seconds.',
-  testFailed: 'Not sent: {{reason}}',
+  testFailed: 'Not sent. The channel’s page in Belfry shows why.',
   turnOff: 'Turn off',
   off: 'Notifications from “{{channel}}” are off.',
   removed: 'This device was removed from its channel. To add it again, get a new link.',
