@@ -7,15 +7,10 @@ import { type FormEvent, type ReactNode, useCallback, useEffect, useRef } from '
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '../api/tenant.tsx';
+import type { RefusedField } from './field.ts';
 import { Confirm, ConfirmButton, DrawerFoot } from './layers.tsx';
 import { ErrorNotice } from './notice.tsx';
 import { rebase } from './rebase.ts';
-
-/** A field of the form by its path, and what is wrong with it. */
-export interface RefusedField {
-  readonly path: string;
-  readonly text: string;
-}
 
 export interface EditForm<Values> {
   readonly form: UseFormReturnType<Values>;

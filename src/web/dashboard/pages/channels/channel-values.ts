@@ -3,7 +3,7 @@ import type { TFunction } from 'i18next';
 import { ApiError } from '#client/api-error.ts';
 import type { Channel } from '#contract/channel.ts';
 import { type ChannelKind, channelFields } from '#contract/channel-fields.ts';
-import type { RefusedField } from '#web/dashboard/components/edit-form.tsx';
+import type { RefusedField } from '#web/dashboard/components/field.ts';
 
 export interface ChannelValues {
   readonly name: string;
