@@ -140,6 +140,53 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     // The two first ones, and what was not full at the time of the round.
     expect(asked.get(4)?.size).toBeLessThan(6);
   });
+
+  test('a search of which statements timed out finds what it finds without that', async () => {
+    const url = await createDatabase(server());
+    const size = 500;
+    const storage = await openPostgres({
+      url,
+      queueCapacity: size,
+      partitionRows: size,
+      onProblem: () => undefined,
+    });
+    const { history } = storage;
+    for (let done = 0; done < 12 * size; done += size) {
+      const batch = Array.from({ length: size }, (_, i) => draft({ receivedAt: done + i, expiresAt: null }));
+      await Promise.all(batch.map((each) => history.append(tenant, each, null)));
+    }
+    await storage.retain?.(async () => undefined);
+    const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+    const search = async (before: number, timeouts: number) => {
+      let left = timeouts;
+      const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+        this: pg.Client,
+        config: pg.QueryConfig | string,
+        ...rest: unknown[]
+      ) {
+        const isSearch = typeof config === 'object' && config.text.includes('search_rows') && left-- > 0;
+        return isSearch
+          ? Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))
+          : query.call(this, config, ...rest);
+      } as never);
+      try {
+        const { records, searchedTo } = await history.search(
+          tenant,
+          { kind: 'before', at: before },
+          { limit: 99, now },
+        );
+        expect(searchedTo).toBeNull();
+        return records.map(({ position }) => position);
+      } finally {
+        spy.mockRestore();
+      }
+    };
+    for (const before of [600, 2_600]) {
+      const expected = Array.from({ length: 99 }, (_, i) => before - i);
+      for (const timeouts of [0, 1, 2]) expect(await search(before, timeouts)).toEqual(expected);
+    }
+    await storage.close();
+  });
 });
 
 describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {

@@ -81,7 +81,11 @@ BEGIN
     CONTINUE WHEN here.lowest IS NULL OR here.lowest > to_position;
     here.highest := least(here.highest, to_position);
     looked_to := greatest(here.lowest, from_position);
-    EXIT WHEN here.lowest <= from_position AND here.highest < from_position;
+    IF here.lowest <= from_position AND here.highest < from_position THEN
+      -- What it has is below this statement's positions, and for the next one.
+      next_row := part.low + 1;
+      EXIT;
+    END IF;
     CONTINUE WHEN here.highest < here.lowest;
     looked_from := coalesce(looked_from, here.highest);
     IF walked > 0 THEN
