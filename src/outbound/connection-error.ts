@@ -1,7 +1,8 @@
 /** Says in plain words why a connection failed: channels show the sentence to people. */
 
 interface NodeError extends Error {
-  readonly code?: string;
+  /** A number where another library made the error. */
+  readonly code?: unknown;
   readonly address?: string;
   readonly port?: number;
   readonly hostname?: string;
@@ -16,7 +17,8 @@ export function plainConnectionError(error: unknown): unknown {
   return sentence === undefined ? error : new Error(sentence, { cause: error });
 }
 
-function sentenceOf({ code = '', address, port, hostname, message }: NodeError): string | undefined {
+function sentenceOf({ code, address, port, hostname, message }: NodeError): string | undefined {
+  if (typeof code !== 'string') return undefined;
   const host = address?.includes(':') ? `[${address}]` : address;
   const target = host === undefined ? 'the receiver' : `${host}${port === undefined ? '' : `:${port}`}`;
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';

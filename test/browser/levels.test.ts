@@ -104,7 +104,7 @@ test('what two people change of a level at the same time is kept, each part', ()
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('Saved').waitFor();
     expect(await levelOf('deploy')).toMatchObject({ rank: 48, color: '#123456' });
-    expect(await drawer.getByRole('textbox', { name: 'Colour' }).inputValue()).toBe('#123456');
+    await expect.poll(() => drawer.getByRole('textbox', { name: 'Colour' }).inputValue()).toBe('#123456');
   }));
 
 test('what was changed of a level is not lost unasked: by Esc, or by the way back', () =>
