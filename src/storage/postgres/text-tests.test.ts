@@ -60,3 +60,11 @@ test('a text that has the words, but not in a row, does not fit', () => {
   const texts = ['the lag: is 420 s', 'lag is now 42', 'flag is 42', 'Lag is 42'];
   expect(texts.map((given) => fits(inText, given))).toEqual([true, false, false, true]);
 });
+
+test('of many phrases, some are tested, and each once', () => {
+  const phrase = (text: string): Query => ({ kind: 'text', field: null, phrases: [{ text, prefix: false }] });
+  const terms = Array.from({ length: 50 }, (_, n) => phrase(`disk full ${n >> 1}`));
+  const { inText } = textTests({ kind: 'and', terms });
+  expect(inText).toHaveLength(8);
+  expect(new Set(inText).size).toBe(8);
+});

@@ -11,6 +11,8 @@ export interface TextTests {
 /** Other letters may be written in several ways: such a text is left to the node. */
 const notAscii = '[^\\x01-\\x7f]';
 const isAscii = /^[a-z0-9 ]+$/;
+/** PostgreSQL keeps some expressions compiled, and would compile more of them anew for each row. */
+const mostTests = 8;
 
 /** The tests for a query; words that the index decides need none. */
 export function textTests(query: Query): TextTests {
@@ -21,7 +23,8 @@ export function textTests(query: Query): TextTests {
     const isDecided = term.field === null && phrases.every(({ words }) => words.length === 1);
     if (isDecided || !phrases.every(({ words }) => isAscii.test(words.join(' ')))) continue;
     const test = [notAscii, ...phrases.map(({ expression }) => expression)].join('|');
-    tests[term.field === 'title' ? 'inTitle' : 'inText'].push(test);
+    const list = tests[term.field === 'title' ? 'inTitle' : 'inText'];
+    if (list.length < mostTests && !list.includes(test)) list.push(test);
   }
   return tests;
 }
