@@ -40,7 +40,7 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
     await drawer.getByRole('textbox', { name: 'Display time' }).fill('2');
     await drawer.getByRole('combobox', { name: 'Unit: ' }).selectOption('h');
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Saved').waitFor();
+    await drawer.getByText('Saved', { exact: true }).waitFor();
     expect(await levelOf('billing')).toMatchObject({
       rank: 55,
       color: '#000033',
@@ -102,7 +102,7 @@ test('what two people change of a level at the same time is kept, each part', ()
     const token = await lab.server.key('admin');
     await lab.server.call('PUT', '/api/levels/deploy', { token, json: { color: '#123456' } });
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Saved').waitFor();
+    await drawer.getByText('Saved', { exact: true }).waitFor();
     expect(await levelOf('deploy')).toMatchObject({ rank: 48, color: '#123456' });
     await expect.poll(() => drawer.getByRole('textbox', { name: 'Colour' }).inputValue()).toBe('#123456');
   }));

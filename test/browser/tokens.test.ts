@@ -74,7 +74,7 @@ test('a token is changed, one that ends soon is named, and a screen’s own name
     const drawer = page.getByRole('dialog', { name: 'grafana' });
     await drawer.getByText('Never', { exact: true }).click();
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Saved').waitFor();
+    await drawer.getByText('Saved', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('1 expires soon:').waitFor({ state: 'detached' });
     await page
