@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createInProcessBus } from './bus/in-process.ts';
 import type { NodeBusOptions } from './bus/node-bus.ts';
 import type { Config } from './config.ts';
-import type { Bus } from './core/ports.ts';
+import type { Bus } from './core/bus.ts';
 import type { Logger } from './log.ts';
 
 /** Opens the bus that the settings choose, and loads only its transport. `key`: the same on all nodes of one database. */

@@ -1,4 +1,5 @@
-import type { Bus, Entry, Topic } from '#core/ports.ts';
+import type { Bus, Topic } from '#core/bus.ts';
+import type { Entry } from '#core/ports.ts';
 
 type Listener = (entries: readonly Entry[]) => void;
 

@@ -1,4 +1,4 @@
-import type { Topic } from '#core/ports.ts';
+import type { Topic } from '#core/bus.ts';
 
 /** The name of a topic in messages between nodes. */
 export const topicName = (topic: Topic): string => String(topic);

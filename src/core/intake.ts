@@ -1,5 +1,6 @@
 import { limits } from '#contract/limits.ts';
 import { type Attention, attend, type ToAttend } from './attention/attend.ts';
+import type { Bus } from './bus.ts';
 import type { Directory } from './directory.ts';
 import { badRequest, unavailable } from './errors.ts';
 import { idempotencyOf, idOf, ownIdempotency, type RetryKey, withTime } from './idempotency.ts';
@@ -15,15 +16,7 @@ import {
   ownSenderId,
   type Sender,
 } from './own-sender.ts';
-import type {
-  AppendOutcome,
-  Bus,
-  Entry,
-  History,
-  Idempotency,
-  NotificationDraft,
-  TenantId,
-} from './ports.ts';
+import type { AppendOutcome, Entry, History, Idempotency, NotificationDraft, TenantId } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
 import { claimsOf, type Throttle, type ThrottleDemand } from './routing/throttle.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';

@@ -1,6 +1,7 @@
+import type { Bus } from './bus.ts';
 import { coalesced } from './coalesced.ts';
 import type { Nodes, PanelCommandEvent } from './nodes.ts';
-import type { Bus, TenantId } from './ports.ts';
+import type { TenantId } from './ports.ts';
 import type { ConnectedPanel } from './stream/connection.ts';
 import type { TenantStreams } from './stream/tenant-streams.ts';
 

@@ -1,5 +1,6 @@
+import type { Bus } from './bus.ts';
 import type { Directory } from './directory.ts';
-import type { Bus, History, TenantId } from './ports.ts';
+import type { History, TenantId } from './ports.ts';
 import type { TenantRecord } from './tenants.ts';
 
 export interface RetentionOptions {

@@ -1,4 +1,5 @@
-import type { Bus, ClearOutcome, History, Ref, TenantId } from './ports.ts';
+import type { Bus } from './bus.ts';
+import type { ClearOutcome, History, Ref, TenantId } from './ports.ts';
 
 export interface TakeOffContext {
   readonly history: Pick<History, 'clear'>;

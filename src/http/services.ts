@@ -11,13 +11,14 @@ import type {
 import type { Policy, Principal } from '#core/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
 import type { Schedule } from '#core/attention/schedule.ts';
+import type { Bus } from '#core/bus.ts';
 import type { ChannelService, DeliveryQueue } from '#core/channels.ts';
 import type { Directory } from '#core/directory.ts';
 import type { Intake } from '#core/intake.ts';
 import type { Limits } from '#core/limits.ts';
 import type { MappingReader } from '#core/mappings.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { Bus, History, StorageHealth } from '#core/ports.ts';
+import type { History, StorageHealth } from '#core/ports.ts';
 import type { Presence } from '#core/presence.ts';
 import type { ReceiptStore } from '#core/receipts.ts';
 import type { Explainer } from '#core/routing/explain.ts';

@@ -1,9 +1,10 @@
 /** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
 import type { EscalationStep } from '#contract/rule.ts';
+import type { Bus } from '../bus.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
 import { ownSenderId } from '../own-sender.ts';
-import type { Bus, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
+import type { History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
 import { takeOff } from '../take-off.ts';

@@ -1,5 +1,6 @@
+import type { Bus } from '../bus.ts';
 import { coalesced } from '../coalesced.ts';
-import type { Bus, Entry, History, LogPage, TenantId } from '../ports.ts';
+import type { Entry, History, LogPage, TenantId } from '../ports.ts';
 
 const pageSize = 500;
 /** How often the heads of all followed logs are read. */

@@ -1,7 +1,8 @@
+import type { Bus } from '../bus.ts';
 import type { PanelRecord } from '../directory.ts';
 import { AppError, requireFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
-import type { Bus, Entry, History, TenantId } from '../ports.ts';
+import type { Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
 import type { Tracer } from '../tracing.ts';
 import {
