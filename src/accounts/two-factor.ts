@@ -25,7 +25,7 @@ const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const signInIsOver = () =>
   new AppError('unauthorized', 'this sign-in is over: begin again with your password');
 const noTwoFactor = () => new AppError('conflict', 'there is no second factor: set one up first');
-/** The place tells it from a sign-in that is over: then no code helps. */
+/** Has a place, unlike the error of a sign-in that is over, so that a page can show it at the field. */
 const badCode = (message: string) => new AppError('unauthorized', message, { place: { pointer: '/code' } });
 const wrongCode = () => badCode('the code is wrong');
 const locked = () =>

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { faultsIn } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 import { fillPanels } from './panels-scenes.ts';
@@ -113,7 +114,7 @@ test('settings are checked at their place, saved together, and not lost by closi
       .click();
     await drawer.getByLabel('Name', { exact: true }).fill('Reception desk');
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('dialog', { name: 'Reception desk' }).getByText('Saved').waitFor();
+    await page.getByRole('dialog', { name: 'Reception desk' }).getByText('Saved', { exact: true }).waitFor();
     expect((await panelOf('Reception desk')).display).toEqual({
       maxCards: 6,
       quietFrom: '22:00',
@@ -131,9 +132,9 @@ test('what two people change of a panel at the same time is kept, each part', ()
     const json = { tags: ['moved'], display: { maxCards: 9 } };
     await lab.server.call('PATCH', `/api/panels/${id}`, { token, json });
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Saved').waitFor();
+    await drawer.getByText('Saved', { exact: true }).waitFor();
     expect(await panelOf('NOC west wall')).toMatchObject({ location: 'Hall 7', ...json });
-    expect(await drawer.getByLabel('Maximum cards').inputValue()).toBe('9');
+    await eventually(async () => expect(await drawer.getByLabel('Maximum cards').inputValue()).toBe('9'));
     // What others change while something is typed is taken over as well.
     await drawer.getByLabel('Location').fill('Hall 8');
     await lab.server.call('PATCH', `/api/panels/${id}`, { token, json: { display: { maxCards: 5 } } });
