@@ -21,7 +21,7 @@ if (!file) {
   console.error('usage: node bench/histogram.ts FILE [SEARCHES PER KIND]');
   process.exit(2);
 }
-const each = Number(process.argv[3] ?? 20);
+const each = Number(process.argv[3] ?? 6);
 const db = openReadOnly(file);
 const dayMs = 86_400_000;
 const budgetMs = 500;

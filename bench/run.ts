@@ -81,8 +81,8 @@ const rows: Record<string, Row> = {
     plain: true,
   },
   histogram: {
-    about: 'histograms and completion, with a million notifications',
-    steps: [million, [new URL('./histogram.ts', import.meta.url), 'FOLDER/million.db']],
+    about: `histograms and completion, with ${historyRows} notifications`,
+    steps: [history, [new URL('./histogram.ts', import.meta.url), 'FOLDER/history.db']],
     plain: true,
   },
   'history-page': {

@@ -44,9 +44,9 @@ function onSqlite(path: string): Searched {
 
 async function onPostgres(url: string): Promise<Searched> {
   const storage = await openPostgres({ url, queueCapacity: 1, onProblem: () => undefined });
-  // As a server does: removes expired notifications from the live set, and notes which times a full partition has.
+  // As a server does: removes expired notifications from the live set, and indexes the rest.
   while ((await storage.sweep(newest)) > 0);
-  await storage.retain?.(async () => undefined);
+  while (await storage.indexNext?.());
   return {
     // A page ends after two seconds, as the server has it.
     page: (text) =>
