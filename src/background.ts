@@ -16,6 +16,8 @@ const flushMs = 5_000;
 const sweepMs = 2_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
+const indexMs = 1_000;
+const mostIndexPauseMs = 1_000;
 const retentionMs = 60_000;
 const channelsMs = 15_000;
 
@@ -66,6 +68,13 @@ export function startLoops(
     await directory.pairings.sweep(now());
     await accounts.sweep(now());
   };
+  const index = async () => {
+    for (let startedAt = performance.now(); !signal.aborted && (await storage.indexNext?.()); ) {
+      // The database has half of the time for what else it does.
+      await pause(Math.min(performance.now() - startedAt, mostIndexPauseMs));
+      startedAt = performance.now();
+    }
+  };
   const forget = async () => {
     await directory.invitations.sweep(now());
     await forgetAudit(directory.auditLog, clock.now(), () => signal.aborted);
@@ -99,6 +108,7 @@ export function startLoops(
       : []),
     loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
+    ...(storage.indexNext ? [loop('index', indexMs, index)] : []),
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),
     loop('deliveries', retentionMs, () => services.channels.trim(signal)),

@@ -187,8 +187,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface SearchOptions extends CallOptions {
+/** The formats in which a search returns records: see record-forms.ts. */
+export interface RecordForms {
+  readonly record: HistoryRecord;
+  readonly lines: string;
+  readonly ndjson: string;
+  readonly csv: string;
+}
+export type RecordForm = keyof RecordForms;
+
+export interface SearchOptions<Form extends RecordForm = 'record'> extends CallOptions {
   readonly limit: number;
+  /** Default: `record`. */
+  readonly form?: Form;
   /** Only positions below this one (the next page) … */
   readonly before?: number;
   /** … or above this one (a live tail). */
@@ -196,9 +207,9 @@ export interface SearchOptions extends CallOptions {
   readonly now: number;
 }
 
-export interface SearchPage {
+export interface SearchPage<Form extends RecordForm = 'record'> {
   /** Newest first. */
-  readonly records: readonly HistoryRecord[];
+  readonly records: readonly RecordForms[Form][];
   /** `before` for the next page; null on the last one. */
   readonly next: number | null;
   /**
@@ -258,7 +269,11 @@ export interface History {
   ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly scanned: number }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
-  search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
+  search<Form extends RecordForm = 'record'>(
+    tenant: TenantId,
+    query: Query,
+    options: SearchOptions<Form>,
+  ): Promise<SearchPage<Form>>;
   /**
    * Deletes the oldest entries beyond either bound, one batch per call; returns how many it deleted (0: done). They disappear
    * for every reader at once. If a wrong clock dated an entry after `now`, the entry counts as old as its successor.

@@ -21,14 +21,6 @@ export function levelsAlone(query: Query): readonly string[] | 'all' | undefined
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
-/** What a query asks beside what is on panels now. */
-export const withoutLive = (query: Query): Query => ({
-  kind: 'and',
-  terms: conjuncts(query).filter(
-    (term) => !(term.kind === 'is' && term.states.every((state) => state === 'live')),
-  ),
-});
-
 const conjuncts = (query: Query) =>
   query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
 
@@ -56,9 +48,9 @@ export class Tally {
   }
 
   /** Counts notifications that were received at `at`; times outside the counted range are ignored. */
-  addAt(at: number, level: string, count = 1): void {
+  addAt(at: number, level: string): void {
     const { after, before, origin, bucketMs } = this.times;
-    if (at >= after && at < before) this.add(Math.floor((at - origin) / bucketMs), level, count);
+    if (at >= after && at < before) this.add(Math.floor((at - origin) / bucketMs), level, 1);
   }
 
   add(bucket: number, level: string, count: number): void {

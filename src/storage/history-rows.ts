@@ -70,6 +70,12 @@ export interface AcknowledgedRow {
   readonly acknowledged_note: string | null;
 }
 
+/** What happened to a notification since it was stored, as a query can test it. */
+export interface StateRow extends ClearedRow, AcknowledgedRow {
+  /** How many panels have reported showing it. */
+  readonly shown: number;
+}
+
 /** Goes with {@link acknowledgedJoin}. */
 export const acknowledgedColumns =
   'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';

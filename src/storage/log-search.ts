@@ -1,11 +1,9 @@
 /** Searches and counts of a tenant's log, newest first. A store answers for one range of the log at a time. */
-import type { HistoryRecord, Notification, SearchPage } from '#core/ports.ts';
-import type { TermExpression } from '#core/search/search-compile.ts';
-import type { SearchableNotification } from '#core/search/search-evaluate.ts';
+import type { HistoryRecord, RecordForm, SearchOptions, SearchPage } from '#core/ports.ts';
+import { recordForms } from '#core/record-forms.ts';
 import { countBudgetMs, type Tally } from './counting.ts';
-import type { AcknowledgedRow, ClearedRow } from './history-rows.ts';
 
-/** Entries of the log from one key to another, both included. A key is a row number on SQLite, and a position on PostgreSQL. */
+/** Entries of the log from one key to another, both included. A key is a row number. */
 export interface LogRange {
   readonly low: number;
   readonly high: number;
@@ -55,19 +53,20 @@ export function timer(ms = Number.POSITIVE_INFINITY): () => boolean {
 }
 
 /** What a search of a tenant without a log finds. */
-export const emptyPage: SearchPage = { records: [], next: null, searchedTo: null, head: 0 };
+export const emptyPage: SearchPage<never> = { records: [], next: null, searchedTo: null, head: 0 };
 
 /** As `History.search` promises. Each `yield` ends a step; once `isOver`, the page ends after at least one step forward. */
-export async function* searchInSteps<Part extends LogPart, Row extends SearchedRow>(
+export async function* searchInSteps<Part extends LogPart, Row extends SearchedRow, Form extends RecordForm>(
   search: LogSearch<Part, Row>,
-  { limit, before }: { readonly limit: number; readonly before?: number | undefined },
+  { limit, before, now, form = 'record' as Form }: SearchOptions<Form>,
   isOver: () => boolean,
-): AsyncGenerator<void, SearchPage> {
+): AsyncGenerator<void, SearchPage<Form>> {
   const found: { readonly row: Row; readonly part: Part }[] = [];
   // One row more than the limit shows that there is a next page.
   const take = (row: Row, part: Part) => found.push({ row, part }) <= limit;
-  const page = (next: number | null, searchedTo: number | null): SearchPage => {
-    const records = found.slice(0, limit).map(({ row, part }) => search.toRecord(row, part));
+  const page = (next: number | null, searchedTo: number | null): SearchPage<Form> => {
+    const toForm = recordForms[form];
+    const records = found.slice(0, limit).map(({ row, part }) => toForm(search.toRecord(row, part), now));
     return { records, next, searchedTo, head: search.head };
   };
   for await (const low of walk(search, (part) => lookForMatches(search, part, take))) {
@@ -89,12 +88,12 @@ export interface CountPart {
 
 /**
  * Adds the matches to a tally, as `Statistics.count` promises. Each `yield` ends a step. `countExact` does so for a part where
- * the store need not test rows, and returns what `look` does.
+ * the store need not test rows, and returns what `look` does; undefined: it has to be looked at all the same.
  */
 export async function* countInSteps<Part extends LogPart, Row extends SearchedRow>(
   search: LogSearch<Part, Row>,
   tally: Tally,
-  countExact: (part: Part) => number | Promise<number>,
+  countExact: (part: Part) => number | undefined | Promise<number>,
   isOver: () => boolean,
 ): AsyncGenerator<void, CountPart> {
   let leftMs = countBudgetMs;
@@ -103,7 +102,8 @@ export async function* countInSteps<Part extends LogPart, Row extends SearchedRo
     tally.addAt(row.at, search.levelOf(row, part));
     return true;
   };
-  const visit = (part: Part) => (part.isExact ? countExact(part) : lookForMatches(search, part, take));
+  const visit = (part: Part) =>
+    (part.isExact ? countExact(part) : undefined) ?? lookForMatches(search, part, take);
   for await (const low of walk(search, visit)) {
     leftMs -= performance.now() - startedAt;
     const place = leftMs <= 0 || isOver() ? await placeToStop(search, low) : undefined;
@@ -144,39 +144,4 @@ async function placeToStop<Part extends LogPart, Row extends SearchedRow>(
 ): Promise<LogPlace | undefined> {
   if (low <= search.range.low || low > search.range.high) return undefined;
   return search.placeAt(low);
-}
-
-/** The state of a stored row that a query can test. */
-export interface StateRow extends ClearedRow, AcknowledgedRow {
-  /** How many panels have reported showing it. */
-  readonly shown: number;
-}
-
-export const toSearchable = (notification: Notification, row: StateRow): SearchableNotification => ({
-  ...notification,
-  cleared: row.cleared_at !== null,
-  shown: row.shown > 0,
-  acknowledged: row.acknowledged_at !== null,
-});
-
-/** How the search language of an index writes a term expression. */
-export interface TermDialect {
-  readonly and: string;
-  readonly or: string;
-  readonly without: string;
-  term(term: string, prefix: boolean): string;
-}
-
-export function writeTerms(terms: TermExpression, dialect: TermDialect): string {
-  const write = (part: TermExpression): string => {
-    switch (part.kind) {
-      case 'term':
-        return dialect.term(part.term, part.prefix);
-      case 'without':
-        return `(${write(part.of)}${dialect.without}${write(part.not)})`;
-      default:
-        return `(${part.of.map(write).join(dialect[part.kind])})`;
-    }
-  };
-  return write(terms);
 }

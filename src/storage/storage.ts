@@ -27,6 +27,11 @@ export interface Storage extends StorageHealth {
    * a time runs it, and each round once: on the others nothing happens. undefined where a round needs nothing around it.
    */
   readonly retain?: (round: () => Promise<void>) => Promise<void>;
+  /**
+   * Indexes some notifications for searches, which find the others more slowly; answers whether there may be more. Of nodes that
+   * share the database, one at a time does it. undefined where the database does so by itself.
+   */
+  readonly indexNext?: () => Promise<boolean>;
   /** How far this node's clock was ahead of the database's at the last sweep; undefined where both are one. */
   readonly clockAheadMs?: () => number;
   /** Notifications accepted and not yet durable. */

@@ -30,8 +30,6 @@ export interface TransferDatabase {
   prepareImport(tenant: TenantId, page: TransferPage, now: number): () => Promise<void>;
   /** After the tenants were stored by their numbers. */
   afterTenants(): Promise<void>;
-  /** After all logs were stored: makes them as fast to read and write as others. */
-  afterLogs(): Promise<void>;
   /** The id of a notification in the table `idempotency`, which stores it in this database's own form. */
   readonly storedId: { toText(stored: unknown): string; fromText(id: string): unknown };
   close(): Promise<void>;

@@ -52,7 +52,6 @@ export async function transfer(
   };
   const onCopied = (entries: number) => progress('copying', entries);
   for (const tenant of tenants) await copyLog(from, to, tenant, { now, onCopied });
-  await to.afterLogs();
   await copyMeta(from, to);
   done = 0;
   let rows = 0;

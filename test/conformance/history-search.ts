@@ -1,7 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import type { TenantId } from '#core/ports.ts';
+import type { HistoryRecord, TenantId } from '#core/ports.ts';
+import { recordForms } from '#core/record-forms.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { WantedValues } from '#core/statistics.ts';
 import { draft, type HistoryDatabase, type HistoryLab, lobby, now, store } from './history-lab.ts';
 import { address, all, expectations, is, samples, words } from './history-samples.ts';
 
@@ -224,6 +226,35 @@ export function searchConformance(lab: () => HistoryLab): void {
     expect(await newer(all, 6)).toEqual([[], 6]);
   });
 
+  test('values of a field complete what is typed, indexed or not: addresses by number, and nothing of another tenant', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const addresses = [
+      '10.3.1.7',
+      '10.3.10.9',
+      '10.3.100.2',
+      '10.3.2.1',
+      '10.30.0.1',
+      '2001:db8::1',
+      '2001:db8:1::5',
+    ];
+    for (let round = 0; round < 2; round++)
+      for (const ip of addresses)
+        await store(database.history, tenant, { ip, host: `DB-${ip}`, key: `K/${ip}` });
+    await store(database.history, other, { ip: '10.3.1.8', host: 'db-10.3.1.8', key: 'K/10.3.1.8' });
+    const values = (field: WantedValues['field'], prefix: string, limit = 9) =>
+      database.statistics.values(tenant, { field, prefix, limit });
+    expect(await values('ip', '10.3.1')).toEqual(['10.3.1.7', '10.3.10.9', '10.3.100.2']);
+    expect(await values('ip', '10.3', 4)).toEqual(['10.3.1.7', '10.3.2.1', '10.3.10.9', '10.3.100.2']);
+    expect(await values('ip', '2001:DB8:')).toEqual(['2001:db8::1', '2001:db8:1::5']);
+    expect(await values('ip', '10.4')).toEqual([]);
+    expect(await values('ip', 'x')).toEqual([]);
+    expect(await values('host', 'dB-10.3.1', 2)).toEqual(['db-10.3.1.7', 'db-10.3.10.9']);
+    expect(await values('key', 'K/2001')).toEqual(['K/2001:db8:1::5', 'K/2001:db8::1']);
+    expect(await values('key', 'k/')).toEqual([]);
+    expect((await values('source', '')).length).toBe(1);
+  });
+
   test('one is found by its id as history tells it, with the name of its token', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
@@ -256,8 +287,13 @@ export function searchConformance(lab: () => HistoryLab): void {
     };
     expect(await database.history.find(tenant, stored.id)).toEqual(record);
     expect(await database.history.find(tenant, stored.id.toUpperCase())).toEqual(record);
-    expect(await database.history.find(tenant, stored.id)).toEqual(record);
+    const told = await database.history.find(tenant, stored.id);
+    expect(told).toEqual(record);
     expect((await database.history.search(tenant, all, { limit: 1, now })).records).toEqual([record]);
+    for (const form of ['record', 'lines', 'ndjson', 'csv'] as const) {
+      const { records } = await database.history.search(tenant, all, { limit: 1, now, form });
+      expect(records).toEqual([recordForms[form](told as HistoryRecord, now)]);
+    }
   });
 
   test("what there is not, what is no id, and what is another tenant's is not found", async () => {

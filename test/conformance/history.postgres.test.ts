@@ -11,7 +11,7 @@ describeWithPostgres('with PostgreSQL', (server) => {
   historyConformance('PostgreSQL, in small partitions', historyOpener(server, { partitionRows: 200 }));
 
   describe('history on PostgreSQL, in tiny partitions', () => {
-    const open = historyOpener(server, { partitionRows: 25, newestRows: 3 });
+    const open = historyOpener(server, { partitionRows: 25, blockRows: 10 });
     let database: HistoryDatabase;
     beforeAll(async () => {
       database = await open();

@@ -1,6 +1,7 @@
 import { createDirectory } from '../../src/storage/directory.ts';
 import { createPostgresBuilder } from '../../src/storage/postgres/database.ts';
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/open.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import type { DirectoryDatabase } from './directory.ts';
 import type { HistoryDatabase, OpenHistory } from './history-lab.ts';
@@ -39,23 +40,41 @@ export async function openHistoryOn(
       ...options,
       url,
     });
+    const closing = new AbortController();
     return {
-      history: storage.history,
+      history: indexing(storage, closing.signal),
       statistics: storage.statistics,
       receipts: storage.history,
       directory: createDirectory(createPostgresBuilder(), storage.executor),
       sweep: (now) => storage.sweep(now),
       async reopen() {
+        closing.abort();
         await storage.close();
         return open();
       },
       async close() {
+        closing.abort();
         await storage.close();
         await dropDatabase(server, url);
       },
     };
   };
   return { url, database: await open() };
+}
+
+/** The history of a storage that indexes after some of what is stored, so that searches meet all states of an index. */
+function indexing({ history, indexNext }: Storage, closing: AbortSignal): Storage['history'] {
+  let stored = 0;
+  return {
+    ...history,
+    async append(...given) {
+      const result = await history.append(...given);
+      stored += 1;
+      const isWhole = stored % 31 === 0;
+      while ((isWhole || stored % 4 === 0) && !closing.aborted && (await indexNext?.()) && isWhole);
+      return result;
+    },
+  };
 }
 
 function onProblem(message: string | undefined): void {

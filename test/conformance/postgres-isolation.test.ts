@@ -187,6 +187,8 @@ async function withoutConditions(work: () => Promise<void>): Promise<number> {
 
 /** Rows of the tables that the history does not fill. */
 const otherRows = {
+  term_lists: "1, 'ID', ''",
+  block_lists: "1, 'ID', 1, ''",
   levels: "'own', 1, '', '', '', 0",
   rules: "'ID', 1, NULL, 1, '{}', 0, 0",
   rule_hits: "'ID', 1, 0",

@@ -61,7 +61,7 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
     CREATE TABLE origins (tenant bigint NOT NULL, name text NOT NULL, PRIMARY KEY (tenant, name));`;
 
   test('an older node goes on, and starts, beside a newer one whose step only adds; after another step it is refused', async () => {
-    const { url, database } = await openHistoryOn(server(), { partitionRows: 5, newestRows: 2 });
+    const { url, database } = await openHistoryOn(server(), { partitionRows: 5, blockRows: 2 });
     const tenant = await newTenant(database);
     const { history, directory, statistics } = database;
     const use = async () => {

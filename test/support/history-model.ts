@@ -150,6 +150,16 @@ export class HistoryModel {
     if (fresh.length > 0) this.#of(id).shown = true;
   }
 
+  /** Puts so many on panels, which no search finds, as they are not in the log. */
+  addToPanels(count: number): void {
+    this.db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO live (tenant, rank, position, row, route) SELECT ?, 0, i + (1 << 50), i + (1 << 50), 0 FROM n`,
+      )
+      .run(count, this.tenant);
+  }
+
   /** Ids that match, newest first. */
   search(query: Query, now: number): string[] {
     return this.known

@@ -1,13 +1,5 @@
-import type {
-  Bus,
-  Clear,
-  Entry,
-  History,
-  LiveNotification,
-  LogPage,
-  Notification,
-  Route,
-} from '#core/ports.ts';
+import type { Bus } from '#core/bus.ts';
+import type { Clear, Entry, History, LiveNotification, LogPage, Notification, Route } from '#core/ports.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { reaches } from '#core/target.ts';
 

@@ -37,10 +37,13 @@ const percentEncoded = (character: string) => `%${character.charCodeAt(0).toStri
 export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
   `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
 
+/** States that a notification enters later. No index has their terms: a store answers for them, if it says that it does. */
+export type LaterState = 'live' | 'cleared' | 'acknowledged';
+
 /** The terms that mark every notification of a tenant, those of a state, and those for all panels. */
 export const flagTerm = (
   tenant: TenantId,
-  flag: 'all' | 'muted' | 'throttled' | 'unrouted' | 'panels',
+  flag: 'all' | 'muted' | 'throttled' | 'unrouted' | 'panels' | LaterState,
 ): string => `${tenant}.${flag}`;
 
 /** The value in a term of a field, as {@link valueTerm} made it. */

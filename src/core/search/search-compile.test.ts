@@ -5,10 +5,12 @@ import { parseAddressRange } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty } from '../target.ts';
 import { flagTerm, indexTerms, valueOfTerm, valueTerm } from './index-terms.ts';
-import { compileQuery, type TermExpression } from './search-compile.ts';
+import { compileQuery } from './search-compile.ts';
 import { matcherOf } from './search-evaluate.ts';
+import { matchesPattern } from './search-glob.ts';
 import { printQuery } from './search-print.ts';
-import type { Query } from './search-query.ts';
+import type { Query, SearchState } from './search-query.ts';
+import type { TermExpression } from './term-expression.ts';
 
 const tenant = 7;
 const live: Query = { kind: 'is', states: ['live'] };
@@ -16,12 +18,16 @@ const live: Query = { kind: 'is', states: ['live'] };
 const termsOf = (draft: NotificationDraft, of = tenant) =>
   new Set(indexTerms(of, draft, draft.route).split(' '));
 
+const hasPattern = (term: string, pattern = '*') => matchesPattern(pattern, valueOfTerm(term));
+
 function finds(terms: TermExpression | undefined, given: ReadonlySet<string>): boolean {
   switch (terms?.kind) {
     case undefined:
       return false;
     case 'term':
-      return terms.prefix ? [...given].some((term) => term.startsWith(terms.term)) : given.has(terms.term);
+      return terms.prefix
+        ? [...given].some((term) => term.startsWith(terms.term) && hasPattern(term, terms.pattern))
+        : given.has(terms.term);
     case 'and':
       return terms.of.every((part) => finds(part, given));
     case 'or':
@@ -39,22 +45,27 @@ test('the terms of a query find every match, nothing else when they say so, and 
     cleared: fc.boolean(),
     shown: fc.boolean(),
     acknowledged: fc.boolean(),
+    store: fc.record({
+      later: fc.subarray(['live', 'cleared', 'acknowledged'] as const),
+      patterns: fc.boolean(),
+    }),
   });
   fc.assert(
-    fc.property(cases, ({ draft, query: asked, now, cleared, ...told }) => {
-      const { terms, termsUnlessLive, exact, after, before } = compileQuery(asked, tenant);
+    fc.property(cases, ({ draft, query: asked, now, cleared, store, ...state }) => {
+      const { terms, exact, after, before } = compileQuery(asked, tenant, store);
       // Only what was for panels can have been cleared.
       const { muted, target } = draft.route;
       const isForPanels = !muted && !isEmpty(target) && draft.throttledOn === null;
-      const given = { ...draft, cleared: cleared && isForPanels, ...told };
+      const given = { ...draft, cleared: cleared && isForPanels, ...state };
       const matches = matcherOf(asked, now)(given);
-      const found = finds(terms, termsOf(draft)) && draft.receivedAt >= after && draft.receivedAt < before;
+      const isIn = (state: SearchState) => matcherOf({ kind: 'is', states: [state] }, now)(given);
+      // A store may answer for all tenants.
+      const states = store.later.filter(isIn).map((each) => flagTerm(tenant, each));
+      const termsIn = (of: number) => new Set([...termsOf(draft, of), ...states]);
+      const found = finds(terms, termsIn(tenant)) && draft.receivedAt >= after && draft.receivedAt < before;
       if (matches) expect(found, printQuery(asked)).toBe(true);
       if (exact) expect(found, printQuery(asked)).toBe(matches);
-      expect(finds(terms, termsOf(draft, 77))).toBe(false);
-      expect(finds(termsUnlessLive, termsOf(draft, 77))).toBe(false);
-      const isOnlyLive = !finds(termsUnlessLive, termsOf(draft));
-      if (matches && isOnlyLive) expect(matcherOf(live, now)(given), printQuery(asked)).toBe(true);
+      expect(finds(terms, termsIn(77))).toBe(false);
     }),
     { numRuns: 2_000 },
   );
@@ -145,11 +156,6 @@ test('only what can be on panels is looked for there, and nothing for conditions
   const disk: Query = { kind: 'text', field: null, phrases: [{ text: 'disk', prefix: false }] };
   const compiled = (kind: 'and' | 'or', ...terms: Query[]) => compileQuery({ kind, terms }, tenant);
   const words = compileQuery(disk, tenant).terms;
-  expect(compileQuery(live, tenant).termsUnlessLive).toBeUndefined();
-  expect(compiled('and', live, disk).termsUnlessLive).toBeUndefined();
-  expect(compiled('or', live, disk).termsUnlessLive).toEqual(words);
-  const notLive = compiled('and', { kind: 'not', term: live }, disk);
-  expect(notLive.termsUnlessLive).toBe(notLive.terms);
   const cleared: Query = { kind: 'is', states: ['cleared'] };
   expect(compiled('and', live, cleared).terms).toBeUndefined();
   expect(compiled('and', { kind: 'is', states: ['cleared', 'expired'] }, cleared, disk).terms).toBeDefined();

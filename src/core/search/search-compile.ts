@@ -8,6 +8,7 @@ import {
   addressTerm,
   cut,
   flagTerm,
+  type LaterState,
   reversed,
   type ValueTermField,
   valueTerm,
@@ -17,26 +18,33 @@ import { contradict, excludesLive } from './search-contradictions.ts';
 import { literalOf, type Pattern, patternParts } from './search-glob.ts';
 import type { AddressPattern, Phrase, Query, SearchState, Term } from './search-query.ts';
 import { wordsOf } from './search-words.ts';
-
-/** Rows with a term (with `prefix`: one that starts like it), with all or any of several, or with some but not others. */
-export type TermExpression =
-  | { readonly kind: 'term'; readonly term: string; readonly prefix: boolean }
-  | { readonly kind: 'and' | 'or'; readonly of: readonly TermExpression[] }
-  | { readonly kind: 'without'; readonly of: TermExpression; readonly not: TermExpression };
+import {
+  alternatives,
+  excludedTerms,
+  isOfTenant,
+  joined,
+  one,
+  type TermExpression,
+} from './term-expression.ts';
 
 export interface CompiledQuery {
   /** Finds every match, and nothing else if `exact`. Only rows of this tenant. undefined: nothing matches. */
   readonly terms: TermExpression | undefined;
-  /**
-   * Finds every match that is not on panels now; undefined: every match is. It is `terms` itself if being on panels makes no
-   * notification match.
-   */
-  readonly termsUnlessLive: TermExpression | undefined;
   /** Otherwise a row that was found must be tested too (`search-evaluate.ts`). */
   readonly exact: boolean;
   /** Every match was received at `after` or later, and before `before`. The terms do not contain the time. Unix milliseconds. */
   readonly after: number;
   readonly before: number;
+}
+
+/** What a store finds by terms, beyond those of its index. */
+export interface StoreTerms {
+  /** The states of which it finds the rows by a term (`flagTerm`), as of now. */
+  readonly later: readonly LaterState[];
+  /** Whether it tests the values in terms against a pattern. */
+  readonly patterns: boolean;
+  /** Whether it looks up all terms, words too, among those of one tenant. */
+  readonly isByTenant?: boolean;
 }
 
 type Rows = TermExpression | 'all' | 'none';
@@ -47,7 +55,11 @@ interface Part {
   readonly exact: boolean;
 }
 
-export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
+export function compileQuery(
+  query: Query,
+  tenant: TenantId,
+  store: StoreTerms = { later: [], patterns: false },
+): CompiledQuery {
   const conjuncts = query.kind === 'and' ? query.terms : [query];
   let after = Number.NEGATIVE_INFINITY;
   let before = Number.POSITIVE_INFINITY;
@@ -58,51 +70,32 @@ export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
     else rest.push(term);
   }
   const noneIsLive = rest.some(excludesLive);
-  const { rows, exact } = new Compiler(tenant, noneIsLive).all(rest);
-  const terms = ofTenant(rows, tenant);
-  const isForLive = !noneIsLive && rest.some((term) => asksForLive(term));
-  const termsUnlessLive = isForLive ? ofTenant(new Compiler(tenant, true).all(rest).rows, tenant) : terms;
-  return { terms, termsUnlessLive, exact, after, before };
-}
-
-/** Whether being on panels can make a notification match; with `isNegated`, whether not being there can. */
-function asksForLive(query: Query, isNegated = false): boolean {
-  if (query.kind === 'and' || query.kind === 'or')
-    return query.terms.some((term) => asksForLive(term, isNegated));
-  if (query.kind === 'not') return asksForLive(query.term, !isNegated);
-  return query.kind === 'is' && !isNegated && query.states.includes('live');
+  const { rows, exact } = new Compiler(tenant, { noneIsLive, store }).all(rest);
+  return { terms: ofTenant(rows, tenant, store), exact, after, before };
 }
 
 /** Words are shared by all tenants, so the tenant's own term is added unless a field term is present. */
-function ofTenant(rows: Rows, tenant: TenantId): TermExpression | undefined {
+function ofTenant(rows: Rows, tenant: TenantId, store: StoreTerms): TermExpression | undefined {
   if (rows === 'none') return undefined;
   const everything = one(flagTerm(tenant, 'all'));
   if (rows === 'all') return everything;
-  return isOfTenant(rows) ? rows : { kind: 'and', of: [rows, everything] };
-}
-
-function isOfTenant(terms: TermExpression): boolean {
-  switch (terms.kind) {
-    case 'term':
-      return terms.term.includes('.');
-    case 'and':
-      return terms.of.some(isOfTenant);
-    case 'or':
-      return terms.of.every(isOfTenant);
-    case 'without':
-      return isOfTenant(terms.of);
-  }
+  return store.isByTenant || isOfTenant(rows) ? rows : { kind: 'and', of: [rows, everything] };
 }
 
 class Compiler {
   readonly #tenant: TenantId;
   readonly #noneIsLive: boolean;
+  readonly #store: StoreTerms;
   readonly #everything: TermExpression & { readonly kind: 'term' };
 
   /** `noneIsLive`: for notifications that are not on panels now. */
-  constructor(tenant: TenantId, noneIsLive: boolean) {
+  constructor(
+    tenant: TenantId,
+    { noneIsLive, store }: { readonly noneIsLive: boolean; readonly store: StoreTerms },
+  ) {
     this.#tenant = tenant;
     this.#noneIsLive = noneIsLive;
+    this.#store = store;
     this.#everything = one(flagTerm(tenant, 'all'));
   }
 
@@ -213,7 +206,7 @@ class Compiler {
     ];
   }
 
-  /** A pattern of hosts or keys: uses its prefix, and for hosts its suffix. */
+  /** A pattern of hosts or keys: uses its prefix, and for hosts its suffix, where values in terms are not tested. */
   #pattern(field: 'host' | 'key', pattern: Pattern): Part {
     const literal = literalOf(pattern);
     if (literal !== undefined) return this.#values(field, [literal]);
@@ -223,8 +216,12 @@ class Compiler {
     if (typeof first === 'object') ends.push(one(valueTerm(this.#tenant, field, first.literal), true));
     if (field === 'host' && typeof last === 'object')
       ends.push(one(valueTerm(this.#tenant, 'tsoh', reversed(last.literal)), true));
+    const isEndOnly = ends.length === 1 && parts.length === 2 && parts.includes('*');
+    if (this.#store.patterns && !isEndOnly) {
+      const begin = one(valueTerm(this.#tenant, field, typeof first === 'object' ? first.literal : ''), true);
+      return { rows: { ...begin, pattern }, exact: true };
+    }
     if (ends.length === 0) return { rows: 'all', exact: false };
-    const isEndOnly = parts.length === 2 && parts.includes('*');
     return { rows: joined('and', ends), exact: isEndOnly };
   }
 
@@ -238,49 +235,30 @@ class Compiler {
   }
 
   #state(state: SearchState): Part {
-    const flag = (name: 'muted' | 'throttled' | 'unrouted') => one(flagTerm(this.#tenant, name));
+    const flag = (name: 'muted' | 'throttled' | 'unrouted' | LaterState) => one(flagTerm(this.#tenant, name));
+    if (state === 'live' && this.#noneIsLive) return { rows: 'none', exact: true };
+    // The store may return rows of other tenants, so the tenant's own term is added.
+    if (this.#isKnown(state))
+      return { rows: { kind: 'and', of: [flag(state as LaterState), this.#everything] }, exact: true };
     switch (state) {
       case 'muted':
       case 'throttled':
         return { rows: flag(state), exact: true };
       case 'unrouted':
         return { rows: this.#without(flag('unrouted'), flag('throttled')), exact: true };
-      case 'acknowledged':
-        return { rows: 'all', exact: false };
       default: {
-        if (state === 'live' && this.#noneIsLive) return { rows: 'none', exact: true };
-        const not = joined('or', [flag('muted'), flag('throttled'), flag('unrouted')]);
-        return { rows: this.#without('all', not), exact: false };
+        if (state === 'acknowledged') return { rows: 'all', exact: false };
+        const exact = state === 'expired' && this.#isKnown('cleared') && this.#isKnown('live');
+        const others = exact ? [flag('cleared'), flag('live')] : [];
+        const not = joined('or', [flag('muted'), flag('throttled'), flag('unrouted'), ...others]);
+        return { rows: this.#without('all', not), exact };
       }
     }
   }
-}
 
-const one = (term: string, prefix = false) => ({ kind: 'term', term, prefix }) as const;
-
-function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermExpression {
-  const all = of.flatMap((part) => (part.kind === kind ? part.of : [part]));
-  // Each term once.
-  const seen = new Set<string>();
-  const flat = all.filter(
-    (part) => part.kind !== 'term' || (!seen.has(nameOf(part)) && seen.add(nameOf(part))),
-  );
-  return flat.length === 1 ? (flat[0] as TermExpression) : { kind, of: flat };
-}
-
-const nameOf = ({ term, prefix }: TermExpression & { readonly kind: 'term' }) =>
-  `${term}${prefix ? '*' : ''}`;
-
-/** Terms that a row cannot have if an expression does not find it. */
-function excludedTerms(part: TermExpression): string[] {
-  if (part.kind === 'term') return [nameOf(part)];
-  return part.kind === 'or' ? part.of.flatMap(excludedTerms) : [];
-}
-
-/** Terms of which a row that an expression finds has at least one. */
-function alternatives(part: TermExpression): string[] {
-  if (part.kind === 'term') return [nameOf(part)];
-  return part.kind === 'without' ? alternatives(part.of) : part.of.flatMap(alternatives);
+  #isKnown(state: SearchState): boolean {
+    return (this.#store.later as readonly SearchState[]).includes(state);
+  }
 }
 
 function any(parts: readonly Part[]): Part {

@@ -1,6 +1,6 @@
 /** Exports history as a file of any size, using the memory of one page. */
 import { limits } from '#contract/limits.ts';
-import { csvHeader, csvRow, ndjsonLine } from '#core/export.ts';
+import { csvHeader } from '#core/export.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
@@ -32,12 +32,13 @@ export async function* exported(
   for (;;) {
     const page = await history.search(tenant, query, {
       limit,
+      form: csv ? 'csv' : 'ndjson',
       now: at,
       timeoutMs: limits.searchMs,
       signal,
       ...(before !== undefined && { before }),
     });
-    const text = page.records.map((record) => (csv ? csvRow(record) : ndjsonLine(record))).join('');
+    const text = page.records.join('');
     if (text !== '') yield text;
     if (page.next === null) return;
     before = page.next;

@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
-import type { Directory } from '#core/directory.ts';
 import { ownSenders } from '#core/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
 import { parseQuery } from '#core/search/search.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { TenantSnapshot } from '#core/tenancy.ts';
 import type { Services } from '../services.ts';
 
 /** The parameter of a request. */
@@ -27,13 +25,13 @@ export async function queryOf(
   const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
     text?.toLowerCase().includes(`${key}:`) ? read() : [];
   const [deletedLevels, deletedPanels, tokens, formerRules] = await Promise.all([
-    readFor('level', () => directory.levels.deleted(tenant)),
-    readFor('panel', () => directory.panels.deleted(tenant)),
+    readFor('level', () => readOnce(levels, () => directory.levels.deleted(tenant))),
+    readFor('panel', () => readOnce(panels, () => directory.panels.deleted(tenant))),
     readFor<Ref>('token', async () => [
       ...(await directory.credentials.list(tenant, 'token')),
       ...ownSenders,
     ]),
-    readFor('rule', () => formerNames(directory, tenant, router)),
+    readFor('rule', () => readOnce(router, () => directory.rules.formerNames(tenant))),
   ]);
   return parseQuery(text ?? '', {
     now: now(),
@@ -46,19 +44,15 @@ export async function queryOf(
   });
 }
 
-/** Former rule names by router. The router stays the same object until the rules change. */
-const knownFormerNames = new WeakMap<TenantSnapshot['router'], Promise<readonly Ref[]>>();
+/** Names of deleted levels, panels and rules. The key is the snapshot's map, which is replaced on each change. Without a limit: few are deleted. */
+const knownNames = new WeakMap<object, Promise<readonly unknown[]>>();
 
-/** Cached, because a tenant may have hundreds of thousands of former rule versions. */
-function formerNames(
-  { rules }: Pick<Directory, 'rules'>,
-  tenant: TenantId,
-  router: TenantSnapshot['router'],
-): Promise<readonly Ref[]> {
-  const known = knownFormerNames.get(router);
+/** Cached, because a read delays a search, and a tenant may have hundreds of thousands of former rule versions. */
+function readOnce<T>(part: object, read: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  const known = knownNames.get(part) as Promise<readonly T[]> | undefined;
   if (known) return known;
-  const names = rules.formerNames(tenant);
-  knownFormerNames.set(router, names);
-  names.catch(() => knownFormerNames.delete(router));
+  const names = read();
+  knownNames.set(part, names);
+  names.catch(() => knownNames.delete(part));
   return names;
 }

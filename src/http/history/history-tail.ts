@@ -1,8 +1,8 @@
 import { limits } from '#contract/limits.ts';
-import { encodeSse } from '#contract/sse.ts';
-import { historyView } from '#core/history-view.ts';
+import { encodeSse, encodeSseJson } from '#contract/sse.ts';
+import { historyJson } from '#core/history-view.ts';
 import { iso } from '#core/iso-time.ts';
-import type { HistoryRecord, TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
 import type { Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
@@ -118,16 +118,17 @@ class Tail {
   }
 
   /** New matches, oldest first; `complete` is false when there were more than a tail holds. */
-  async #newer(): Promise<{ records: HistoryRecord[]; complete: boolean }> {
+  async #newer(): Promise<{ records: string[]; complete: boolean }> {
     const { history, now } = this.#services;
     const query = await queryOf(this.#services, this.#tenant, this.#q);
-    const records: HistoryRecord[] = [];
+    const records: string[] = [];
     let before: number | undefined;
     let head = this.#after;
     let chars = 0;
     do {
       const options = {
         limit: pageLimit,
+        form: 'lines' as const,
         now: now(),
         after: this.#after,
         timeoutMs: limits.searchMs,
@@ -140,37 +141,30 @@ class Tail {
       );
       if (before === undefined) head = page.head;
       records.push(...page.records);
-      for (const { message } of page.records) chars += message.length;
+      for (const lines of page.records) chars += lines.length;
       before = page.next ?? undefined;
     } while (before !== undefined && records.length < heldRecords && chars < heldChars);
     this.#after = Math.max(this.#after, head);
     return { records: records.reverse(), complete: before === undefined };
   }
 
-  async #send({
-    records,
-    complete,
-  }: {
-    records: readonly HistoryRecord[];
-    complete: boolean;
-  }): Promise<void> {
+  async #send({ records, complete }: { records: readonly string[]; complete: boolean }): Promise<void> {
     const { tenancy, now } = this.#services;
     const snapshot = await tenancy.get(this.#tenant);
-    const at = now();
     let chunk = complete
       ? ''
       : encodeSse({
           event: 'gap',
           data: { reason: 'more arrived than a tail shows; the search has it all' },
         });
-    for (const record of records) {
-      chunk += encodeSse({ event: 'notification', data: historyView(record, snapshot, at) });
+    for (const json of historyJson(records, snapshot)) {
+      chunk += encodeSseJson('notification', json);
       if (chunk.length < chunkChars) continue;
       await this.#write(chunk);
       chunk = '';
     }
     if (chunk === '' && performance.now() - this.#lastWrite >= heartbeatMs)
-      chunk = encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: this.#after } });
+      chunk = encodeSse({ event: 'heartbeat', data: { serverTime: iso(now()), head: this.#after } });
     if (chunk !== '') await this.#write(chunk);
   }
 

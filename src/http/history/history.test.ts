@@ -1,13 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
 import fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '#contract/limits.ts';
+import { HistoryPage } from '#contract/notification.ts';
 import { unavailable } from '#core/errors.ts';
-import type { CallOptions, SearchPage } from '#core/ports.ts';
+import { historyView } from '#core/history-view.ts';
+import type { CallOptions, HistoryRecord, SearchPage } from '#core/ports.ts';
+import { recordForms } from '#core/record-forms.ts';
+import type { TenantSnapshot } from '#core/tenancy.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError } from '../errors.ts';
+import { serializerOf } from '../lazy-compilers.ts';
 import type { App, Services } from '../services.ts';
 import { fieldValueRoutes } from './field-values.ts';
 import { histogramRoutes } from './histogram.ts';
@@ -29,8 +35,12 @@ const app = fastify({ logger }) as unknown as App;
 let port: number;
 let requests = 0;
 const router = (...names: string[]) => ({ rules: names.map((name) => ({ ref: { id: name, name } })) });
-const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map(), router: router() };
+const panels = new Map(
+  ['p1', 'p2', 'p3'].map((id) => [id, { id, name: `"${id}"`, tags: id === 'p1' ? [] : ['noc'] }]),
+);
+const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels, router: router() };
 const formerNames = vi.fn(async () => [{ id: 'deleted', name: 'deleted' }]);
+const deletedLevels = vi.fn(async () => [{ name: 'deleted', rank: 5 }]);
 beforeAll(async () => {
   const services = {
     history: { search: (_tenant: number, _query: unknown, options: CallOptions) => call(options) },
@@ -39,7 +49,7 @@ beforeAll(async () => {
       values: (_tenant: number, wanted: CallOptions) => call(wanted),
     },
     tenancy: { get: async () => snapshot },
-    directory: { rules: { formerNames } },
+    directory: { rules: { formerNames }, levels: { deleted: deletedLevels } },
     now: () => 1_000_000,
   } as unknown as Services;
   app.decorateRequest('principal', { getter: () => ({ tenant: 1 }) as never });
@@ -94,9 +104,62 @@ test('a page whose time is over says how far back it was searched, and where to 
   expect(calls[1]).toMatchObject({ before: 7 });
 });
 
-test('names of deleted rules are read once while the rules stay the same, and again when that read failed', async () => {
+const word = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"\\\n', '\u2028', '\ud800', '磁盘'));
+const time = fc.nat({ max: 2_000_000 });
+const given = fc.record({ at: time, by: word });
+const record: fc.Arbitrary<HistoryRecord> = fc.record({
+  kind: fc.constant('notification'),
+  id: fc.uuid(),
+  ...{ position: time, receivedAt: time, rank: time, ttl: time, throttleCount: time },
+  ...{
+    title: word,
+    message: word,
+    level: word,
+    sentLevel: word,
+    sourceIp: word,
+    tokenId: word,
+    tokenName: word,
+  },
+  ...{ ip: fc.option(word), host: fc.option(word), key: fc.option(word), url: fc.option(word) },
+  ...{ sentTtl: fc.option(time), expiresAt: fc.option(time), throttledOn: fc.option(fc.uuid(), { freq: 1 }) },
+  route: fc.record({
+    revision: time,
+    rules: fc.array(fc.record({ id: word, name: word, more: time }), { maxLength: 2 }),
+    muted: fc.boolean(),
+    target: fc.record({
+      all: fc.boolean(),
+      ids: fc.subarray(['p1', 'gone\n']),
+      tags: fc.subarray(['noc']),
+    }),
+  }),
+  cleared: fc.option(
+    fc.tuple(given, fc.constantFrom('cleared', 'replaced')).map(([by, reason]) => ({ ...by, reason })),
+  ),
+  acknowledged: fc.option(fc.tuple(given, fc.option(word)).map(([by, note]) => ({ ...by, note }))),
+  receipts: fc.record({ shown: time, expired: time, cleared: time }),
+});
+
+test('a page is byte for byte what its schema makes of the records and of the panels that they reach now', async () => {
+  const now = 1_000_000;
+  const schema = serializerOf(HistoryPage);
+  const property = fc.asyncProperty(fc.array(record, { maxLength: 4 }), async (records) => {
+    answer = async () => {
+      const lines = records.map((each) => recordForms.lines(each, now));
+      return { records: lines, next: null, searchedTo: null, head: 9 };
+    };
+    const { headers, body } = await app.inject('/api/history');
+    const views = records.map((each) => historyView(each, snapshot as unknown as TenantSnapshot, now));
+    expect(body).toBe(schema({ notifications: views, nextCursor: null, searchedTo: null }));
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+  await fc.assert(property);
+  expect(calls[0]).toMatchObject({ form: 'lines' });
+});
+
+test('names of deleted rules and levels are read once while the others stay the same, and again when that read failed', async () => {
   answer = async () => ({ records: [], next: null, searchedTo: null, head: 0 });
-  const search = async (name: string) => (await app.inject(`/api/history?q=rule:${name}`)).statusCode;
+  const find = async (q: string) => (await app.inject(`/api/history?q=${q}`)).statusCode;
+  const search = (name: string) => find(`rule:${name}`);
   formerNames.mockRejectedValueOnce(unavailable('the disk refused a read'));
   expect(await search('deleted')).toBe(503);
   expect(await Promise.all(['deleted', 'deleted', 'unknown'].map(search))).toEqual([200, 200, 400]);
@@ -104,6 +167,12 @@ test('names of deleted rules are read once while the rules stay the same, and ag
   snapshot.router = router('new');
   expect(await Promise.all(['new', 'deleted'].map(search))).toEqual([200, 200]);
   expect(formerNames).toHaveBeenCalledTimes(3);
+  const byLevel = ['level:deleted', 'level:deleted', 'level:unknown'];
+  expect(await Promise.all(byLevel.map(find))).toEqual([200, 200, 400]);
+  expect(deletedLevels).toHaveBeenCalledTimes(1);
+  snapshot.levels = new Map();
+  expect(await find('level:deleted')).toBe(200);
+  expect(deletedLevels).toHaveBeenCalledTimes(2);
 });
 
 test('an export goes on where a page ran out of time, to the end', async () => {

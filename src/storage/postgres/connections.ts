@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { unavailable } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Availability } from './availability.ts';
-import { isLost, toAppError } from './errors.ts';
+import { isLost, isMissingTable, toAppError } from './errors.ts';
 
 /** Whose rows the database lets a statement see and write: one tenant's, or all for work that spans tenants. */
 export type Scope = TenantId | 'all';
@@ -50,14 +50,16 @@ export class Connections {
     }
   }
 
-  /** One statement's rows. Each connection prepares it once, so texts must be few. */
-  query<Row>(scope: Scope, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  /**
+   * One statement's rows. Each connection prepares it once, so texts must be few. It runs again when a partition that it looks into
+   * was dropped meanwhile.
+   */
+  async query<Row>(scope: Scope, text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const name = names.get(text) ?? `statement-${names.size}`;
     names.set(text, name);
-    return this.run(
-      scope,
-      async (client) => (await client.query({ name, text, values: [...values] })).rows as Row[],
-    );
+    const config = { name, text, values: [...values] };
+    const run = () => this.run(scope, async (client) => (await client.query(config)).rows as Row[]);
+    return run().catch((error: unknown) => (isMissingTable(error) ? run() : Promise.reject(error)));
   }
 
   /** The same without preparing it. */

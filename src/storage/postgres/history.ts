@@ -7,7 +7,7 @@ import type {
   LogBounds,
   Route,
 } from '#core/ports.ts';
-import { type FairQueue, stepsOf } from '../fair-queue.ts';
+import { stepsOf } from '../fair-queue.ts';
 import {
   type AcknowledgedRow,
   acknowledgedColumns,
@@ -20,7 +20,7 @@ import {
 } from '../history-rows.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
-import { againIfDropped, type LogWrite, readLog } from './partitions.ts';
+import { type LogWrite, readLog } from './partitions.ts';
 import { dropFromLog } from './retention.ts';
 import {
   type EntryRow,
@@ -31,42 +31,35 @@ import {
   toNotification,
   toRecord,
 } from './rows.ts';
-import { finite, type SearchLanes, searchLog } from './search.ts';
+import { finite, searchLog } from './search.ts';
+import type { StatisticsLanes } from './statistics.ts';
 
-export interface PostgresLanes extends SearchLanes {
+export interface PostgresLanes extends StatisticsLanes {
   readonly queue: AppendQueue;
   /** For what writes entries of the log. */
   readonly write: LogWrite;
   readonly writes: Connections;
-  /** Searches wait here for their turn. */
-  readonly turns: FairQueue;
 }
 
 /** The log on PostgreSQL. */
-export class PostgresHistory implements History {
-  readonly #lanes: PostgresLanes;
+export const createPostgresHistory = (lanes: PostgresLanes): History => ({
+  append: lanes.queue.push,
 
-  constructor(lanes: PostgresLanes) {
-    this.#lanes = lanes;
-  }
-
-  readonly append: History['append'] = (...given) => this.#lanes.queue.push(...given);
-
-  readonly findRepeat: History['findRepeat'] = async (tenant, idempotency, now) => {
-    const [earlier] = await this.#lanes.reads.query<{ id: string; hash: string }>(
+  async findRepeat(tenant, idempotency, now) {
+    const [earlier] = await lanes.reads.query<{ id: string; hash: string }>(
       tenant,
       'SELECT id, hash FROM idempotency WHERE tenant = $1 AND key = $2 AND expires_at > $3',
       [tenant, idempotency.key, now],
     );
     return toRepeat(earlier, idempotency);
-  };
+  },
 
-  readonly clear: History['clear'] = async (tenant, given, what, at) => {
+  async clear(tenant, given, what, at) {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
     const { by, reason } = toClearing(what);
-    await this.#lanes.queue.settled(id);
-    const { rows } = await this.#lanes.write(tenant, 1, (client) =>
+    await lanes.queue.settled(id);
+    const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
         'SELECT * FROM clear_notification($1, $2, $3, $4, $5)',
         [tenant, id, by, at, reason],
@@ -76,13 +69,13 @@ export class PostgresHistory implements History {
     if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
     const { at_position: position, of_route: route } = cleared;
     return { kind: 'cleared', entry: { kind: 'clear', position, id, reason, by, at, route } };
-  };
+  },
 
-  readonly acknowledge: History['acknowledge'] = async (tenant, given, what) => {
+  async acknowledge(tenant, given, what) {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
-    await this.#lanes.queue.settled(id);
-    const { rows } = await this.#lanes.write(tenant, 1, (client) =>
+    await lanes.queue.settled(id);
+    const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<AcknowledgedRow & { at_position: number | null; of_route: Route }>(
         `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note
          FROM acknowledge_notification($1, $2, $3, $4, $5)`,
@@ -95,40 +88,38 @@ export class PostgresHistory implements History {
     if (!row || row.at_position === null) return { kind: 'not-found' };
     const { at_position: position, of_route: route } = row;
     return { kind: 'acknowledged', entry: { ...what, kind: 'acknowledgement', position, id, route } };
-  };
+  },
 
-  readonly bounds: History['bounds'] = async (tenant) => {
-    const { head, first } = (await readLog(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
+  async bounds(tenant) {
+    const { head, first } = (await readLog(lanes.reads, tenant)) ?? { head: 0, first: 1 };
     return { head, first };
-  };
+  },
 
-  readonly heads: History['heads'] = async (tenants) => {
-    const rows = await this.#lanes.reads.query<{ tenant: number; head: number }>(
+  async heads(tenants) {
+    const rows = await lanes.reads.query<{ tenant: number; head: number }>(
       'all',
       'SELECT tenant, head FROM logs WHERE tenant = ANY ($1::bigint[])',
       [tenants],
     );
     return new Map(rows.map(({ tenant, head }) => [tenant, head]));
-  };
+  },
 
-  readonly readAfter: History['readAfter'] = async (tenant, position, limit) => {
-    const rows = await againIfDropped(() =>
-      this.#lanes.reads.query<LogBounds & (EntryRow | { row: null })>(
-        tenant,
-        `SELECT k.head, k.first, ${entryColumns} FROM logs k LEFT JOIN LATERAL read_after($1, $2, $3) n ON true
+  async readAfter(tenant, position, limit) {
+    const rows = await lanes.reads.query<LogBounds & (EntryRow | { row: null })>(
+      tenant,
+      `SELECT k.head, k.first, ${entryColumns} FROM logs k LEFT JOIN LATERAL read_after($1, $2, $3) n ON true
          WHERE k.tenant = $1 ORDER BY n.position`,
-        [tenant, position, limit],
-      ),
+      [tenant, position, limit],
     );
     const [first] = rows;
     if (!first) return { head: 0, first: 1, entries: [] };
     const entries: Entry[] = [];
     for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
     return { head: first.head, first: first.first, entries };
-  };
+  },
 
-  readonly live: History['live'] = async (tenant, panel, now, limit) => {
-    const rows = await this.#lanes.reads.query<{ head: number } & (LivePosition | { rank: null })>(
+  async live(tenant, panel, now, limit) {
+    const rows = await lanes.reads.query<{ head: number } & (LivePosition | { rank: null })>(
       tenant,
       `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
          SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
@@ -140,10 +131,10 @@ export class PostgresHistory implements History {
     const positions: LivePosition[] = [];
     for (const row of rows) if (row.rank !== null) positions.push({ rank: row.rank, position: row.position });
     return { head: rows[0]?.head ?? 0, positions };
-  };
+  },
 
-  readonly readLive: History['readLive'] = async (tenant, positions, now, chars) => {
-    const rows = await this.#lanes.reads.query<
+  async readLive(tenant, positions, now, chars) {
+    const rows = await lanes.reads.query<
       NotificationRow & AcknowledgedRow & { counted: number | null; nth: number; found: number }
     >(
       tenant,
@@ -173,26 +164,22 @@ export class PostgresHistory implements History {
     const last = rows.at(-1);
     if (last && rows.length < last.found) return { notifications, scanned: last.nth };
     return { notifications, scanned: Math.min(positions.length, positionsARead) };
-  };
+  },
 
-  readonly find: History['find'] = async (tenant, id) => {
+  async find(tenant, id) {
     if (!isUuid(id)) return undefined;
-    const found =
-      'SELECT row AS of_row, position AS at_position, 0 AS looked_from, 0 AS next_row FROM find_entry($1, $2)';
-    const { records } = await againIfDropped(() =>
-      readRecords(this.#lanes.reads, tenant, found, [tenant, id]),
-    );
-    return records[0] && toRecord(records[0]);
-  };
+    const found = 'SELECT * FROM find_entry($1, $2)';
+    const [record] = await readRecords(lanes.reads, tenant, found, [tenant, id]);
+    return record && toRecord(record);
+  },
 
-  readonly search: History['search'] = (tenant, query, options) =>
-    this.#lanes.turns.run(tenant, stepsOf(searchLog(this.#lanes, tenant, query, options)), options.signal);
+  search: (tenant, query, options) =>
+    lanes.turns.run(tenant, stepsOf(searchLog(lanes.steps, tenant, query, options)), options.signal),
 
-  readonly prune: History['prune'] = (tenant, bounds, now) =>
-    dropFromLog(this.#lanes.writes, this.#lanes.write, tenant, { ...bounds, now });
+  prune: (tenant, bounds, now) => dropFromLog(lanes.writes, lanes.write, tenant, { ...bounds, now }),
 
-  readonly oldestRevision: History['oldestRevision'] = async (tenant) => {
-    const [oldest] = await this.#lanes.reads.query<{ revision: number | null }>(
+  async oldestRevision(tenant) {
+    const [oldest] = await lanes.reads.query<{ revision: number | null }>(
       tenant,
       `SELECT min(r.revision) AS revision FROM log_revisions r JOIN logs k ON k.tenant = r.tenant
        WHERE r.tenant = $1 AND k.first <= k.head AND coalesce(
@@ -200,13 +187,13 @@ export class PostgresHistory implements History {
       [tenant],
     );
     return oldest?.revision ?? undefined;
-  };
+  },
 
-  readonly size: History['size'] = async (tenant) => {
-    const log = await readLog(this.#lanes.reads, tenant);
+  async size(tenant) {
+    const log = await readLog(lanes.reads, tenant);
     return { notifications: log?.notifications ?? 0, bytes: log?.bytes ?? 0 };
-  };
-}
+  },
+});
 
 /** Positions looked up in one statement. */
 const positionsARead = 500;

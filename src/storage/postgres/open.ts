@@ -6,21 +6,19 @@ import { AppendQueue } from './append-queue.ts';
 import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, transaction, usualTimeouts } from './database.ts';
-import { PostgresHistory } from './history.ts';
+import { createPostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
 import { createLogWrite, type LogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
 import { createReceiptStore } from './receipts.ts';
 import { createRetain } from './retention.ts';
-import { newestRows as usualNewestRows } from './search.ts';
 import { checkSettings } from './settings.ts';
-import { PostgresStatistics } from './statistics.ts';
+import { createPostgresStatistics } from './statistics.ts';
 import { createSweep } from './sweep.ts';
+import { listNext, blockRows as usualBlockRows } from './term-lists.ts';
 
 const closeMs = 10_000;
-/** A statement of a search ends after this; the next one then looks at less. */
-const stepMs = 200;
 /** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */
 const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1 };
 /** Steps of searches at once, on connections of their own. */
@@ -35,8 +33,8 @@ export interface PostgresOptions {
   readonly queueCapacity: number;
   /** Rows of a partition other than the usual number, for tests … */
   readonly partitionRows?: number;
-  /** … and of a search's first look. */
-  readonly newestRows?: number;
+  /** … and rows whose lists of terms are made together. */
+  readonly blockRows?: number;
   /** Time-outs other than the usual ones, for tests. */
   readonly timeouts?: Partial<Timeouts>;
   /** Expiry goes by this node's clock alone, for tests with times of their own. */
@@ -52,29 +50,28 @@ export interface PostgresOptions {
  * @throws Error when the database cannot be reached, or was made by a newer Belfry.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const { url, partitionRows = usualRows, newestRows = usualNewestRows, onProblem } = options;
+  const { url, partitionRows = usualRows, blockRows = usualBlockRows, onProblem } = options;
   const warn = options.onWarning ?? (() => undefined);
   const timeouts = { ...usualTimeouts, ...options.timeouts };
-  const sum = lanes.append + lanes.reads + lanes.writes + lanes.lease + lanes.spare;
+  const sum = Object.values(lanes).reduce((all, some) => all + some, stepsAtOnce);
   const pool = createPool({ ...timeouts, url, connections: sum });
-  const searchPool = createPool({ ...timeouts, statementMs: stepMs, url, connections: stepsAtOnce });
   const availability = new Availability(pool, {
     onProblem,
     onReturn: () => all.run('all', checkIdentity),
   });
-  const lane = (atOnce: number, of = pool) =>
-    new Connections(of, { availability, atOnce, waitMs: timeouts.connectMs });
+  const lane = (atOnce: number) =>
+    new Connections(pool, { availability, atOnce, waitMs: timeouts.connectMs });
   const [reads, writes, all] = [lane(lanes.reads), lane(lanes.writes), lane(lanes.spare)];
   try {
     await all.run('all', async (client) => {
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
       await checkIdentity(client);
-      await checkSettings(client, sum + stepsAtOnce + listening, warn);
+      await checkSettings(client, sum + listening, warn);
     });
   } catch (error) {
     availability.close();
-    await Promise.all([pool.end(), searchPool.end()]);
+    await pool.end();
     throw error;
   }
   const write = createLogWrite(writes, partitionRows);
@@ -83,18 +80,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     availability,
   });
   const turns = new FairQueue(stepsAtOnce);
-  const searchLanes = { reads, steps: lane(stepsAtOnce, searchPool), newestRows };
+  const shared = { reads, steps: lane(stepsAtOnce), turns };
   return {
     history: {
-      ...new PostgresHistory({ ...searchLanes, queue, write, writes, turns }),
+      ...createPostgresHistory({ ...shared, queue, write, writes }),
       ...createReceiptStore(reads, writes),
     },
-    statistics: new PostgresStatistics(searchLanes, turns),
+    statistics: createPostgresStatistics(shared),
     builder: createPostgresBuilder(),
     executor: createExecutor(reads, write),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     ...createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
+    indexNext: () => listNext(writes, blockRows),
     retain: createRetain(lane(lanes.lease), writes),
     queueDepth: () => queue.depth,
     problem: () => queue.problem,
@@ -104,7 +102,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       turns.close();
       await queue.close(withinMs / 2);
       availability.close();
-      const ended = Promise.all([pool.end(), searchPool.end()]).then(() => true);
+      const ended = pool.end().then(() => true);
       const late = new Promise<boolean>((resolve) => setTimeout(resolve, withinMs / 2, false).unref());
       return Promise.race([ended, late]);
     },

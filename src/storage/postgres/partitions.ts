@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { TenantId } from '#core/ports.ts';
+import type { LogRange } from '../log-search.ts';
 import type { Connections, Scope } from './connections.ts';
-import { isLockTimeout, isMissingPartition, isMissingTable, isRetryable, isTimeout } from './errors.ts';
+import { isLockTimeout, isMissingPartition, isRetryable } from './errors.ts';
 
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
@@ -13,31 +14,65 @@ export interface Partition {
   readonly high: number;
 }
 
-/** The counters of a tenant's log; undefined: it has none. */
-export async function readLog(connections: Connections, tenant: TenantId) {
-  const [log] = await connections.query<{
-    readonly head: number;
-    readonly first: number;
-    readonly notifications: number;
-    readonly bytes: number;
-    readonly dropped_minute: number;
-  }>(tenant, 'SELECT head, first, notifications, bytes, dropped_minute FROM logs WHERE tenant = $1', [
-    tenant,
-  ]);
-  return log;
+export interface PartitionInTimes extends Partition {
+  /** Rows below this one are in lists. */
+  readonly listed: number;
+  /** Of these, from here on and below `upTo`, some may be of the times that are asked for. */
+  readonly from: number;
+  readonly upTo: number;
 }
 
-/** The log's table of a partition: policies do not hold there. */
-export const logOf = ({ low }: Partition) => `log_${low}`;
+/** Partitions that one statement reads: each takes locks. */
+export const partitionsAtOnce = 16;
 
-/** Runs what looks into partitions one by one once more when one of them was dropped meanwhile. */
-export async function againIfDropped<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!isMissingTable(error)) throw error;
-    return read();
-  }
+/** The partitions with some of these rows, the newest first; and which of their listed rows may be of these times (Unix milliseconds). */
+export function readPartitions(
+  connections: Connections,
+  tenant: TenantId,
+  { low, high }: LogRange,
+  { after, before } = { after: Number.MIN_SAFE_INTEGER, before: Number.MAX_SAFE_INTEGER },
+): Promise<PartitionInTimes[]> {
+  return connections.query(
+    tenant,
+    `SELECT p.low, p.high, coalesce(p.listed, p.low) AS listed, t.* FROM partitions p CROSS JOIN LATERAL (
+       SELECT coalesce(min(b.low), p.low) AS "from", coalesce(max(b.high), p.low) AS "upTo" FROM term_blocks b
+       WHERE b.low >= p.low AND b.low < p.high AND b.last_at >= $1 AND b.first_at < $2
+     ) t WHERE p.high > $3 AND p.low <= $4 ORDER BY p.low DESC`,
+    [after, before, low, high],
+  );
+}
+
+/** The counters of a tenant's log. */
+export interface TenantLog {
+  readonly head: number;
+  readonly first: number;
+  readonly first_row: number;
+  readonly notifications: number;
+  readonly bytes: number;
+  /** Up to this minute, retention may have dropped some of what was counted. */
+  readonly dropped_minute: number;
+  /** The row of the newest entry; null: none is kept. */
+  readonly last_row: number | null;
+  /** The first row of the position `before` or a higher one, and of a higher one than `after`; null: there is none. */
+  readonly row_before: number | null;
+  readonly row_after: number | null;
+}
+
+/** undefined: the tenant has no log. */
+export async function readLog(
+  connections: Connections,
+  tenant: TenantId,
+  { before, after }: { readonly before?: number | undefined; readonly after?: number | undefined } = {},
+): Promise<TenantLog | undefined> {
+  const [log] = await connections.query<TenantLog>(
+    tenant,
+    `SELECT head, first, first_row, notifications, bytes, dropped_minute, (SELECT row FROM read_after($1, head - 1, 1)) AS last_row,
+       CASE WHEN $2::bigint IS NOT NULL THEN (SELECT row FROM read_after($1, $2 - 1, 1)) END AS row_before,
+       CASE WHEN $3::bigint IS NOT NULL THEN (SELECT row FROM read_after($1, $3, 1)) END AS row_after
+     FROM logs WHERE tenant = $1`,
+    [tenant, before ?? null, after ?? null],
+  );
+  return log;
 }
 
 /**
@@ -81,38 +116,6 @@ export async function makeAhead(connections: Connections, size: number): Promise
   if (found?.isShort) await connections.run('all', (client) => makePartitions(client, size, size));
 }
 
-/** Records between which times the notifications of full partitions are. A later call does what this one has no time for. */
-export async function recordTimes(connections: Connections): Promise<void> {
-  const full = await connections.query<Partition>(
-    'all',
-    `SELECT low, high FROM partitions WHERE (first_at IS NULL OR earliest_from IS NULL) AND high <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
-    [],
-  );
-  if (full.length === 0) return;
-  try {
-    // Who has taken a row's number holds a lock on the counters until the row is stored.
-    await connections.queryOnce(
-      'all',
-      "DO $$ BEGIN SET LOCAL lock_timeout = '100ms'; LOCK TABLE logs IN EXCLUSIVE MODE; END $$",
-      [],
-    );
-    for (const partition of full)
-      await connections.queryOnce(
-        'all',
-        `WITH part AS (
-           SELECT (row - low) / ((high - low + 31) / 32) AS nr, min(at) AS first_at, max(at) AS last_at
-           FROM ${logOf(partition)}, partitions WHERE low = $1 AND cleared IS NULL GROUP BY 1
-         )
-         UPDATE partitions SET first_at = coalesce((SELECT min(first_at) FROM part), 0), last_at = coalesce((SELECT max(last_at) FROM part), 0),
-           earliest_from = ARRAY(SELECT (SELECT coalesce(min(first_at), ${Number.MAX_SAFE_INTEGER}) FROM part WHERE part.nr >= i)
-             FROM generate_series(0, 31) i ORDER BY i) WHERE low = $1`,
-        [partition.low],
-      );
-  } catch (error) {
-    if (!isLockTimeout(error) && !isTimeout(error) && !isMissingTable(error)) throw error;
-  }
-}
-
 /**
  * Drops the partitions of which no tenant keeps a row. One that may still take rows stays, and one in use is left for the
  * next time.
@@ -134,5 +137,6 @@ export async function dropUnkept(connections: Connections): Promise<void> {
       if (!isLockTimeout(error)) errors.push(error);
     }
   }
+  await connections.query('all', 'SELECT drop_word_index()');
   if (errors.length > 0) throw errors[0];
 }

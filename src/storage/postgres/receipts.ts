@@ -2,7 +2,6 @@
 import type { ReceiptRow, ReceiptStore } from '#core/receipts.ts';
 import { isUuid } from '../history-rows.ts';
 import type { Connections } from './connections.ts';
-import { againIfDropped } from './partitions.ts';
 
 export const createReceiptStore = (reads: Connections, writes: Connections): ReceiptStore => ({
   async record(tenant, panel, receipts) {
@@ -35,27 +34,23 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
   },
 
   async firstShown(tenant, ids) {
-    const rows = await againIfDropped(() =>
-      reads.query<{ id: string; at: number }>(
-        tenant,
-        `WITH n AS MATERIALIZED (SELECT row, id FROM find_entries($1, $2::uuid[]))
+    const rows = await reads.query<{ id: string; at: number }>(
+      tenant,
+      `WITH n AS MATERIALIZED (SELECT row, id FROM find_entries($1, $2::uuid[]))
          SELECT n.id, min(r.shown_at) AS at FROM n JOIN receipts_of($1, (SELECT array_agg(row) FROM n)) r ON r.row = n.row
          WHERE r.shown_at IS NOT NULL GROUP BY n.id`,
-        [tenant, ids],
-      ),
+      [tenant, ids],
     );
     return new Map(rows.map(({ id, at }) => [id, at]));
   },
 
   async of(tenant, id) {
     if (!isUuid(id)) return [];
-    return againIfDropped(() =>
-      reads.query<ReceiptRow>(
-        tenant,
-        `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
+    return reads.query<ReceiptRow>(
+      tenant,
+      `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
          FROM receipts_of($1, (SELECT array_agg(row) FROM find_entry($1, $2))) r ORDER BY r.panel_id`,
-        [tenant, id],
-      ),
+      [tenant, id],
     );
   },
 });

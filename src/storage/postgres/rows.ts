@@ -7,12 +7,12 @@ import {
   type NotificationColumns,
   rowBytesOver,
   rowBytesSqlOver,
+  type StateRow,
   sharedFields,
   toAcknowledged,
   toChange,
   toCleared,
 } from '../history-rows.ts';
-import type { StateRow } from '../log-search.ts';
 import type { Connections } from './connections.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
@@ -47,25 +47,13 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
   n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
   n.throttle_count`;
 
-/** What is said after the rows that were found. */
-export interface Looked {
-  /** From here … */
-  readonly looked_from: number | null;
-  /** … down to this position, all was looked at. */
-  readonly looked_to: number;
-  /** The next statement begins below this row. */
-  readonly next_row: number;
-}
-
-/** As {@link readRecords} reads it: `given` has one row, whether rows of the log were found or not. */
-const recordsOf = (found: string) => `WITH found AS MATERIALIZED (${found}), given AS MATERIALIZED (
-    SELECT array_agg(of_row) FILTER (WHERE of_row IS NOT NULL) AS rows, min(at_position) AS looked_to, max(looked_from) AS looked_from, max(next_row) AS next_row
-    FROM found
-  )
-  SELECT given.looked_from, given.looked_to, given.next_row, ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
+/** As {@link readRecords} reads it. */
+const recordsOf = (
+  found: string,
+) => `WITH n AS MATERIALIZED (${found}), given AS MATERIALIZED (SELECT array_agg(row) AS rows FROM n)
+  SELECT ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
     ${acknowledgedColumns}, coalesce(r.shown, 0) AS shown, coalesce(r.expired, 0) AS expired, coalesce(r.cleared, 0) AS cleared_on_panels
-  FROM given LEFT JOIN entries_of($1, (SELECT rows FROM given)) n ON true
-  LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
+  FROM n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
   LEFT JOIN states_of($1, (SELECT rows FROM given)) s ON s.row = n.row
   LEFT JOIN (
     SELECT row, count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared
@@ -73,21 +61,13 @@ const recordsOf = (found: string) => `WITH found AS MATERIALIZED (${found}), giv
   ) r ON r.row = n.row
   ORDER BY n.position DESC`;
 
-/**
- * Reads records, newest first, where `found` selects their `of_row`, and maybe a last row that says what was looked at, with
- * `at_position`, `looked_from` and `next_row`. Only the partitions of these rows are looked at.
- */
-export async function readRecords(
+/** Reads the records of notifications, newest first; `found` selects these from the log. Only the partitions of these rows are looked at. */
+export const readRecords = (
   connections: Connections,
   tenant: TenantId,
   found: string,
   values: readonly unknown[],
-): Promise<{ readonly records: readonly RecordRow[]; readonly looked: Looked }> {
-  type Row = Looked & (RecordRow | { readonly row: null });
-  const rows = await connections.query<Row>(tenant, recordsOf(found), values);
-  const records = rows.filter((row): row is Looked & RecordRow => row.row !== null);
-  return { records, looked: rows[0] as Looked };
-}
+): Promise<RecordRow[]> => connections.query(tenant, recordsOf(found), values);
 
 export function toEntry(row: EntryRow): Entry {
   return row.cleared === null ? toNotification(row as NotificationRow) : toChange(row);
@@ -114,7 +94,7 @@ export function toNotification(row: NotificationRow): Notification {
 export function toRecord(row: RecordRow): HistoryRecord {
   return {
     ...toNotification(row),
-    // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
+    // The record of a deleted token stays. Without one, the id still tells senders apart.
     tokenName: row.token_name ?? row.token_id,
     cleared: toCleared(row),
     acknowledged: toAcknowledged(row),

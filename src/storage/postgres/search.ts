@@ -1,11 +1,12 @@
 /**
- * Searches of the log: a statement at a time, each on a few partitions and each with a short time-out. Between two statements
- * nothing is held, and other tenants have their turn.
+ * Searches of the log: a statement at a time. Between two statements nothing is held, and other tenants have their turn. Rows are
+ * found by the lists of their terms; PostgreSQL tests those that are in no list yet, a bounded number in a statement.
  */
-import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
-import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
+import type { RecordForm, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
+import { matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { CountTimes, LevelCount } from '#core/statistics.ts';
 import {
   emptyPage,
   type LogPart,
@@ -14,221 +15,210 @@ import {
   type LogSearch,
   searchInSteps,
   timer,
-  toSearchable,
 } from '../log-search.ts';
+import { type IndexedRows, RowSet } from '../row-set.ts';
 import type { Connections } from './connections.ts';
 import { isTimeout } from './errors.ts';
-import { againIfDropped, partitionRows, readLog } from './partitions.ts';
-import { type Looked, type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
-import { quickTerms, termsAlone, termsBesideList, tsqueryOf } from './terms.ts';
-import { type TextTests, textTests } from './text-tests.ts';
+import { partitionsAtOnce, readLog, readPartitions } from './partitions.ts';
+import { textTests, tsqueryOf } from './row-tests.ts';
+import { type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
+import {
+  longLists,
+  readLists,
+  readStates,
+  shortLists,
+  singleTerms,
+  TermLists,
+  type TermRows,
+} from './term-lists.ts';
 
-/** Rows that are looked at one after the other before the index is asked: a search for what is frequent ends among them. */
-export const newestRows = 1_000;
-/** They are looked at as long as one in so many is found; what is rarer, the index finds sooner. */
-const mostBetween = 64;
-/** Rows that are tested one by one, read at once. */
+/** Rows that one statement looks up by their numbers, and the first of a search; fewer after a time-out. */
+const mostRowsAtOnce = 8_192;
+const firstRowsAtOnce = 2_048;
+/** Long lists that one statement reads of several partitions, at the most. */
+const mostLongLists = 64;
+/** States have tables of their own. */
+const storeTerms: StoreTerms = { later: ['live', 'acknowledged'], patterns: false, isByTenant: true };
+/** Rows that are tested one by one by this process, read at once. */
 const testedRows = 500;
-/** With more notifications on panels than this, "is:live" is answered like any other search. */
-const mostLiveRows = 50_000;
-/** In fewer, rows are looked at one after the other: the index would find all of the partition's first. */
-const fewPositions = 5_000;
-/** A statement over so few positions may take as long as any other. */
-const fewestPositions = 1_000;
 
-export interface SearchLanes {
-  /** Ends a statement after about a step's time. */
-  readonly steps: Connections;
-  readonly reads: Connections;
-  /** So many of the newest rows are looked at before the index. */
-  readonly newestRows: number;
+/** Rows of one or more partitions. */
+export interface PostgresPart extends LogPart {
+  /** Those that may match, the newest partition first. */
+  readonly candidates: readonly RowSet[];
+  /** Whether lists have found them. */
+  readonly isListed: boolean;
 }
 
-/** Positions of the log. `live`: whether what is on panels is read from its list, alone or beside what the terms find. */
-export interface PostgresPart extends LogPart {
-  readonly live: 'alone' | 'beside' | undefined;
+interface ListedPart extends LogRange {
+  readonly rows: IndexedRows;
 }
 
 /** `wanted`: matches that a page needs; undefined for a count. */
-interface SearchScope {
-  readonly now: number;
-  readonly range: LogRange;
-  readonly head: number;
+interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
   readonly wanted?: number;
 }
 
-export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
-  readonly head: number;
-  readonly range: LogRange;
-  readonly compiled: CompiledQuery;
-  /** What statements begin their values with: `$1` the tenant, `$2` the terms, times `$3` from and `$4` to. */
-  readonly values: readonly unknown[];
-  /** The terms for a partition of which the tenant has most: without the one that all its rows have; null: none. */
-  readonly termsAlone: string | null;
-  readonly tenant: TenantId;
-  readonly #lanes: SearchLanes;
-  readonly #scope: SearchScope;
-  readonly #matches: Matcher;
-  readonly #tests: TextTests;
-  /** Positions that a statement looks at; fewer after a time-out. */
-  #size = Number.MAX_SAFE_INTEGER;
-  #nextRow = Number.MAX_SAFE_INTEGER;
-  #looked = 0;
-  #found = 0;
+const rowTest = 'ROW($3, $4, $5, $6, $7)::row_test';
 
-  constructor(lanes: SearchLanes, tenant: TenantId, query: Query, scope: SearchScope) {
-    this.#lanes = lanes;
-    this.tenant = tenant;
-    this.#scope = scope;
-    this.head = scope.head;
-    this.range = scope.range;
-    this.compiled = compileQuery(query, tenant);
-    this.#matches = matcherOf(query, scope.now);
-    this.#tests = textTests(query);
-    const { terms, after, before } = this.compiled;
-    this.values = [tenant, tsqueryOf(terms), finite(after), finite(before)];
-    this.termsAlone = termsAlone(terms, tenant);
-  }
+export interface PostgresSearch extends LogSearch<PostgresPart, RecordRow> {
+  readonly times: Pick<CountTimes, 'after' | 'before'>;
+  /** Up to this minute, retention may have dropped some of what was counted. */
+  readonly droppedMinute: number;
+  /** Counts a part of which each candidate is a match; returns the row down to which it looked. */
+  count(part: PostgresPart, times: CountTimes, add: (counts: readonly LevelCount[]) => void): Promise<number>;
+}
 
-  async *parts(): AsyncIterable<PostgresPart> {
-    const { terms, termsUnlessLive, exact } = this.compiled;
-    if (!terms || this.range.low > this.range.high) return;
-    const isByList = terms !== termsUnlessLive && (await this.areFewLive());
-    const live = isByList ? (termsUnlessLive ? 'beside' : 'alone') : undefined;
-    yield { ...this.range, live, isExact: exact && !live };
-  }
+/** undefined: the tenant has no log. */
+export async function openSearch(
+  connections: Connections,
+  tenant: TenantId,
+  query: Query,
+  { before, after, now, wanted = testedRows }: SearchScope,
+): Promise<PostgresSearch | undefined> {
+  const log = await readLog(connections, tenant, { before, after });
+  if (!log) return undefined;
+  const first = log.row_after ?? (after === undefined ? 0 : Number.MAX_SAFE_INTEGER);
+  const last = log.row_before ? log.row_before - 1 : (log.last_row ?? 0);
+  const range = { low: Math.max(log.first_row, first), high: last };
+  const { terms, exact: isExactUnlisted, ...bounds } = compileQuery(query, tenant);
+  const times = { after: finite(bounds.after), before: finite(bounds.before) };
+  const isMatch = matcherOf(query, now);
+  let foundRows = 0;
+  let rowsAtOnce = firstRowsAtOnce;
 
-  look(part: PostgresPart, take: (row: RecordRow) => boolean): Promise<number> {
-    const { wanted = testedRows } = this.#scope;
-    const most = part.isExact ? wanted : Math.min(testedRows, 2 * (wanted + this.#found));
-    return this.within(part, async (connections, range, nextRow) => {
-      const [found, given] = this.#statement(part, { ...range, most }, nextRow);
-      const { records, looked } = await readRecords(connections, this.tenant, found, given);
-      const isFull = part.live !== 'beside' && records.length >= most;
-      const last = isFull ? (records.at(-1) as RecordRow).position : looked.looked_to;
-      this.#found += records.length;
-      this.#looked += Math.max(0, (looked.looked_from ?? last - 1) - last + 1);
-      records.every(take);
-      return { ...looked, looked_to: last };
-    });
-  }
+  /** What finds candidates of a part has these values first. */
+  const valuesOf = ({ isListed, isExact }: PostgresPart, rows: readonly number[]) => {
+    const wanted = isListed && isExact ? null : tsqueryOf(terms);
+    return [tenant, `{${rows.join()}}`, times.after, times.before, log.head, wanted, textTests(query)];
+  };
 
-  /** A statement that finds rows, and its values. */
-  #statement(
-    { live }: PostgresPart,
-    { low, high, most }: LogRange & { readonly most: number },
-    nextRow: number,
-  ): [string, unknown[]] {
-    const [, terms, from, upTo] = this.values;
-    const { compiled, tenant } = this;
-    const bounds = [from, upTo, low, high, most, this.#tests.inTitle, this.#tests.inText];
-    const ofLive = [termsBesideList(compiled.terms, tenant), this.#scope.now];
-    if (live === 'alone') return [foundLive, [tenant, terms, ...bounds, ...ofLive]];
-    const others = compiled.termsUnlessLive;
-    const alone = live ? termsAlone(others, tenant) : this.termsAlone;
-    // Where nothing else restricts the rows, the index would find all of a partition.
-    const isFrequent = alone === null || this.#found * mostBetween >= this.#looked;
-    const walked =
-      isFrequent || high - low < fewPositions ? Math.max(this.#lanes.newestRows, this.#looked) : 0;
-    const ofRows = [alone, quickTerms(others, tenant), nextRow, walked];
-    if (!live) return [foundRows, [tenant, terms, ...bounds, ...ofRows]];
-    return [foundRowsAndLive, [tenant, tsqueryOf(others), ...bounds, ...ofRows, terms, ...ofLive]];
-  }
+  async function* parts(): AsyncIterable<PostgresPart> {
+    const { terms, exact } = compileQuery(query, tenant, storeTerms);
+    if (!terms) return;
+    const all = singleTerms(terms);
+    const states = await readStates(connections, tenant, all, now);
 
-  matches(row: RecordRow): boolean {
-    return this.#matches(toSearchable(toNotification(row), row));
-  }
+    /** Long lists are read of those partitions in which the short ones leave many rows. */
+    const toPart = async (given: readonly ListedPart[]): Promise<PostgresPart> => {
+      const read = (of: readonly ListedPart[], most: typeof shortLists) => {
+        const lows = of.map(({ rows }) => rows.firstRow);
+        return readLists(connections, tenant, lows, { terms: all, most });
+      };
+      const narrow = (part: ListedPart, lists: ReadonlyMap<number, TermRows>) => {
+        const index = new TermLists(part.rows, states, lists.get(part.rows.firstRow));
+        const found = index.narrow(RowSet.all(part.rows), terms);
+        return { ...part, found, isCut: index.isCut, needsLong: index.isCut && !found.isFew };
+      };
+      const short = await read(given, shortLists);
+      const narrowed = given.map((part) => narrow(part, short));
+      const open = narrowed.filter(({ needsLong }) => needsLong);
+      const long = open.length > 0 ? await read(open, longLists) : short;
+      for (const each of open) Object.assign(each, narrow(each, long));
+      const isExact = exact && !narrowed.some(({ isCut }) => isCut);
+      const [low, high] = [given.at(-1)?.low ?? 0, given[0]?.high ?? 0];
+      return { low, high, isExact, isListed: true, candidates: narrowed.map(({ found }) => found) };
+    };
 
-  levelOf(row: RecordRow): string {
-    return row.level;
-  }
-
-  toRecord(row: RecordRow): HistoryRecord {
-    return toRecord(row);
-  }
-
-  /** Undefined if retention has dropped the position meanwhile: then nothing older is left. */
-  async placeAt(position: number): Promise<LogPlace | undefined> {
-    const [found] = await this.#lanes.reads.query<{ at: number }>(
-      this.tenant,
-      'SELECT at FROM entries_at($1, $2)',
-      [this.tenant, [position]],
-    );
-    return found && { position, at: found.at };
-  }
-
-  /**
-   * Runs a statement on the upper end of a part, within a step's time, and returns the lowest position that it looked at. After
-   * a time-out that is none, and the next statement looks at fewer.
-   */
-  async within(
-    { low: end, high }: LogRange,
-    work: (connections: Connections, range: LogRange, nextRow: number) => Promise<Looked>,
-  ): Promise<number> {
-    const low = Math.max(end, high - this.#size + 1);
-    const isSmall = high - low < fewestPositions;
-    try {
-      const looked = await againIfDropped(() =>
-        work(isSmall ? this.#lanes.reads : this.#lanes.steps, { low, high }, this.#nextRow),
-      );
-      this.#size *= 2;
-      this.#nextRow = looked.next_row;
-      return looked.looked_to;
-    } catch (error) {
-      if (isSmall || !isTimeout(error)) throw error;
-      this.#size = Math.max(fewestPositions, Math.floor(Math.min(high - low, partitionRows) / 4));
-      return high + 1;
+    let size = 1;
+    const group: ListedPart[] = [];
+    for (const partition of await readPartitions(connections, tenant, range, times)) {
+      const { low: firstRow, listed } = partition;
+      const unlisted = { low: Math.max(range.low, listed), high: Math.min(range.high, partition.high - 1) };
+      if (unlisted.low <= unlisted.high) {
+        if (group.length > 0) yield toPart(group.splice(0));
+        const rows = { firstRow: listed, indexed: partition.high - 1 };
+        const found = new TermLists(rows, states).narrow(RowSet.all(rows), terms);
+        yield { ...unlisted, isExact: isExactUnlisted, isListed: false, candidates: [found] };
+      }
+      const inTimes = {
+        low: Math.max(range.low, partition.from),
+        high: Math.min(range.high, partition.upTo - 1),
+      };
+      if (inTimes.low <= inTimes.high) group.push({ ...inTimes, rows: { firstRow, indexed: listed - 1 } });
+      if (group.length < size) continue;
+      yield toPart(group.splice(0));
+      // What is frequent is found in the newest.
+      size = Math.max(1, Math.min(4 * size, partitionsAtOnce, Math.floor(mostLongLists / all.length)));
     }
+    if (group.length > 0) yield toPart(group);
   }
 
-  async areFewLive(): Promise<boolean> {
-    const [counted] = await this.#lanes.reads.query<{ live: number }>(
-      this.tenant,
-      `SELECT count(*) AS live FROM (SELECT 1 FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l`,
-      [this.tenant],
-    );
-    return (counted?.live ?? 0) <= mostLiveRows;
-  }
+  return {
+    head: log.head,
+    range,
+    times,
+    droppedMinute: log.dropped_minute,
+    parts,
+
+    async look(part, take) {
+      const most = part.isExact ? wanted : Math.min(testedRows, 2 * (wanted + foundRows));
+      const { rows, lowest } = candidatesOf(part, rowsAtOnce);
+      if (rows.length === 0) return lowest;
+      const found = `SELECT * FROM test_rows($1, $2, ${rowTest}, $8)`;
+      try {
+        const records = await readRecords(connections, tenant, found, [...valuesOf(part, rows), most]);
+        rowsAtOnce = Math.min(4 * rowsAtOnce, mostRowsAtOnce);
+        foundRows += records.length;
+        records.every(take);
+        return records.length < most ? lowest : (records.at(-1) as RecordRow).row;
+      } catch (error) {
+        if (rows.length === 1 || !isTimeout(error)) throw error;
+        rowsAtOnce = Math.max(1, rows.length >> 6);
+        return part.high + 1;
+      }
+    },
+
+    async count(part, { origin, bucketMs }, add) {
+      const { rows, lowest } = candidatesOf(part, mostRowsAtOnce);
+      const counted = `SELECT * FROM count_rows_of($1, $2, ${rowTest}, $8, $9)`;
+      if (rows.length > 0)
+        add(
+          await connections.query<LevelCount>(tenant, counted, [...valuesOf(part, rows), origin, bucketMs]),
+        );
+      return lowest;
+    },
+
+    matches: (row) =>
+      isMatch({
+        ...toNotification(row),
+        cleared: row.cleared_at !== null,
+        shown: row.shown > 0,
+        acknowledged: row.acknowledged_at !== null,
+      }),
+    levelOf: ({ level }) => level,
+    toRecord,
+
+    async placeAt(row) {
+      const [found] = await connections.query<LogPlace>(
+        tenant,
+        'SELECT at_position AS position, at FROM entry_between($1, $2, $3)',
+        [tenant, row, range.high],
+      );
+      return found;
+    },
+  };
+}
+
+/** The next rows, in descending order, and down to where there are no others. */
+function candidatesOf({ candidates, low, high }: PostgresPart, limit: number) {
+  const rows: number[] = [];
+  for (const found of candidates) rows.push(...found.last(limit - rows.length, { low, high }).reverse());
+  return { rows, lowest: rows.length < limit ? low : (rows.at(-1) as number) };
 }
 
 /** As `History.search` promises; each `yield` ends a step. */
-export async function* searchLog(
-  lanes: SearchLanes,
+export async function* searchLog<Form extends RecordForm>(
+  connections: Connections,
   tenant: TenantId,
   query: Query,
-  { limit, before, after, now, timeoutMs }: SearchOptions,
-): AsyncGenerator<void, SearchPage> {
-  const isOver = timer(timeoutMs);
-  const log = await readLog(lanes.reads, tenant);
-  if (!log) return emptyPage;
-  const { first, head } = log;
-  const range = { low: Math.max(first, (after ?? 0) + 1), high: Math.min(head, (before ?? head + 1) - 1) };
-  const search = new PostgresSearch(lanes, tenant, query, { now, head, range, wanted: limit + 1 });
-  return yield* searchInSteps(search, { limit, before }, isOver);
+  options: SearchOptions<Form>,
+): AsyncGenerator<void, SearchPage<Form>> {
+  const isOver = timer(options.timeoutMs);
+  const search = await openSearch(connections, tenant, query, { ...options, wanted: options.limit + 1 });
+  return search ? yield* searchInSteps(search, options, isOver) : emptyPage;
 }
 
 /** Times as PostgreSQL's whole numbers have them. */
 export const finite = (time: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));
-
-/** What search_rows finds between the positions `$5` and `$6`, `$7` at the most. */
-const foundRows = 'SELECT * FROM search_rows($1, $2, $10, $11, $3, $4, $5, $6, $12, $13, $7, $8, $9)';
-
-/** The same among what is live, with the terms `terms`, of which the index is asked `asked`. */
-const liveWith = (terms: string, asked: string, now: string, low = '$5') =>
-  `SELECT * FROM search_live($1, ${terms}, ${asked}, $3, $4, ${low}, $6, ${now}, $7, $8, $9)`;
-const foundLive = liveWith('$2', '$10', '$11');
-
-const lowest = (
-  of: string,
-) => `(SELECT CASE WHEN count(of_row) < $7 THEN min(at_position) FILTER (WHERE of_row IS NULL)
-  ELSE min(at_position) FILTER (WHERE of_row IS NOT NULL) END FROM ${of})`;
-
-/** Both: down to where both have looked. What is live is only looked at where the others were. */
-const foundRowsAndLive = `WITH r AS MATERIALIZED (${foundRows}), given AS MATERIALIZED (SELECT ${lowest('r')} AS low),
-  v AS MATERIALIZED (${liveWith('$14', '$15', '$16', '(SELECT low FROM given)')}),
-  looked AS (SELECT low, ${lowest('v')} AS low_of_live, looked_from, next_row FROM given, r WHERE of_row IS NULL)
-  SELECT of_row, at_position, NULL::bigint AS looked_from, NULL::bigint AS next_row
-  FROM (SELECT of_row, at_position FROM r UNION SELECT of_row, at_position FROM v) b, looked
-  WHERE of_row IS NOT NULL AND at_position >= greatest(low, low_of_live)
-  UNION ALL SELECT NULL, greatest(low, low_of_live), looked_from, CASE WHEN low >= low_of_live THEN next_row ELSE $12 END FROM looked`;

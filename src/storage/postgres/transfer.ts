@@ -62,28 +62,6 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       ]);
     },
 
-    async afterLogs() {
-      const unknown = await executor.read<{ name: string }>(
-        sql<{
-          name: string;
-        }>`select c.relname as name from pg_inherits h join pg_class c on c.oid = h.inhrelid
-          where h.inhparent in ('log'::regclass, 'log_state'::regclass, 'receipts'::regclass) and c.reltuples < 0`.compile(
-          builder,
-        ),
-      );
-      await executor.write([
-        sql`set local maintenance_work_mem = '256MB'`.compile(builder),
-        sql`update partitions set first_at = null, last_at = null, earliest_from = null where first_at is not null`.compile(
-          builder,
-        ),
-        // Else a server's first notification would wait until the list of new words is in the index.
-        sql`select gin_clean_pending_list(i.indexrelid) from pg_inherits h join pg_index i on i.indrelid = h.inhrelid
-          join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
-          where h.inhparent = 'log'::regclass and a.amname = 'gin'`.compile(builder),
-        ...unknown.map(({ name }) => sql`analyze ${sql.table(name)}`.compile(builder)),
-      ]);
-    },
-
     storedId: { toText: String, fromText: (id) => id },
 
     async close() {
@@ -123,12 +101,9 @@ function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: nu
   };
 }
 
-/**
- * Of one page's transaction. New words gather in a list that is long before it goes into their index, as that is less work.
- * A new partition has no statistics: the planner would read all of it to find one id.
- */
+/** Of one page's transaction. A new partition has no statistics: the planner would read all of it to find one id. */
 const settings = `select set_config(name, value, true) from (values
-  ('gin_pending_list_limit', '64MB'), ('work_mem', '128MB'), ('enable_seqscan', 'off')) as s (name, value)`;
+  ('work_mem', '128MB'), ('enable_seqscan', 'off')) as s (name, value)`;
 
 /** What stores a page of which the entry at a position gets the row `base` and that. What follows from entries is made here. */
 function importing(tenant: TenantId, base: number, given: ReturnType<typeof toImport>) {

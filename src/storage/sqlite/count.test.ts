@@ -3,16 +3,19 @@ import { expect, test } from 'vitest';
 import { printQuery } from '#core/search/search-print.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { instant, play, query, sizes, start, step } from '#test/support/arbitrary-history.ts';
-import { type CountTimes, HistoryModel } from '#test/support/history-model.ts';
-import { countStep } from './count.ts';
+import { type CountTimes, draft, HistoryModel } from '#test/support/history-model.ts';
+import { type CountRequest, countStep } from './count.ts';
+import { searchPage } from './search.ts';
 
 /** All steps of a count, one after the other. `steps`: how often one may ask whether its time is over. */
 async function countAll(model: HistoryModel, asked: Query, now: number, steps: number, times: CountTimes) {
   const counts: Record<string, number> = {};
   let next: number | undefined;
+  let store: CountRequest['store'];
+  let made = 0;
   do {
     let left = steps;
-    const request = { ...times, now, ...(next !== undefined && { next }) };
+    const request = { ...times, now, ...(next !== undefined && { next }), ...(store && { store }) };
     const part = await countStep(model, { tenant: model.tenant, query: asked, request }, () => --left < 0);
     for (const { bucket, level, count } of part.counts) {
       const cell = `${bucket} ${level}`;
@@ -20,8 +23,10 @@ async function countAll(model: HistoryModel, asked: Query, now: number, steps: n
     }
     if (next !== undefined && part.next !== null) expect(part.next).toBeLessThan(next);
     next = part.next ?? undefined;
+    store = part.store;
+    made += 1;
   } while (next !== undefined);
-  return counts;
+  return { counts, steps: made };
 }
 
 const hourMs = 3_600_000;
@@ -54,10 +59,10 @@ test('however it is partitioned, and in however many steps, a count is what a lo
         if (pruned > 40) model.prune(from + pruned - 40, start);
         if (pruned % 3 === 0) model.maintain();
         for (const [asked, within] of queries) {
-          expect(
-            await countAll(model, asked, now, asks, within),
-            `${printQuery(asked)} ${JSON.stringify(within)}`,
-          ).toEqual(model.count(asked, now, within));
+          const { counts } = await countAll(model, asked, now, asks, within);
+          expect(counts, `${printQuery(asked)} ${JSON.stringify(within)}`).toEqual(
+            model.count(asked, now, within),
+          );
         }
         model.db.close();
       },
@@ -65,3 +70,29 @@ test('however it is partitioned, and in however many steps, a count is what a lo
     { numRuns: Number(process.env.RUNS ?? 150), endOnFailure: true },
   );
 }, 120_000);
+
+test('a step ends, however many rows or values of one partition it would have to read', async () => {
+  const model = new HistoryModel();
+  const rows = 12_000;
+  model.transaction(() => {
+    for (let i = 0; i < rows; i++)
+      model.append(draft({ key: `${i}${'a'.repeat(60)}`, receivedAt: start + i * 10, expiresAt: start }));
+  });
+  model.index();
+  const keys: Query = { kind: 'key', patterns: [`*${'a'.repeat(30)}b`, `*1${'a'.repeat(60)}`] };
+  const live: Query = { kind: 'is', states: ['live'] };
+  const minutes = { after: start, before: start + rows * 10, origin: 0, bucketMs: 60_000 };
+  const now = start + 1;
+  const expectSteps = async (asked: Query, least: number, times = minutes) => {
+    const { counts, steps } = await countAll(model, asked, now, 0, times);
+    expect(counts).toEqual(model.count(asked, now, times));
+    expect(steps, printQuery(asked)).toBeGreaterThan(least);
+  };
+  await expectSteps({ kind: 'all' }, 1, { ...minutes, bucketMs: 1000 });
+  await expectSteps(keys, rows / 300);
+  model.addToPanels(50_001);
+  await expectSteps(live, rows / 300);
+  const page = { tenant: model.tenant, query: live, options: { now, limit: 10 } };
+  expect((await searchPage(model, page, () => true)).searchedTo).not.toBeNull();
+  model.db.close();
+});

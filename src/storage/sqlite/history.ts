@@ -1,7 +1,7 @@
 import type {
   History,
-  HistoryRecord,
   NotificationDraft,
+  RecordForm,
   Route,
   SearchOptions,
   SearchPage,
@@ -102,12 +102,12 @@ export function toDraftRow(draft: NotificationDraft, route: string): DraftRow {
  * A search as steps, each a page with little time that goes on where the one before ended. A step answers the whole page
  * once it is full, the log's beginning is reached, or the time is over.
  */
-function searchInSteps(
-  { limit, timeoutMs = Number.POSITIVE_INFINITY, ...options }: Omit<SearchOptions, 'signal'>,
-  searchPart: (options: SearchOptions) => Promise<SearchPage>,
-): () => Promise<SearchPage | undefined> {
+function searchInSteps<Form extends RecordForm>(
+  { limit, timeoutMs = Number.POSITIVE_INFINITY, ...options }: Omit<SearchOptions<Form>, 'signal'>,
+  searchPart: (options: SearchOptions<Form>) => Promise<SearchPage<RecordForm>>,
+): () => Promise<SearchPage<Form> | undefined> {
   const endsAt = performance.now() + timeoutMs;
-  const records: HistoryRecord[] = [];
+  const records: SearchPage<Form>['records'][number][] = [];
   let before = options.before;
   let head: number | undefined;
   return async () => {
@@ -117,7 +117,8 @@ function searchInSteps(
       timeoutMs: Math.min(stepMs, timeoutMs),
       ...(before !== undefined && { before }),
     };
-    const part = await searchPart(wanted);
+    // The thread's answers have no type parameter.
+    const part = (await searchPart(wanted)) as SearchPage<Form>;
     records.push(...part.records);
     head ??= part.head;
     if (part.searchedTo !== null && performance.now() < endsAt) {

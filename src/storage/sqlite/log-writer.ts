@@ -49,7 +49,7 @@ export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly sql: Statements;
-  /** There are pieces of an index to be merged, or dead rows; whoever maintains the log sets it back. */
+  /** There are pieces of an index to merge, or dead rows. The writer thread sets it to false when it starts maintenance. */
   needsMaintenance = false;
   /** It takes a look at all partitions of all tenants to know. */
   mayHaveDead = true;

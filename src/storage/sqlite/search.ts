@@ -1,8 +1,10 @@
 /** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
-import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { type CompiledQuery, compileQuery, type TermExpression } from '#core/search/search-compile.ts';
+import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import { flagTerm } from '#core/search/index-terms.ts';
+import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
+import { one } from '#core/search/term-expression.ts';
 import { resultOf } from '../fair-queue.ts';
 import { toAcknowledged, toCleared } from '../history-rows.ts';
 import {
@@ -14,16 +16,17 @@ import {
   searchInSteps,
   timer,
 } from '../log-search.ts';
+import { RowSet } from '../row-set.ts';
+import { PatternBudget } from './fts-index.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite, rowsInTimes } from './row-minutes.ts';
-import { RowSet } from './row-set.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
 import { readState, SearchableRow } from './searchable-row.ts';
-import { TermIndex } from './term-index.ts';
+import { StateIndex, type StateRows, stateRows } from './state-index.ts';
 
-/** With more notifications on panels than this, "is:live" is answered from the index like any other search. */
-const mostLiveRows = 50_000;
+/** Usually few notifications are live or acknowledged. Many are cleared, and many values may match a pattern: for pages, testing rows is faster. */
+const ofPages: StoreTerms = { later: ['live', 'acknowledged'], patterns: false };
 /** Rows read at once by their numbers. */
 const rowsAtOnce = 64;
 /** The time is checked after so many rows. */
@@ -36,6 +39,8 @@ export interface SqlitePart extends LogPart {
 }
 
 interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
+  /** What is found without reading rows of the log. */
+  readonly store?: StoreTerms;
   readonly isOver: () => boolean;
 }
 
@@ -48,16 +53,19 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #sql: Statements;
   readonly #partitions: readonly Partition[];
   readonly #matches: Matcher;
-  /** The rows that are on panels, if that makes notifications match; undefined also if there are too many. */
-  readonly #live: readonly number[] | undefined;
+  readonly #store: StoreTerms;
+  readonly #states: StateRows;
+  readonly #unread = new Set<string>();
+  #budget = new PatternBudget();
   readonly #isOver: () => boolean;
+  readonly #tokenNames = new Map<string, string>();
   #looked = 0;
 
   constructor(
     connection: LogConnection,
     log: { readonly tenant: TenantId; readonly head: number; readonly firstRow: number },
     query: Query,
-    { now, before, after, isOver }: SearchScope,
+    { now, before, after, isOver, store = ofPages }: SearchScope,
   ) {
     const { sql } = connection;
     const { tenant, head, firstRow } = log;
@@ -73,10 +81,10 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
       high: (end ?? Number.MAX_SAFE_INTEGER) - 1,
     };
     this.#partitions = readPartitions(sql);
-    this.compiled = compileQuery(query, tenant);
+    this.compiled = compileQuery(query, tenant, store);
     this.#matches = matcherOf(query, now);
-    const { terms, termsUnlessLive } = this.compiled;
-    this.#live = terms === termsUnlessLive ? undefined : liveRows(sql, tenant, now);
+    this.#store = store;
+    this.#states = stateRows(sql, { tenant, now, range: this.range });
     this.#isOver = isOver;
   }
 
@@ -97,9 +105,12 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   look(part: SqlitePart, take: (row: NotificationRow) => boolean): number {
-    for (const row of this.#rows(part)) {
+    const found = part.isIndexed ? this.#found(part) : undefined;
+    const isTested = part.isExact && found?.isCut;
+    for (const row of this.#rows(part, found?.rows)) {
       this.#looked += 1;
       if (this.#looked % rowsACheck === 0 && this.#isOver()) return row.row + 1;
+      if (isTested && !this.matches(row, part)) continue;
       if (!take(row)) return row.row;
     }
     return part.low;
@@ -114,7 +125,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   toRecord(row: NotificationRow, { partition }: SqlitePart): HistoryRecord {
-    return toRecord(this.#connection, row, partition);
+    return toRecord(this.#connection, row, partition, this.#tokenNames);
   }
 
   placeAt(row: number): LogPlace | undefined {
@@ -130,29 +141,43 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     return undefined;
   }
 
-  /** The rows of a partition that terms find. */
-  find(partition: Partition, terms: TermExpression | undefined): RowSet {
-    return terms ? new TermIndex(this.#sql, partition, this.tenant).find(terms) : new RowSet(partition);
+  #indexOf(partition: Partition): StateIndex {
+    // Once spent, it stays so: to try again would take as long.
+    if (!this.#budget.isSpent) this.#budget = new PatternBudget();
+    return new StateIndex(this.#sql, partition, {
+      ...{ tenant: this.tenant, states: this.#states, budget: this.#budget, unread: this.#unread },
+    });
+  }
+
+  /** What is found without reading rows, except where there was too much to read. */
+  get store(): StoreTerms {
+    const later = this.#store.later.filter((state) => !this.#unread.has(flagTerm(this.tenant, state)));
+    return { later, patterns: this.#store.patterns && !this.#budget.isSpent };
+  }
+
+  /** The rows of a partition that the terms find; undefined: unknown, because there is too much to read. */
+  find(partition: Partition): RowSet | undefined {
+    const { terms } = this.compiled;
+    return terms && this.#indexOf(partition).find(terms);
   }
 
   /** All matches of an indexed part, and maybe other rows: all of them are, if the terms decide the query and `isCut` is false. */
-  #found({ partition, low, high }: SqlitePart): { readonly rows: RowSet; readonly isCut: boolean } {
-    const { terms, termsUnlessLive } = this.compiled;
-    const index = new TermIndex(this.#sql, partition, this.tenant);
-    const all = RowSet.all(partition);
-    const rows = termsUnlessLive ? index.narrow(all, termsUnlessLive) : new RowSet(partition);
-    if (!this.#live || !terms) return { rows, isCut: index.isCut };
-    const live = new RowSet(partition);
-    for (const row of this.#live) if (row >= low && row <= high) live.add(row);
-    return { rows: rows.addAll(index.narrow(live, terms)), isCut: index.isCut };
+  #found({ partition }: SqlitePart): { readonly rows: RowSet; readonly isCut: boolean } {
+    const index = this.#indexOf(partition);
+    const { terms } = this.compiled;
+    const rows = terms ? index.narrow(RowSet.all(partition), terms) : new RowSet(partition);
+    // Where values were not tested against a pattern, rows of other tenants may be left.
+    const own = index.isCut ? index.narrow(rows, one(flagTerm(this.tenant, 'all'))) : rows;
+    return { rows: own, isCut: index.isCut };
   }
 
-  *#rows(part: SqlitePart): Iterable<NotificationRow> {
-    const { partition, low, isIndexed } = part;
+  /** `rows`: those of an indexed part that the index finds. */
+  *#rows(part: SqlitePart, rows: RowSet | undefined): Iterable<NotificationRow> {
+    const { partition, low } = part;
     const { log } = tablesOf(partition);
     const inTimes = 'n.at >= ? AND n.at < ? ORDER BY n.row DESC';
     const times = [finite(this.compiled.after), finite(this.compiled.before)] as const;
-    if (!isIndexed) {
+    if (!rows) {
       // `+`: not by the index on the tenant, which has all of the partition.
       const where = `WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
       const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where));
@@ -161,13 +186,11 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     // `narrow` finds any entry of the partition where the query asks for all.
     const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
     const read = this.#sql.of<[string, ...number[]], NotificationRow>(selectRows(log, where));
-    const { rows, isCut } = this.#found(part);
     let { high } = part;
     for (;;) {
       const numbers = rows.last(rowsAtOnce, { low, high });
       if (numbers.length === 0) return;
-      const found = read.all(`[${numbers.join()}]`, this.tenant, ...times);
-      yield* isCut && part.isExact ? found.filter((row) => this.matches(row, part)) : found;
+      yield* read.all(`[${numbers.join()}]`, this.tenant, ...times);
       high = (numbers[0] as number) - 1;
     }
   }
@@ -189,11 +212,11 @@ export function openSearch(
 }
 
 /** The newest matches of a query: what was committed before the call is found, indexed or not. */
-export async function searchPage(
+export async function searchPage<Form extends RecordForm = 'record'>(
   connection: LogConnection,
-  { tenant, query, options }: { tenant: TenantId; query: Query; options: SearchOptions },
+  { tenant, query, options }: { tenant: TenantId; query: Query; options: SearchOptions<Form> },
   isOver = timer(options.timeoutMs),
-): Promise<SearchPage> {
+): Promise<SearchPage<Form>> {
   const search = openSearch(connection, tenant, query, { ...options, isOver });
   return search ? resultOf(searchInSteps(search, options, isOver)) : emptyPage;
 }
@@ -212,17 +235,27 @@ export function findRecord(
   return row && toRecord(connection, row, partition);
 }
 
-function toRecord({ sql, reader }: LogConnection, row: NotificationRow, partition: Partition): HistoryRecord {
+function toRecord(
+  { sql, reader }: LogConnection,
+  row: NotificationRow,
+  partition: Partition,
+  tokenNames = new Map<string, string>(),
+): HistoryRecord {
   const notification = reader.notification(row, partition);
   const { tokenId } = notification;
-  const token = sql
-    .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
-    .get(row.tenant, tokenId);
+  let tokenName = tokenNames.get(tokenId);
+  if (tokenName === undefined) {
+    const token = sql
+      .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
+      .get(row.tenant, tokenId);
+    // The record of a deleted token stays. Without one, the id still tells senders apart.
+    tokenName = token?.name ?? tokenId;
+    tokenNames.set(tokenId, tokenName);
+  }
   const { shown, expired, cleared, ...state } = readState(sql, row, partition);
   return {
     ...notification,
-    // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
-    tokenName: token?.name ?? tokenId,
+    tokenName,
     cleared: toCleared(state),
     acknowledged: toAcknowledged(state),
     receipts: { shown, expired, cleared },
@@ -230,15 +263,3 @@ function toRecord({ sql, reader }: LogConnection, row: NotificationRow, partitio
 }
 
 const selectRows = (log: string, where: string) => `SELECT ${entryColumns} FROM ${log} n ${where}`;
-
-/** undefined: there are too many. */
-function liveRows(sql: Statements, tenant: TenantId, now: number): number[] | undefined {
-  const found = sql
-    .of<[number, number, number], { rows: string }>(
-      `SELECT json_group_array(row) AS rows FROM (
-         SELECT row FROM live WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) LIMIT ?)`,
-    )
-    .get(tenant, now, mostLiveRows + 1);
-  const rows = JSON.parse(found?.rows ?? '[]') as number[];
-  return rows.length > mostLiveRows ? undefined : rows;
-}

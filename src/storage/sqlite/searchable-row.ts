@@ -1,8 +1,7 @@
 /** A stored notification as a query tests it: a field is read from its row only if the query asks for it. */
 import type { HistoryRecord } from '#core/ports.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, acknowledgedJoin } from '../history-rows.ts';
-import type { StateRow } from '../log-search.ts';
+import { acknowledgedColumns, acknowledgedJoin, type StateRow } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { type LogConnection, type NotificationRow, uuidToText } from './rows.ts';
 
@@ -80,13 +79,17 @@ export function readState(
   { tenant, row }: Pick<NotificationRow, 'tenant' | 'row'>,
   partition: Partition,
 ): RowState {
-  const { state, receipts } = tablesOf(partition);
-  return sql
-    .of<[number, number], RowState>(
-      `SELECT s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns},
+  let select = selects.get(partition);
+  if (select === undefined) {
+    const { state, receipts } = tablesOf(partition);
+    select = `SELECT s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns},
          count(r.shown_at) AS shown, count(r.expired_at) AS expired, count(r.cleared_at) AS cleared
        FROM (SELECT ? AS tenant, ? AS row) n LEFT JOIN ${state} s ON s.row = n.row ${acknowledgedJoin}
-       LEFT JOIN ${receipts} r ON r.row = n.row`,
-    )
-    .get(tenant, row) as RowState;
+       LEFT JOIN ${receipts} r ON r.row = n.row`;
+    selects.set(partition, select);
+  }
+  return sql.of<[number, number], RowState>(select).get(tenant, row) as RowState;
 }
+
+/** Composing the text takes as long as the statement. */
+const selects = new WeakMap<Partition, string>();

@@ -1,5 +1,6 @@
 import type { Statistics } from '#core/statistics.ts';
 import { countBudgetMs, Tally } from '../counting.ts';
+import type { CountRequest } from './count.ts';
 import type { SqliteThreads } from './history.ts';
 
 /** What a count may take of the search thread at once: a search that comes meanwhile waits no longer. */
@@ -26,11 +27,17 @@ export function createSqliteStatistics({
       const endsAt = performance.now() + timeoutMs;
       let leftMs = countBudgetMs;
       let next: number | undefined;
+      let store: CountRequest['store'];
       const step = async () => {
-        const request = { ...times, now, timeoutMs: stepMs, ...(next !== undefined && { next }) };
+        const request = {
+          ...{ ...times, now, timeoutMs: stepMs },
+          ...(next !== undefined && { next }),
+          ...(store && { store }),
+        };
         const part = await searcher.count({ tenant, query, request });
         tally.addAll(part.counts);
         leftMs -= part.tookMs;
+        store = part.store;
         next = part.next ?? undefined;
         const isOver = next === undefined || leftMs <= 0 || performance.now() >= endsAt;
         return isOver ? { counts: tally.rows(), searchedTo: part.searchedTo } : undefined;

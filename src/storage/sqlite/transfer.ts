@@ -60,7 +60,6 @@ export async function openSqliteTransfer(
     receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
     prepareImport: (tenant, page, now) => async () => importPage(writer, tenant, page, now),
     afterTenants: async () => undefined,
-    afterLogs: async () => undefined,
 
     storedId: { toText: (stored) => uuidToText(stored as Buffer), fromText: toBlob },
 

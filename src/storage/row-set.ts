@@ -1,13 +1,15 @@
 /** Rows that a search has found in a partition. */
-import type { LogRange } from '../log-search.ts';
-import type { Partition } from './partitions.ts';
-
-/** As SQLite's own error, so that it is reported as damage of the file. */
-export const damagedIndex = () =>
-  Object.assign(new Error('a page of an index of terms is malformed'), { code: 'SQLITE_CORRUPT_INDEX' });
+import type { LogRange } from './log-search.ts';
 
 /** To read and test so many rows takes about as long as to read a long list of the index. */
 const fewRows = 16;
+
+/** The rows of a partition that are indexed. */
+export interface IndexedRows {
+  readonly firstRow: number;
+  /** The last one. */
+  readonly indexed: number;
+}
 
 /** A set of rows of one partition: a bit for each row that is indexed. */
 export class RowSet {
@@ -15,16 +17,18 @@ export class RowSet {
   readonly #firstRow: number;
   readonly #bits: Int32Array;
 
-  constructor({ firstRow, indexed }: Partition) {
+  constructor({ firstRow, indexed }: IndexedRows) {
     this.#firstRow = firstRow;
     this.#bits = new Int32Array(Math.ceil((indexed + 1 - firstRow) / 32));
   }
 
   /** All rows, whatever entries they are. */
-  static all(partition: Partition): RowSet {
-    const all = new RowSet(partition);
+  static all(rows: IndexedRows): RowSet {
+    const all = new RowSet(rows);
     all.#bits.fill(-1);
-    all.isEmpty = all.#bits.length === 0;
+    const last = all.#bits.length - 1;
+    if (last >= 0) all.#bits[last] = -1 >>> ((last + 1) * 32 - (rows.indexed + 1 - rows.firstRow));
+    all.isEmpty = last < 0;
     return all;
   }
 
@@ -46,8 +50,11 @@ export class RowSet {
     this.#bits[place >>> 5] = (this.#bits[place >>> 5] as number) | (1 << place);
   }
 
-  /** Adds rows as FTS5 writes them: the first, and of each other the difference to the one before, as `Numbers` reads them. */
-  addWritten(page: Buffer, from: number, to: number): void {
+  /**
+   * Adds ascending rows that are written as numbers of seven bits a byte, the highest first and the eighth bit set where more
+   * follow: the first, and of each other the difference to the one before. Answers false if they cannot be rows of this partition.
+   */
+  addWritten(page: Buffer, from: number, to: number): boolean {
     const bits = this.#bits;
     let place = -this.#firstRow;
     let number = 0;
@@ -59,10 +66,38 @@ export class RowSet {
       bits[place >>> 5] = (bits[place >>> 5] as number) | (1 << place);
       number = 0;
     }
-    if (from >= to) return;
-    // They ascend: the last one shows whether all are rows of the partition.
-    if (!(place >= 0 && place < bits.length * 32)) throw damagedIndex();
+    if (from >= to) return true;
     this.isEmpty = false;
+    // They ascend: the last one shows whether all are rows of the partition.
+    return place >= 0 && place < bits.length * 32;
+  }
+
+  /** Adds rows that are written as how far each is from `first`, in two bytes, the higher one first. */
+  addOffsets(offsets: Uint8Array, first: number): void {
+    const bits = this.#bits;
+    const from = first - this.#firstRow;
+    for (let i = 0; i < offsets.length; i += 2) {
+      const place = from + (((offsets[i] as number) << 8) | (offsets[i + 1] as number));
+      bits[place >>> 5] = (bits[place >>> 5] as number) | (1 << place);
+    }
+    if (offsets.length > 0) this.isEmpty = false;
+  }
+
+  /** Adds rows that are written as a bit for each from `first` on, the lowest of a byte first. */
+  addBits(bytes: Uint8Array, first: number): void {
+    const bits = this.#bits;
+    const from = first - this.#firstRow;
+    let all = 0;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i] as number;
+      all |= byte;
+      const place = from + 8 * i;
+      const shift = place & 31;
+      bits[place >>> 5] = (bits[place >>> 5] as number) | (byte << shift);
+      if (shift > 24 && byte !== 0)
+        bits[(place >>> 5) + 1] = (bits[(place >>> 5) + 1] as number) | (byte >>> (32 - shift));
+    }
+    if (all !== 0) this.isEmpty = false;
   }
 
   has(row: number): boolean {
@@ -74,6 +109,7 @@ export class RowSet {
     return other.isEmpty ? this : this.#combine(other, (own, others) => own | others);
   }
 
+  /** Returns the rows that are in both; this set may be changed. */
   keepOnly(other: RowSet): RowSet {
     return other.isEmpty ? other : this.#combine(other, (own, others) => own & others);
   }
@@ -92,6 +128,18 @@ export class RowSet {
     }
     this.isEmpty = all === 0;
     return this;
+  }
+
+  /** Passes the rows of a range to `take`, in ascending order. */
+  forEach({ low, high }: LogRange, take: (row: number) => void): void {
+    const first = Math.max(low - this.#firstRow, 0);
+    const last = Math.min(high - this.#firstRow, this.#bits.length * 32 - 1);
+    for (let word = first >> 5; word <= last >> 5; word++) {
+      let bits = this.#bits[word] as number;
+      if (word === first >> 5) bits &= -1 << (first & 31);
+      if (word === last >> 5) bits &= -1 >>> (31 - (last & 31));
+      for (; bits !== 0; bits &= bits - 1) take(this.#firstRow + word * 32 + 31 - Math.clz32(bits & -bits));
+    }
   }
 
   /** The last `limit` rows of a range, in ascending order. */

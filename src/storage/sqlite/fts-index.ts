@@ -3,15 +3,16 @@
  * for each row of a term, and 300 with a prefix; a search of all partitions asks for millions. Here a row takes 10 ns.
  *
  * The format is described in SQLite's ext/fts5/fts5_index.c ("Format of the %_data table"), and files of it stay readable; whether a
- * new version still writes it, term-index.test.ts shows. An index is a list
- * of segments, and a segment a run of pages: the terms in order, each followed by the numbers of its rows, of which all but the
- * first on a page are differences. Its `_idx` table says on which page to look for a term.
+ * new version still writes it, fts-index.test.ts shows. An index is a list of segments, and a segment a run of pages: the terms
+ * in order, each followed by the numbers of its rows, of which all but the first on a page are differences. The `_idx` table says
+ * on which page to look for a term.
  */
 import type { TenantId } from '#core/ports.ts';
-import { flagTerm } from '#core/search/index-terms.ts';
-import type { TermExpression } from '#core/search/search-compile.ts';
+import { flagTerm, valueOfTerm } from '#core/search/index-terms.ts';
+import { type Pattern, patternMatcher } from '#core/search/search-glob.ts';
+import { RowSet } from '../row-set.ts';
+import { type SingleTerm, TermIndex } from '../term-index.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { damagedIndex, RowSet } from './row-set.ts';
 
 /** In `_data`: where the list of segments is, and how far apart the pages of two segments begin. */
 const structureId = 10;
@@ -20,6 +21,8 @@ const idsASegment = 2 ** 37;
 const headBytes = 4;
 /** In `_idx`, the terms of the main index begin with this. */
 const mainIndex = '0';
+/** What a test of a value takes beside its characters. */
+const workATest = 100;
 
 interface Segment {
   readonly segment: number;
@@ -27,21 +30,47 @@ interface Segment {
   readonly last: number;
 }
 
-type SingleTerm = Extract<TermExpression, { kind: 'term' }>;
+/**
+ * What a search may spend on testing values against patterns, in characters of the value times those of the pattern, which is
+ * the most that a test takes. A million take some 30 ms.
+ */
+export class PatternBudget {
+  #left: number;
 
-/** The index of a partition, for the searches of one tenant. */
-export class TermIndex {
+  constructor(work = 2_000_000) {
+    this.#left = work;
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** @returns false if nothing is left. */
+  spend(work: number): boolean {
+    if (this.isSpent) return false;
+    this.#left -= work;
+    return true;
+  }
+}
+
+/** As SQLite's own error, so that it is reported as damage of the file. */
+const damagedIndex = () =>
+  Object.assign(new Error('a page of an index of terms is malformed'), { code: 'SQLITE_CORRUPT_INDEX' });
+
+/** The FTS5 index of a partition, for the searches of one tenant. */
+export class FtsIndex extends TermIndex {
   readonly #sql: Statements;
   readonly #partition: Partition;
   readonly #tenant: TenantId;
   readonly #segments: readonly Segment[];
-  /** Whether `narrow` has left rows that the terms may not find. */
-  isCut = false;
+  readonly #budget: PatternBudget;
 
-  constructor(sql: Statements, partition: Partition, tenant: TenantId) {
+  constructor(sql: Statements, partition: Partition, tenant: TenantId, budget = new PatternBudget()) {
+    super(partition);
     this.#sql = sql;
     this.#partition = partition;
     this.#tenant = tenant;
+    this.#budget = budget;
     const structure = sql
       .of<[number], { block: Buffer }>(`SELECT block FROM ${tablesOf(partition).terms}_data WHERE id = ?`)
       .get(structureId);
@@ -49,58 +78,9 @@ export class TermIndex {
     this.#segments = segmentsOf(structure.block);
   }
 
-  find(terms: TermExpression): RowSet {
-    switch (terms.kind) {
-      case 'term':
-        return this.#ofTerm(terms);
-      case 'or': {
-        const found = new RowSet(this.#partition);
-        for (const part of terms.of) found.addAll(this.find(part));
-        return found;
-      }
-      case 'and':
-        return this.#ofAll(terms.of);
-      case 'without': {
-        const found = this.find(terms.of);
-        return found.isEmpty ? found : found.remove(this.find(terms.not));
-      }
-    }
-  }
-
-  /** Those of some rows that `terms` find, and maybe others of them: few rows are read sooner than more of the index; then `isCut`. */
-  narrow(rows: RowSet, terms: TermExpression): RowSet {
-    if (rows.isFew) {
-      this.isCut ||= !rows.isEmpty;
-      return rows;
-    }
-    switch (terms.kind) {
-      case 'term':
-        return this.#isAll(terms) ? rows : rows.keepOnly(this.find(terms));
-      case 'or':
-        return rows.keepOnly(this.find(terms));
-      case 'and':
-        return terms.of.reduce<RowSet>((found, part) => this.narrow(found, part), rows);
-      case 'without': {
-        const found = this.narrow(rows, terms.of);
-        if (!found.isFew) return found.remove(this.find(terms.not));
-        this.isCut ||= !found.isEmpty;
-        return found;
-      }
-    }
-  }
-
-  #ofAll([first, ...others]: readonly TermExpression[]): RowSet {
-    let found = this.find(first as TermExpression);
-    for (const part of others) {
-      if (found.isEmpty) break;
-      if (!this.#isAll(part)) found = found.keepOnly(this.find(part));
-    }
-    return found;
-  }
-
-  /** Whether all notifications of the partition have a term: that of all the tenant's, where no other has any there. */
-  #isAll(terms: TermExpression): boolean {
-    return terms.kind === 'term' && terms.term === flagTerm(this.#tenant, 'all') && this.#isOnlyTenant();
+  /** The term of all the tenant's rows, in a partition without rows of others. */
+  protected override isOfAll({ term }: SingleTerm): boolean {
+    return term === flagTerm(this.#tenant, 'all') && this.#isOnlyTenant();
   }
 
   /** Whether the partition holds rows of no other tenant. */
@@ -111,9 +91,11 @@ export class TermIndex {
     return tenants.every(({ tenant }) => tenant === this.#tenant);
   }
 
-  #ofTerm({ term, prefix }: SingleTerm): RowSet {
+  protected override rowsOf({ term, prefix, pattern }: SingleTerm): RowSet | undefined {
+    if (pattern !== undefined && this.#budget.isSpent) return undefined;
     const found = new RowSet(this.#partition);
     const wanted = Buffer.from(mainIndex + term);
+    const placeOf = pattern === undefined ? undefined : this.#placesOf(pattern);
     const { terms } = tablesOf(this.#partition);
     // What comes before the first page is merged into another segment already.
     const pages = this.#sql.of<
@@ -130,58 +112,80 @@ export class TermIndex {
       for (const { id, block } of pages.iterate({ ...segment, wanted })) {
         if (id !== (next ?? id)) throw damagedIndex();
         next = id + 1;
-        place = readPage(block, { wanted, prefix, isWanted: place === 'wanted' }, found);
+        place = readPage(block, { wanted, prefix, placeOf, isWanted: place === 'wanted' }, found);
         if (place === 'beyond') break;
       }
       // A segment that is merged into another has no pages any more.
       const end = segment.segment * idsASegment + segment.last + 1;
       if (place !== 'beyond' && next !== end && segment.last > 0) throw damagedIndex();
     }
-    return found;
+    return pattern !== undefined && this.#budget.isSpent ? undefined : found;
+  }
+
+  /** Tests terms until the budget is spent; those after it are `beyond`. */
+  #placesOf(pattern: Pattern): (term: Buffer) => TermPlace {
+    const isMatch = patternMatcher(pattern);
+    // Each segment may have the same values.
+    const known = new Map<string, TermPlace>();
+    return (text) => {
+      const term = text.toString('utf8', mainIndex.length);
+      let place = known.get(term);
+      if (place) return place;
+      const value = valueOfTerm(term);
+      if (!this.#budget.spend(workATest + value.length * pattern.length)) return 'beyond';
+      place = isMatch(value) ? 'wanted' : 'unmatched';
+      known.set(term, place);
+      return place;
+    };
   }
 }
 
-/** Where a term is in the order of terms. */
-type TermPlace = 'before' | 'wanted' | 'beyond';
+/** Where a term is in the order of terms; between wanted ones may be some that do not match. */
+type TermPlace = 'before' | 'wanted' | 'unmatched' | 'beyond';
 
-/** Adds the rows of a wanted term; returns where the last term is that was read. `isWanted`: the page begins with more of its rows. */
-function readPage(
-  page: Buffer,
-  {
-    wanted,
-    prefix,
-    isWanted,
-  }: { readonly wanted: Buffer; readonly prefix: boolean; readonly isWanted: boolean },
-  found: RowSet,
-): TermPlace {
+interface Wanted {
+  readonly wanted: Buffer;
+  readonly prefix: boolean;
+  /** Of a term that begins as wanted. */
+  readonly placeOf: ((term: Buffer) => TermPlace) | undefined;
+  /** The page begins with more rows of a wanted term. */
+  readonly isWanted: boolean;
+}
+
+/** Adds the rows of wanted terms; returns where the last term is that was read. */
+function readPage(page: Buffer, { wanted, prefix, placeOf, isWanted }: Wanted, found: RowSet): TermPlace {
   const end = page.length < headBytes ? 0 : page.readUInt16BE(2);
   if (end < headBytes || end > page.length) throw damagedIndex();
   const list = new Numbers(page, end);
   let next = list.isAtEnd ? end : list.next();
-  if (isWanted) found.addWritten(page, headBytes, next);
+  if (isWanted && !found.addWritten(page, headBytes, next)) throw damagedIndex();
   let place: TermPlace = isWanted ? 'wanted' : 'before';
-  // How many bytes the last term and the wanted one begin with in common.
-  let same = 0;
+  /** How many bytes the last term and the wanted one begin with in common. */
+  let common = 0;
+  let text = Buffer.alloc(0);
   for (let isFirst = true; next < end; isFirst = false) {
     const term = new Numbers(page, next);
-    const kept = isFirst ? 0 : term.next();
+    // The first bytes are those of the term before, and are left out.
+    const shared = isFirst ? 0 : term.next();
     const length = term.next();
-    if (kept < same) return 'beyond';
+    if (shared < common) return 'beyond';
     const rowsFrom = term.at + length;
     next = list.isAtEnd ? end : next + list.next();
     if (rowsFrom > next || next > end) throw damagedIndex();
-    if (kept === same) {
+    if (placeOf) text = Buffer.concat([text.subarray(0, shared), page.subarray(term.at, rowsFrom)]);
+    if (shared === common) {
       let i = 0;
-      while (i < length && same < wanted.length && page[term.at + i] === wanted[same]) {
+      while (i < length && common < wanted.length && page[term.at + i] === wanted[common]) {
         i += 1;
-        same += 1;
+        common += 1;
       }
       const isWhole = i === length;
-      if (same === wanted.length) place = isWhole || prefix ? 'wanted' : 'beyond';
-      else if (!isWhole && (page[term.at + i] as number) > (wanted[same] as number)) place = 'beyond';
+      if (common === wanted.length) place = isWhole || prefix ? 'wanted' : 'beyond';
+      else if (!isWhole && (page[term.at + i] as number) > (wanted[common] as number)) place = 'beyond';
     } else if (place === 'wanted' && !prefix) place = 'beyond';
+    if (placeOf && (place === 'wanted' || place === 'unmatched')) place = placeOf(text);
     if (place === 'beyond') return place;
-    if (place === 'wanted') found.addWritten(page, rowsFrom, next);
+    if (place === 'wanted' && !found.addWritten(page, rowsFrom, next)) throw damagedIndex();
   }
   return place;
 }

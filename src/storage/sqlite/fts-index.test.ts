@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TermExpression } from '#core/search/search-compile.ts';
+import { joined, one, type TermExpression } from '#core/search/term-expression.ts';
+import type { RowSet } from '../row-set.ts';
 import { isDamage } from './disk-errors.ts';
+import { FtsIndex, PatternBudget } from './fts-index.ts';
 import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from './partitions.ts';
-import { RowSet } from './row-set.ts';
-import { TermIndex } from './term-index.ts';
 
 const tenant = 7;
 const firstRow = 1_000_003;
@@ -32,7 +32,7 @@ function indexOf(commits: readonly (readonly (readonly string[])[])[], merges: r
   return {
     sql,
     terms,
-    index: new TermIndex(sql, readNewest(sql), tenant),
+    index: new FtsIndex(sql, readNewest(sql), tenant),
     range: { low: firstRow, high: row - 1 },
   };
 }
@@ -62,6 +62,7 @@ function expectSame({ sql, terms, index, range }: ReturnType<typeof indexOf>, as
     .all(matchOf(asked))
     .map(({ rowid }) => rowid);
   const found = index.find(asked);
+  if (!found) throw new Error('a term is not read');
   expect(found.last(Number.POSITIVE_INFINITY, range), matchOf(asked)).toEqual(rows);
   const { low, high } = { low: range.low + 33, high: range.high - 31 };
   const within = rows.filter((row) => row >= low && row <= high);
@@ -109,35 +110,42 @@ test('finds the rows of terms that go over many pages, at any state of a merge',
     { kind: 'and', of: [term('m3'), term('ninth'), term('7.all')] },
     { kind: 'without', of: term('7.all'), not: { kind: 'or', of: [term('m', true), term('ninth')] } },
   ];
+  const patterns = [
+    { begin: '7', pattern: '7.al?', same: one('7.all') },
+    { begin: '7', pattern: '7.?', same: one('7.x') },
+    { begin: '', pattern: '*ninth', same: one('ninth') },
+    { begin: 'm', pattern: '?3', same: one('m3') },
+    { begin: 'm', pattern: '*', same: one('m', true) },
+    {
+      begin: 'k',
+      pattern: 'k?7',
+      same: joined(
+        'or',
+        [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => one(`k${n}7`)),
+      ),
+    },
+  ];
   const made = indexOf(commits, []);
+  const numbersOf = (found: RowSet | undefined) => found?.last(Number.POSITIVE_INFINITY, made.range);
   const merge = made.sql.of(`INSERT INTO ${made.terms} (${made.terms}, rank) VALUES ('merge', ?)`);
   for (let round = 0; round < 5; round++) {
     const { sql } = made;
     const found = asked.map((each) =>
-      expectSame({ ...made, index: new TermIndex(sql, readNewest(sql), tenant) }, each),
+      expectSame({ ...made, index: new FtsIndex(sql, readNewest(sql), tenant) }, each),
     );
     expect(found[0]).toBe(size * mergedSegments);
+    const index = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(Number.POSITIVE_INFINITY));
+    for (const { begin, pattern, same } of patterns) {
+      const matching = index.find({ ...one(begin, true), pattern });
+      expect(numbersOf(matching), pattern).toEqual(numbersOf(index.find(same)));
+    }
+    const hurried = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(100_000));
+    expect(hurried.find({ ...one('', true), pattern: '*ninth' })).toBeUndefined();
+    // Enough for each value once, and each segment has them all.
+    const once = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(70_000));
+    expect(once.find({ ...one('k', true), pattern: 'k?7' })).toBeDefined();
     merge.run(BigInt(round < 3 ? -40 : -10_000));
   }
-});
-
-test('narrows rows to those that terms find, and says when it has left others', () => {
-  const rows = Array.from({ length: 4_000 }, (_, n) => [
-    `m${n % 3}`,
-    n % 500 === 0 ? 'rare' : 'usual',
-    '7.all',
-    '8.all',
-  ]);
-  const { sql, index, range } = indexOf([rows], []);
-  const all = RowSet.all(readNewest(sql));
-  const many: TermExpression = { kind: 'term', term: 'm1', prefix: false };
-  const rare: TermExpression = { kind: 'term', term: 'rare', prefix: false };
-  const rowsOf = (found: RowSet) => found.last(Number.POSITIVE_INFINITY, range);
-  expect(rowsOf(index.narrow(all, many))).toEqual(rowsOf(index.find(many)));
-  expect(index.isCut).toBe(false);
-  const few = rowsOf(index.narrow(RowSet.all(readNewest(sql)), { kind: 'and', of: [rare, many] }));
-  expect(few).toEqual(rowsOf(index.find(rare)));
-  expect(index.isCut).toBe(true);
 });
 
 test('a damaged index is an error or finds other rows, and never goes on for ever', () => {
@@ -152,7 +160,7 @@ test('a damaged index is an error or finds other rows, and never goes on for eve
     (term): TermExpression => ({ kind: 'term', term, prefix: term === 'm' }),
   );
   const search = () => {
-    for (const each of asked) new TermIndex(sql, readNewest(sql), tenant).find(each);
+    for (const each of asked) new FtsIndex(sql, readNewest(sql), tenant).find(each);
   };
   let errors = 0;
   const check = (id: number, block: Buffer) => {

@@ -1,0 +1,298 @@
+-- expands: older nodes may go on
+-- For each term, and each tenant, a list of the rows that have it. A node asks for the lists of a query's terms, and combines them
+-- itself; so no row is read that is not found, and a partition of which nothing is found costs a look at each list. Lists are made
+-- in the background, for some thousand rows at a time, and the lists of a full partition are merged into one for each term. They
+-- take the place of the index of words, which is dropped once all lists are made: searches of older nodes find the same without it, but slowly.
+ALTER TABLE partitions
+  ADD COLUMN listed bigint,                         -- the terms of rows below this one are in lists; null: of none
+  ADD COLUMN merged boolean NOT NULL DEFAULT false; -- all lists are in term_lists; else some are in block_lists
+
+-- Rows whose lists were made together, from `low` on and below `high`, and between which times they are; null: there is no notification.
+CREATE TABLE term_blocks (low bigint PRIMARY KEY, high bigint NOT NULL, first_at bigint, last_at bigint);
+
+-- The list of a term, in the partition that begins at `low`. It is made of one or more blocks: where the block begins in the partition (4
+-- bytes); how many of its rows have the term (2), and where in the block each of these is (2 each). Of many rows there is a bit for each row of
+-- the block, the lowest of a byte first; then the second number is negative, and says how many bytes these take.
+CREATE TABLE term_lists (tenant bigint, low bigint, term text COLLATE "C", rows bytea NOT NULL, PRIMARY KEY (low, tenant, term));
+-- The same of partitions that are not full, by block.
+CREATE TABLE block_lists (tenant bigint, low bigint, term text COLLATE "C", block bigint, rows bytea NOT NULL, PRIMARY KEY (low, tenant, term, block));
+ALTER TABLE term_lists ALTER COLUMN rows SET STORAGE EXTERNAL;
+ALTER TABLE block_lists SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000);
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['term_lists', 'block_lists'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY of_tenant ON %I USING (CASE WHEN (SELECT current_setting(''belfry.tenant'', true)) = ''all''
+      THEN true ELSE tenant = (SELECT policy_tenant()) END)', name);
+  END LOOP;
+END $$;
+
+-- Places in a block (2 bytes each) as a bit for each.
+CREATE FUNCTION bits_of(places bytea, bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(set_byte('\x00', 0, coalesce(b.bits, 0)::integer), '' ORDER BY n) FROM generate_series(0, bytes - 1) n LEFT JOIN (
+    SELECT place >> 3 AS byte, sum(1 << (place & 7)) AS bits FROM (
+      SELECT (get_byte(places, 2 * i) << 8) + get_byte(places, 2 * i + 1) AS place FROM generate_series(0, length(places) / 2 - 1) i
+    ) p GROUP BY 1
+  ) b ON b.byte = n
+$$;
+
+-- Lists the terms of the next block: of `block_rows` rows, or fewer if they have very many terms. The newest partition comes first; before older ones,
+-- some lists of a full partition are merged, or of a dropped one taken out. False: there is nothing to do, or another node does it; null: call again, as
+-- a mark was set, or transactions that began before it still run. A writer has a transaction id before it takes the number of a row. The mark is a row number and
+-- a later transaction id: once all earlier transactions have ended, each row below is stored, or never will be. What a crash or a fail-over takes back, it takes from the mark too.
+CREATE FUNCTION list_terms(block_rows bigint, most_terms bigint) RETURNS boolean LANGUAGE plpgsql
+SET work_mem = '64MB' SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE
+  next_row bigint := coalesce(pg_sequence_last_value('log_row'), 0) + 1;
+  mark text[] := (SELECT string_to_array(value, ' ') FROM meta WHERE name = 'list mark');
+  snapshot pg_snapshot := pg_current_snapshot();
+  part partitions;
+  full_low bigint;
+  from_row bigint;
+  end_row bigint;
+  cut_row bigint;
+  bytes integer;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(1952805748) THEN
+    RETURN false;
+  END IF;
+  SELECT p.* INTO part FROM partitions p WHERE coalesce(p.listed, p.low) < p.high AND least(coalesce(p.listed, p.low) + block_rows, p.high) <= next_row
+    ORDER BY p.low DESC LIMIT 1;
+  IF part.low IS NULL OR part.high <= next_row THEN
+    SELECT p.low INTO full_low FROM partitions p WHERE NOT p.merged AND p.listed = p.high ORDER BY p.low DESC LIMIT 1;
+    IF FOUND THEN
+      -- Some at a time: a search reads both tables.
+      WITH next AS MATERIALIZED (SELECT DISTINCT tenant, term FROM block_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000),
+        taken AS (DELETE FROM block_lists b USING next n WHERE b.low = full_low AND b.tenant = n.tenant AND b.term = n.term RETURNING b.*)
+      INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY low, tenant, term;
+      IF NOT FOUND THEN
+        UPDATE partitions p SET merged = true, (first_at, last_at) = (
+          SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.low >= p.low AND b.low < p.high) WHERE p.low = full_low;
+      END IF;
+      RETURN true;
+    END IF;
+    -- The first block of a partition begins where that does.
+    SELECT b.low INTO full_low FROM term_blocks b WHERE NOT EXISTS (SELECT 1 FROM partitions p WHERE p.low <= b.low AND p.high > b.low) ORDER BY b.low LIMIT 1;
+    IF FOUND THEN
+      DELETE FROM term_lists WHERE low = full_low AND (tenant, term) IN (
+        SELECT tenant, term FROM term_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000);
+      IF NOT FOUND THEN
+        DELETE FROM block_lists WHERE low = full_low AND (tenant, term) IN (
+          SELECT DISTINCT tenant, term FROM block_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000);
+      END IF;
+      IF NOT FOUND THEN
+        DELETE FROM term_blocks WHERE low = full_low;
+      END IF;
+      RETURN true;
+    END IF;
+  END IF;
+  IF part.low IS NULL THEN
+    RETURN false;
+  END IF;
+  from_row := coalesce(part.listed, part.low);
+  end_row := least(from_row + block_rows, part.high);
+  -- Of another cluster, from which this one was restored, the transaction may lie ahead.
+  IF mark IS NULL OR mark[1]::bigint < end_row OR mark[2]::xid8 >= pg_snapshot_xmax(snapshot) THEN
+    INSERT INTO meta VALUES ('list mark', next_row || ' ' || pg_current_xact_id()) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+    RETURN NULL;
+  ELSIF pg_snapshot_xmin(snapshot) <= mark[2]::xid8 THEN
+    RETURN NULL;
+  END IF;
+  EXECUTE format('SELECT min(row) FROM (SELECT row, sum(length(terms)) OVER (ORDER BY row) AS terms FROM %I WHERE row >= $1 AND row < $2) t
+    WHERE terms > $3', 'log_' || part.low) INTO cut_row USING from_row, end_row, most_terms;
+  IF cut_row IS NOT NULL THEN
+    end_row := greatest(cut_row, from_row + 1);
+  END IF;
+  bytes := (end_row - from_row + 7) / 8;
+  EXECUTE format('INSERT INTO block_lists SELECT tenant, $3, term, $1, int4send(($1 - $3)::integer)
+      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
+    FROM (
+      SELECT tenant, term, string_agg(int2send((row - $1)::smallint), '''') AS places
+      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $1 AND row < $2 OFFSET 0) t
+      GROUP BY tenant, term OFFSET 0
+    ) l ORDER BY tenant, term', 'log_' || part.low) USING from_row, end_row, part.low, bytes;
+  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, min(at), max(at) FROM %I WHERE row >= $1 AND row < $2 AND cleared IS NULL', 'log_' || part.low)
+    USING from_row, end_row;
+  UPDATE partitions SET listed = end_row WHERE low = part.low;
+  RETURN true;
+END $$;
+
+-- Drops the index of words that 0001-baseline.sql made, once all full partitions have lists: appends wait for it a tenth of a second at the most.
+CREATE FUNCTION drop_word_index() RETURNS void LANGUAGE plpgsql SET lock_timeout = '100ms' AS $$
+BEGIN
+  IF to_regclass('log_terms') IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM partitions WHERE high <= (SELECT last_value FROM log_row) AND listed IS DISTINCT FROM high
+  ) THEN
+    LOCK TABLE ONLY log IN ACCESS EXCLUSIVE MODE;
+    LOCK TABLE log IN ACCESS EXCLUSIVE MODE NOWAIT;
+    DROP INDEX log_terms;
+  END IF;
+EXCEPTION WHEN lock_not_available OR deadlock_detected OR out_of_memory THEN
+  NULL;
+END $$;
+
+-- The tenant's lists, in partitions that begin at `lows`, of the terms from `firsts` to `lasts`: for each pair one value with all its lists;
+-- null if they are more than `most_lists` or `most_bytes`. A pair of which a partition has no list is left out.
+CREATE FUNCTION read_lists(of_tenant bigint, lows bigint[], firsts text[], lasts text[], most_lists bigint, most_bytes bigint)
+RETURNS TABLE (low bigint, nr bigint, rows bytea) LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT p.low, w.nr, CASE WHEN l.bytes <= most_bytes AND l.count <= most_lists THEN l.rows END
+  FROM unnest(lows) p (low) CROSS JOIN unnest(firsts, lasts) WITH ORDINALITY w (first, last, nr) CROSS JOIN LATERAL (
+    SELECT count(*) AS count, max(s.bytes) AS bytes, string_agg(CASE WHEN s.bytes <= most_bytes THEN s.rows END, '') AS rows
+    FROM (
+      SELECT u.rows, sum(octet_length(u.rows)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM (
+        SELECT t.rows FROM term_lists t WHERE t.low = p.low AND t.tenant = of_tenant AND t.term COLLATE "C" BETWEEN w.first AND w.last
+        UNION ALL
+        SELECT b.rows FROM block_lists b WHERE b.low = p.low AND b.tenant = of_tenant AND b.term COLLATE "C" BETWEEN w.first AND w.last
+        LIMIT most_lists + 1
+      ) u
+    ) s
+  ) l WHERE l.count > 0;
+END $$;
+
+-- The tenant's terms in these partitions that are from one of `firsts` to one of `lasts`, `most` of each pair and partition at the most.
+CREATE FUNCTION listed_terms(of_tenant bigint, lows bigint[], firsts text[], lasts text[], most bigint)
+RETURNS SETOF text LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+  RETURN QUERY
+  SELECT DISTINCT l.term FROM unnest(lows) p (low) CROSS JOIN unnest(firsts, lasts) w (first, last) CROSS JOIN LATERAL (
+    (SELECT t.term FROM term_lists t WHERE t.low = p.low AND t.tenant = of_tenant AND t.term COLLATE "C" BETWEEN w.first AND w.last ORDER BY t.term LIMIT most)
+    UNION ALL
+    (SELECT DISTINCT b.term FROM block_lists b WHERE b.low = p.low AND b.tenant = of_tenant AND b.term COLLATE "C" BETWEEN w.first AND w.last ORDER BY b.term LIMIT most)
+  ) l;
+END $$;
+
+-- The tenant's notifications among the newest `most` rows of these partitions that are in no list yet.
+CREATE FUNCTION unlisted_of(of_tenant bigint, lows bigint[], most bigint) RETURNS SETOF log LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part partitions;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM partitions p WHERE p.low = ANY (lows) LOOP
+      RETURN QUERY EXECUTE format('SELECT n.* FROM (SELECT * FROM %I WHERE row >= $1 ORDER BY row DESC LIMIT $2) n
+        WHERE n.tenant = $3 AND n.cleared IS NULL AND n.row >= (SELECT first_row FROM logs WHERE tenant = $3)', 'log_' || part.low)
+        USING coalesce(part.listed, part.low), most, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+-- How PostgreSQL tests a row, before a node does: `wanted`, which terms it has, where no list says so (else null); `in_text`, expressions
+-- that all fit its title and message.
+CREATE TYPE row_test AS (from_at bigint, to_at bigint, head bigint, wanted tsquery, in_text text[]);
+
+-- The statement `text` about rows `of_rows` of a partition, in descending order: $1; of the tenant $2, with the test $3. Cheap tests stand first.
+CREATE FUNCTION with_test(text text, of_rows bigint[], test row_test) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT format(text, CASE WHEN of_rows[1] - of_rows[cardinality(of_rows)] < cardinality(of_rows) THEN 'n.row BETWEEN ($1)[cardinality($1)] AND ($1)[1]'
+      ELSE 'n.row = ANY ($1)' END || CASE WHEN test.wanted IS NOT NULL THEN ' AND n.terms @@ ($3).wanted' ELSE '' END
+    || ' AND n.tenant = $2 AND n.cleared IS NULL AND n.position <= ($3).head AND n.at >= ($3).from_at AND n.at < ($3).to_at'
+    || CASE WHEN cardinality(test.in_text) > 0 THEN ' AND concat(n.title, '' '', n.message) COLLATE "C" ~* ALL (($3).in_text)' ELSE '' END)
+$$;
+
+-- Some rows by the partition in which they are, the newest first.
+CREATE FUNCTION by_partition(of_rows bigint[]) RETURNS TABLE (low bigint, part_rows bigint[]) LANGUAGE sql STABLE AS $$
+  SELECT p.low, g.part_rows FROM partitions p CROSS JOIN LATERAL (
+    SELECT array_agg(r) AS part_rows FROM unnest(of_rows) r WHERE r >= p.low AND r < p.high
+  ) g WHERE p.low <= (SELECT max(r) FROM unnest(of_rows) r) AND p.high > (SELECT min(r) FROM unnest(of_rows) r) AND g.part_rows IS NOT NULL
+  ORDER BY p.low DESC
+$$;
+
+-- Those of some rows, in descending order, that pass a test, `most` at the most. As in 0009-partition-lookups.sql, what reads partitions
+-- of the log begins with the tenant's counters, on which a policy holds: none holds on a partition.
+CREATE FUNCTION test_rows(of_tenant bigint, of_rows bigint[], test row_test, most bigint) RETURNS SETOF log LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  part record;
+  found_now bigint;
+  missing bigint := most;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+    RETURN QUERY EXECUTE with_test('SELECT * FROM log_' || part.low || ' n WHERE %s ORDER BY n.row DESC LIMIT $4', part.part_rows, test)
+      USING part.part_rows, of_tenant, test, missing;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- How many of some rows, in descending order, pass a test, by time and level.
+CREATE FUNCTION count_rows_of(of_tenant bigint, of_rows bigint[], test row_test, origin bigint, bucket_ms bigint)
+RETURNS TABLE (bucket bigint, level text, count bigint) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE with_test('SELECT (n.at - $4) / $5, n.level, count(*) FROM log_' || part.low || ' n WHERE %s GROUP BY 1, 2', part.part_rows, test)
+        USING part.part_rows, of_tenant, test, origin, bucket_ms;
+    END LOOP;
+  END IF;
+END $$;
+
+-- The tenant's first entry from a row to another. Positions ascend with rows, and the tenant's are looked up: others may have most of the rows.
+CREATE FUNCTION entry_between(of_tenant bigint, first_row bigint, last_row bigint) RETURNS TABLE (at_position bigint, at bigint)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part_low bigint;
+  low_position bigint;
+  high_position bigint;
+  middle bigint;
+  entry log;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part_low IN SELECT low FROM partitions WHERE high > first_row AND low <= last_row ORDER BY low LOOP
+    EXECUTE format('SELECT min(position), max(position) FROM %I WHERE tenant = $1', 'log_' || part_low) INTO low_position, high_position USING of_tenant;
+    WHILE low_position <= high_position LOOP
+      middle := (low_position + high_position) / 2;
+      EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT 1', 'log_' || part_low) INTO entry USING of_tenant, middle;
+      IF entry.row < first_row THEN
+        low_position := entry.position + 1;
+      ELSE
+        high_position := middle - 1;
+      END IF;
+    END LOOP;
+    EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT 1', 'log_' || part_low) INTO entry USING of_tenant, low_position;
+    IF entry.row <= last_row THEN
+      RETURN QUERY SELECT entry.position, entry.at;
+    END IF;
+    EXIT WHEN entry.row IS NOT NULL;
+  END LOOP;
+END $$;
+
+-- As before, without a look for the partition of each row.
+CREATE OR REPLACE FUNCTION states_of(of_tenant bigint, of_rows bigint[]) RETURNS SETOF log_state LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE row = ANY ($1) AND tenant = $2', 'log_state_' || part.low) USING part.part_rows, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION receipts_of(of_tenant bigint, of_rows bigint[]) RETURNS SETOF receipts LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE row = ANY ($1) AND tenant = $2', 'receipts_' || part.low) USING part.part_rows, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
