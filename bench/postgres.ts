@@ -1,7 +1,7 @@
 /** A PostgreSQL server for benchmarks: with fsync, and with more memory than by default. */
 
 import { missingPostgres, startPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { skipReason } from '#test/torture/skip-reason.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 
 /** Settings for a machine with a few GiB of memory, as in docs/scale.md. */
 export const postgresSettings = {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
+import { missingPackage } from '../support/skip-reason.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The headless shell draws the same pages with a fifth less processor time. */
@@ -31,8 +32,7 @@ const flags = [
 export async function ensureBrowser(): Promise<string> {
   const found = findBrowser();
   if (found !== undefined) return found;
-  process.stderr.write('belfry: installing a browser for the tests …\n');
-  if (process.getuid?.() === 0) tryApt();
+  missingPackage('chromium-headless-shell', () => findBrowser() !== undefined);
   return findBrowser() ?? (await fromPackage());
 }
 
@@ -58,20 +58,6 @@ export async function closeBrowsers(): Promise<void> {
 }
 
 const findBrowser = () => candidates.find((path) => existsSync(path));
-
-function tryApt(): void {
-  try {
-    const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-    execFileSync('apt-get', ['update', '-qq'], options);
-    execFileSync(
-      'apt-get',
-      ['install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell'],
-      options,
-    );
-  } catch {
-    // No Debian, or no network: there is the other way.
-  }
-}
 
 /** For machines without apt: a browser that comes as a package, kept beside the checkout's own Node. */
 async function fromPackage(): Promise<string> {

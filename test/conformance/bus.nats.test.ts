@@ -6,8 +6,8 @@ import { natsTransport } from '#bus/nats.ts';
 import { NodeBus } from '#bus/node-bus.ts';
 import { eventually } from '../support/eventually.ts';
 import { missingNats, startNats, type TestNats } from '../support/nats.ts';
+import { skipReason } from '../support/skip-reason.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { skipReason } from '../torture/skip-reason.ts';
 import { nodeBusConformance } from './bus-between-nodes.ts';
 
 const missing = skipReason(missingNats());

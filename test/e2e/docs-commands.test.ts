@@ -16,8 +16,8 @@ import { type FencedBlock, fencedBlocks, guides } from '../support/documentation
 import { FakeIo } from '../support/fake-io.ts';
 import { TestServer } from '../support/server.ts';
 import { root } from '../support/server-process.ts';
+import { missingPackage, runs, skipReason } from '../support/skip-reason.ts';
 import { storeSettings } from '../support/test-store.ts';
-import { missingPackage, skipReason } from '../torture/skip-reason.ts';
 import { machineEnvironment, Terminal } from './terminal.ts';
 
 /** Pages with a test of their own, in which it runs or checks each block. */
@@ -180,7 +180,7 @@ test('every other configuration can be read, and is taken by the program it is f
     const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
     if (!verified.error) expect(verified.stderr).not.toContain('panel.service');
   }
-  const missing = skipReason(missingPackage('promtool', ['--version'], 'prometheus'));
+  const missing = skipReason(missingPackage('prometheus', () => runs(['--version'], 'promtool')));
   context.skip(missing !== undefined, missing);
   const prometheus = others.filter(({ text }) => text.startsWith('# prometheus.yml'));
   expect(prometheus.length).toBe(1);

@@ -10,7 +10,7 @@ import { usualLevel } from '#integrations/severity.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import { missingAlertmanager, startMonitoring } from '../support/prometheus.ts';
 import { root } from '../support/server-process.ts';
-import { skipReason } from '../torture/skip-reason.ts';
+import { missingPackage, runs, skipReason } from '../support/skip-reason.ts';
 import { machineEnvironment, Terminal } from './terminal.ts';
 
 const guide = readFileSync(join(root, 'docs/integrations.md'), 'utf8');
@@ -165,7 +165,7 @@ test('amtool takes the configuration of Alertmanager; Prometheus fires and resol
 });
 
 test('Apprise sends by both of its addresses', async (context) => {
-  const missing = skipReason(missingApprise());
+  const missing = skipReason(missingPackage('apprise', () => runs(['--version'], '/usr/bin/apprise')));
   context.skip(missing !== undefined, missing);
   for (const command of block('Apprise', 'sh').trim().split('\n')) {
     const head = await desk.head();
@@ -173,16 +173,3 @@ test('Apprise sends by both of its addresses', async (context) => {
     expect([command, await desk.head()]).toEqual([command, head + 1]);
   }
 });
-
-/** As missingPostgres. */
-function missingApprise(): string | undefined {
-  const works = () => spawnSync('/usr/bin/apprise', ['--version'], { stdio: 'ignore' }).status === 0;
-  if (works()) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing Apprise with apt-get, which takes some seconds');
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'apprise']])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (works()) return undefined;
-  }
-  return 'Apprise is needed here and cannot be installed by this user: sudo apt-get install apprise';
-}

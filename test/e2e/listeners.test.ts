@@ -14,7 +14,7 @@ import { listenSmtp } from '#listeners/smtp.ts';
 import { SyslogReceiver } from '#listeners/syslog.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
-import { missingPackage, skipReason } from '../torture/skip-reason.ts';
+import { missingPackage, runs, skipReason } from '../support/skip-reason.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-listeners-'));
@@ -293,8 +293,8 @@ describe('mail', () => {
   });
 
   const missing = skipReason(
-    missingPackage('swaks', ['--version'], 'swaks') ??
-      missingPackage('perl', ['-MNet::SSLeay', '-e', '1'], 'libnet-ssleay-perl'),
+    missingPackage('swaks', () => runs(['--version'], 'swaks')) ??
+      missingPackage('libnet-ssleay-perl', () => runs(['-MNet::SSLeay', '-e', '1'], 'perl')),
   );
   it.skipIf(missing !== undefined)(
     missing ?? 'of swaks, over STARTTLS and with AUTH, is stored',

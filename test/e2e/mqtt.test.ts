@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
-import { skipReason } from '../torture/skip-reason.ts';
+import { skipReason } from '../support/skip-reason.ts';
 
 const missing = skipReason(missingMosquitto());
 describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {

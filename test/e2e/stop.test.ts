@@ -7,10 +7,10 @@ import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
+import { skipReason } from '../support/skip-reason.ts';
 import { credentials } from '../support/storage.ts';
 import { testStore } from '../support/test-store.ts';
 import { missingStrace, straced } from '../torture/crash/strace.ts';
-import { skipReason } from '../torture/skip-reason.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-stop-'));
 afterAll(async () => {

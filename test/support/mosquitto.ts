@@ -6,26 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './postgres.ts';
 import { Output } from './server-process.ts';
+import { missingPackage } from './skip-reason.ts';
 
 const run = promisify(execFile);
 const programs = ['mosquitto', 'mosquitto_pub', 'mosquitto_sub', 'mosquitto_passwd'];
 
-/** Why there is no Mosquitto here; undefined when there is. Root installs Debian's packages. Pass it to `gap`. */
-export function missingMosquitto(): string | undefined {
-  const missing = () =>
-    programs.filter((program) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error !== undefined);
-  if (missing().length === 0) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing mosquitto with apt-get, which takes some seconds');
-    for (const step of [
-      ['update'],
-      ['install', '-y', '--no-install-recommends', 'mosquitto', 'mosquitto-clients'],
-    ])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (missing().length === 0) return undefined;
-  }
-  return `${missing().join(', ')} are needed here and cannot be installed by this user: sudo apt-get install mosquitto mosquitto-clients`;
-}
+/** Why there is no Mosquitto here; undefined when there is. */
+export const missingMosquitto = () =>
+  missingPackage('mosquitto mosquitto-clients', () => programs.every(isFound));
+/** Not all of them end with success when asked for help. */
+const isFound = (program: string) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined;
 
 /** Its user `belfry` has the password `se:cret`, and may do everything except publishing below `forbidden/`. */
 export class Mosquitto {

@@ -1,7 +1,8 @@
 /** A NATS server for tests. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { freePort } from './postgres.ts';
 import { Output } from './server-process.ts';
+import { missingPackage, runs } from './skip-reason.ts';
 
 export interface TestNats {
   readonly url: string;
@@ -11,19 +12,8 @@ export interface TestNats {
   stop(): Promise<void>;
 }
 
-const works = () => spawnSync('nats-server', ['--version'], { stdio: 'ignore' }).status === 0;
-
-/** Why there is no NATS server here; undefined when there is. Root installs Debian's package. Pass it to {@link gap}. */
-export function missingNats(): string | undefined {
-  if (works()) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing nats-server with apt-get, which takes some seconds');
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'nats-server']])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (works()) return undefined;
-  }
-  return 'nats-server is needed here and cannot be installed by this user: sudo apt-get install nats-server';
-}
+/** Why there is no NATS server here; undefined when there is. */
+export const missingNats = () => missingPackage('nats-server', () => runs(['--version'], 'nats-server'));
 
 export async function startNats(args: readonly string[] = []): Promise<TestNats> {
   const port = await freePort();

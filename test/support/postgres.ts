@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import pg from 'pg';
+import { missingPackage } from './skip-reason.ts';
 
 /** The time limit of hooks that create and start a cluster. */
 export const startMs = 180_000;
@@ -24,20 +25,8 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/**
- * Why there is no PostgreSQL here; undefined when there is. Root installs Debian's package, which takes about a minute.
- * To be given to {@link gap}.
- */
-export function missingPostgres(): string | undefined {
-  if (findPostgres()) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing PostgreSQL with apt-get, which takes about a minute');
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'postgresql']])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (findPostgres()) return undefined;
-  }
-  return 'PostgreSQL is needed here and cannot be installed by this user: sudo apt-get install postgresql';
-}
+/** Why there is no PostgreSQL here; undefined when there is. */
+export const missingPostgres = () => missingPackage('postgresql', () => findPostgres() !== undefined);
 
 /** Where initdb and postgres are; undefined when this machine has none. */
 export function findPostgres(): string | undefined {

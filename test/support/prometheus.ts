@@ -1,33 +1,18 @@
 /** Prometheus and Alertmanager, which watch a metric of the test. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteOutput } from './failure-notes.ts';
 import { freePort } from './postgres.ts';
+import { missingPackage, runs } from './skip-reason.ts';
 
 const programs = ['prometheus', 'prometheus-alertmanager', 'amtool', 'promtool'];
 
-/**
- * Why there is no Prometheus with Alertmanager here; undefined when there is. Root installs Debian's packages. To be given
- * to `gap`.
- */
-export function missingAlertmanager(): string | undefined {
-  const missing = () =>
-    programs.filter((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status !== 0);
-  if (missing().length === 0) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing Prometheus and Alertmanager with apt-get, which takes about a minute');
-    for (const step of [
-      ['update'],
-      ['install', '-y', '--no-install-recommends', 'prometheus', 'prometheus-alertmanager'],
-    ])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (missing().length === 0) return undefined;
-  }
-  return `${missing().join(', ')} are needed here and cannot be installed by this user: sudo apt-get install prometheus prometheus-alertmanager`;
-}
+/** Why there is no Prometheus with Alertmanager here; undefined when there is. */
+export const missingAlertmanager = () =>
+  missingPackage('prometheus prometheus-alertmanager', () => runs(['--version'], ...programs));
 
 export interface Monitoring {
   /** Sets the metric of a host; above 90 its alert fires. */

@@ -1,8 +1,8 @@
 /** Tests with PostgreSQL: most share one cluster for the whole run, some have their own. */
 import { afterAll, beforeAll, describe } from 'vitest';
-import { skipReason } from '../torture/skip-reason.ts';
 import { missingPostgres, startMs, startPostgres, type TestPostgres } from './postgres.ts';
 import { sharedPostgres } from './shared-postgres.ts';
+import { skipReason } from './skip-reason.ts';
 
 /** Runs `suite` with the cluster that all files of the run share; `server` returns its URL, as a superuser. */
 export function describeWithPostgres(name: string, suite: (server: () => string) => void): void {

@@ -6,11 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
 import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { FakeClock, missingFaketime } from './faketime.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-clock-'));

@@ -1,21 +1,13 @@
 /** A clock that a test can set while a server runs by it. */
-import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { missingPackage } from '#test/support/skip-reason.ts';
 
 const libraries = ['x86_64', 'aarch64'].map((arch) => `/usr/lib/${arch}-linux-gnu/faketime/libfaketime.so.1`);
 const findLibrary = () => libraries.find((path) => existsSync(path));
 
-/** Makes sure of libfaketime, installing it where that is possible; says what is missing otherwise. */
-export function missingFaketime(): string | undefined {
-  if (findLibrary() !== undefined) return undefined;
-  if (process.getuid?.() === 0) {
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'faketime']])
-      spawnSync('apt-get', args, { stdio: 'ignore', timeout: 120_000 });
-    if (findLibrary() !== undefined) return undefined;
-  }
-  return 'faketime is needed here and cannot be installed by this user: sudo apt-get install faketime';
-}
+/** Why there is no libfaketime here; undefined when there is. */
+export const missingFaketime = () => missingPackage('faketime', () => findLibrary() !== undefined);
 
 export class FakeClock {
   readonly #file: string;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { missingStrace, straced } from './strace.ts';
 import { SyncTrace, syncTraceOptions } from './sync-trace.ts';
 

@@ -7,11 +7,11 @@ import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { endServers, ServerProcess, type StartOptions } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
 import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { limitedFiles, smallDisk } from './broken-disk.ts';
 import { missingStrace, straced } from './strace.ts';
 

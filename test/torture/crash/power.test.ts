@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { endServers } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { cutAgain } from './cut-again.ts';
 import { missingLoop } from './power-image.ts';
 

@@ -1,7 +1,7 @@
 /** strace, through which a test watches a server's system calls or makes some of them fail. */
-import { missingPackage } from '../skip-reason.ts';
+import { missingPackage, runs } from '#test/support/skip-reason.ts';
 
-export const missingStrace = () => missingPackage('strace', ['-V'], 'strace');
+export const missingStrace = () => missingPackage('strace', () => runs(['-V'], 'strace'));
 
 /**
  * A command to put before another one. strace stays beside it (-D), so that signals and the exit code are the

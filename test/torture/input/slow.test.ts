@@ -8,6 +8,7 @@ import { wrongWith } from '#test/support/fuzz.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { missingPackage } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
@@ -161,9 +162,8 @@ if (full)
 
 async function attacked(): Promise<void> {
   const isThere = () => spawnSync('slowhttptest', ['-h'], { stdio: 'ignore' }).error === undefined;
-  if (!isThere())
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'slowhttptest'], { stdio: 'ignore' });
-  if (!isThere()) throw new Error('slowhttptest is needed here: sudo apt-get install slowhttptest');
+  const missing = missingPackage('slowhttptest', isThere);
+  if (missing !== undefined) throw new Error(missing);
   for (const attack of ['-H', '-B', '-X']) {
     const how = '-c 500 -r 200 -i 2 -l 40 -p 3'.split(' ');
     const child = spawn('slowhttptest', [attack, ...how, '-u', `${server.url}/healthz`], {

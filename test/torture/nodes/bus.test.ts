@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { missingNats, startNats } from '#test/support/nats.ts';
 import { createDatabase, missingPostgres, startPostgres, withClient } from '#test/support/postgres.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 

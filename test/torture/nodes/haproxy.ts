@@ -1,29 +1,19 @@
 /** HAProxy in front of several nodes: a request goes to any that is ready. A node that is slow to say so, on a busy machine, still is. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#test/support/postgres.ts';
 import { Output } from '#test/support/server-process.ts';
+import { missingPackage, runs } from '#test/support/skip-reason.ts';
 
 export interface Balancer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-const works = () => spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
-
-/** Why there is no HAProxy here; undefined when there is. Root installs Debian's package. */
-export function missingHaproxy(): string | undefined {
-  if (works()) return undefined;
-  if (process.getuid?.() === 0) {
-    console.error('installing haproxy with apt-get, which takes some seconds');
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'haproxy']])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (works()) return undefined;
-  }
-  return 'haproxy is needed here and cannot be installed by this user: sudo apt-get install haproxy';
-}
+/** Why there is no HAProxy here; undefined when there is. */
+export const missingHaproxy = () => missingPackage('haproxy', () => runs(['-v'], 'haproxy'));
 
 export async function startHaproxy(ports: readonly number[]): Promise<Balancer> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-haproxy-'));

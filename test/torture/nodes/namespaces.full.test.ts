@@ -7,11 +7,11 @@ import { missingNats, startNats } from '#test/support/nats.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { createDatabase, missingPostgres, startPostgres } from '#test/support/postgres.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { timeLimit } from '../counts.ts';
 import { FarSide, missingNamespace } from '../far-side.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 

@@ -10,10 +10,10 @@ import {
   withClient,
 } from '#test/support/postgres.ts';
 import { startStandby } from '#test/support/postgres-standby.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { TcpProxy } from '#test/support/tcp-proxy.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { Cluster } from './cluster.ts';
 import { missingHaproxy } from './haproxy.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TestServer } from '#test/support/server.ts';
 import { root } from '#test/support/server-process.ts';
-import { missingPackage, skipReason } from '../skip-reason.ts';
+import { missingPackage, runs, skipReason } from '#test/support/skip-reason.ts';
 
 interface Panel {
   readonly type: string;
@@ -80,7 +80,7 @@ test('the panels of the dashboard fill its width and cover none of each other', 
 });
 
 test('promtool takes the rules and the queries of the dashboard, and each alert fires when it should', (context) => {
-  const missing = skipReason(missingPackage('promtool', ['--version'], 'prometheus'));
+  const missing = skipReason(missingPackage('prometheus', () => runs(['--version'], 'promtool')));
   context.skip(missing !== undefined, missing);
   const promtool = (...args: string[]) =>
     execFileSync('promtool', args, { cwd: join(root, 'deploy'), encoding: 'utf8' });

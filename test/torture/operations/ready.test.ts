@@ -7,10 +7,10 @@ import { freePort } from '#test/e2e/terminal.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
 import { missingStrace, straced } from '../crash/strace.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 
 /** Full disks, failing syncs and the lack of room are in ../crash/disk.test.ts, which asks /readyz in each. */
 let folder: string;

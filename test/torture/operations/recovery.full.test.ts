@@ -18,10 +18,10 @@ import {
   withClient,
 } from '#test/support/postgres.ts';
 import { endServers, root, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { addCredential } from '#test/support/storage.ts';
 import { ResumingPanel, readHistory } from '../api-clients.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 
 const missing = skipReason(missingPostgres());
 const folder = mkdtempSync(join(tmpdir(), 'belfry-recovery-'));

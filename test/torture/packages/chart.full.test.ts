@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { root } from '#test/support/server-process.ts';
-import { skipReason } from '../skip-reason.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { goTool, kubernetesSources, missingGo } from './go-tools.ts';
 
 const missing = skipReason(missingGo());

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#test/e2e/terminal.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { ResumingPanel } from '../api-clients.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { Image, missingBuilder } from './image.ts';
 
 const missing = skipReason(missingBuilder());

@@ -9,7 +9,7 @@ import { readConfig } from '#config.ts';
 import { targets } from '#scripts/targets.mjs';
 import { root } from '#test/support/server-process.ts';
 
-import { missingPackage, skipReason } from '../skip-reason.ts';
+import { missingPackage, runs, skipReason } from '#test/support/skip-reason.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 /** What V8 is told when `npm start` runs the server, which every other way to start it repeats. */
@@ -130,7 +130,7 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('%s', (file) => {
 });
 
 test.for(['Caddyfile', 'nodes.Caddyfile'])('caddy takes %s', (file, context) => {
-  const missing = skipReason(missingPackage('caddy', ['version'], 'caddy'));
+  const missing = skipReason(missingPackage('caddy', () => runs(['version'], 'caddy')));
   context.skip(missing !== undefined, missing);
   const args = ['validate', '--adapter', 'caddyfile', '--config', join(root, 'deploy', file)];
   const { status, stderr } = spawnSync('caddy', args, {
@@ -141,7 +141,7 @@ test.for(['Caddyfile', 'nodes.Caddyfile'])('caddy takes %s', (file, context) => 
 });
 
 test('systemd takes the unit, and finds little that it may do', (context) => {
-  const missing = skipReason(missingPackage('systemd-analyze', ['--version'], 'systemd'));
+  const missing = skipReason(missingPackage('systemd', () => runs(['--version'], 'systemd-analyze')));
   context.skip(missing !== undefined, missing);
   const unit = join(scratch, 'belfry.service');
   // The checkout and Node are elsewhere here.

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '#test/support/server-process.ts';
-import { missingPackage } from '../skip-reason.ts';
+import { missingPackage, runs } from '#test/support/skip-reason.ts';
 
 const baseImage = /^FROM (\S+)/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8'))?.[1] ?? '';
 
@@ -31,8 +31,8 @@ interface ImageConfig {
 export function missingBuilder(): string | undefined {
   if (process.getuid?.() !== 0) return 'an image is built and run by root here: run this as root';
   return (
-    missingPackage('buildah', ['--version'], 'buildah') ??
-    missingPackage('debootstrap', ['--version'], 'debootstrap')
+    missingPackage('buildah', () => runs(['--version'], 'buildah')) ??
+    missingPackage('debootstrap', () => runs(['--version'], 'debootstrap'))
   );
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials } from '#test/support/storage.ts';
-import { skipReason } from '../skip-reason.ts';
 import type { ProxyKind, StartedProxy } from './proxy.ts';
 
 /** A server behind a proxy, with a token and a key for it. */

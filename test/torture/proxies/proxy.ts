@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#test/e2e/terminal.ts';
 import { Output, root } from '#test/support/server-process.ts';
-import { missingPackage } from '../skip-reason.ts';
+import { missingPackage, runs } from '#test/support/skip-reason.ts';
 
 export interface StartedProxy {
   readonly url: string;
@@ -24,7 +24,7 @@ export interface ProxyKind {
 
 export const nginx: ProxyKind = {
   name: 'nginx',
-  missing: () => missingPackage('nginx', ['-v'], 'nginx-light'),
+  missing: () => missingPackage('nginx-light', () => runs(['-v'], 'nginx')),
   async start(upstreamPort) {
     const [folder, port] = [newFolder('nginx'), await freePort()];
     const site = replaced('nginx.conf', [
@@ -48,7 +48,7 @@ export const nginx: ProxyKind = {
 
 export const caddy: ProxyKind = {
   name: 'Caddy',
-  missing: () => missingPackage('caddy', ['version'], 'caddy'),
+  missing: () => missingPackage('caddy', () => runs(['version'], 'caddy')),
   async start(upstreamPort) {
     const [folder, port] = [newFolder('caddy'), await freePort()];
     const site = replaced('Caddyfile', [

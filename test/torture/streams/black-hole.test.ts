@@ -6,12 +6,12 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { skipReason } from '#test/support/skip-reason.ts';
 import { credentials, registerPanels } from '#test/support/storage.ts';
 import { readHistory } from '../api-clients.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { FarSide, missingNamespace } from '../far-side.ts';
 import { report } from '../report.ts';
-import { skipReason } from '../skip-reason.ts';
 import { checkReaders, Readers } from './readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-black-hole-'));
