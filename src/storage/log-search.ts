@@ -27,6 +27,11 @@ export interface LogPlace {
   readonly at: number;
 }
 
+export interface FoundRow<Row, Part> {
+  readonly row: Row;
+  readonly part: Part;
+}
+
 /** One query on a tenant's log, as a store answers it. */
 export interface LogSearch<Part extends LogPart, Row extends SearchedRow> {
   readonly head: number;
@@ -41,7 +46,8 @@ export interface LogSearch<Part extends LogPart, Row extends SearchedRow> {
   look(part: Part, take: (row: Row) => boolean): number | Promise<number>;
   matches(row: Row, part: Part): boolean;
   levelOf(row: Row, part: Part): string;
-  toRecord(row: Row, part: Part): HistoryRecord;
+  /** In the order of `found`, which is newest first. */
+  toRecords(found: readonly FoundRow<Row, Part>[]): readonly HistoryRecord[];
   /** The first entry of the tenant in the range that has this key or a higher one. */
   placeAt(key: number): LogPlace | undefined | Promise<LogPlace | undefined>;
 }
@@ -61,12 +67,12 @@ export async function* searchInSteps<Part extends LogPart, Row extends SearchedR
   { limit, before, now, form = 'record' as Form }: SearchOptions<Form>,
   isOver: () => boolean,
 ): AsyncGenerator<void, SearchPage<Form>> {
-  const found: { readonly row: Row; readonly part: Part }[] = [];
+  const found: FoundRow<Row, Part>[] = [];
   // One row more than the limit shows that there is a next page.
   const take = (row: Row, part: Part) => found.push({ row, part }) <= limit;
   const page = (next: number | null, searchedTo: number | null): SearchPage<Form> => {
     const toForm = recordForms[form];
-    const records = found.slice(0, limit).map(({ row, part }) => toForm(search.toRecord(row, part), now));
+    const records = search.toRecords(found.slice(0, limit)).map((record) => toForm(record, now));
     return { records, next, searchedTo, head: search.head };
   };
   for await (const low of walk(search, (part) => lookForMatches(search, part, take))) {

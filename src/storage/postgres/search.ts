@@ -187,7 +187,7 @@ export async function openSearch(
         acknowledged: row.acknowledged_at !== null,
       }),
     levelOf: ({ level }) => level,
-    toRecord,
+    toRecords: (found) => found.map(({ row }) => toRecord(row)),
 
     async placeAt(row) {
       const [found] = await connections.query<LogPlace>(

@@ -17,6 +17,7 @@ import { type Partition, type Statements, tablesOf } from './partitions.ts';
 /** In `_data`: where the list of segments is, and how far apart the pages of two segments begin. */
 const structureId = 10;
 const idsASegment = 2 ** 37;
+const idOf = (segment: number, page: number) => segment * idsASegment + page;
 /** A page begins with two numbers of two bytes: where its first row is, and where its list of terms. */
 const headBytes = 4;
 /** In `_idx`, the terms of the main index begin with this. */
@@ -97,27 +98,27 @@ export class FtsIndex extends TermIndex {
     const wanted = Buffer.from(mainIndex + term);
     const placeOf = pattern === undefined ? undefined : this.#placesOf(pattern);
     const { terms } = tablesOf(this.#partition);
-    // What comes before the first page is merged into another segment already.
-    const pages = this.#sql.of<
-      [{ segment: number; wanted: Buffer; first: number; last: number }],
-      { id: number; block: Buffer }
-    >(
-      `SELECT id, block FROM ${terms}_data WHERE id BETWEEN @segment * ${idsASegment} + max(@first, coalesce(
-         (SELECT pgno >> 1 FROM ${terms}_idx WHERE segid = @segment AND term <= @wanted ORDER BY term DESC LIMIT 1), 0))
-       AND @segment * ${idsASegment} + @last ORDER BY id`,
+    const pageOf = this.#sql.of<[number, Buffer], { page: number }>(
+      `SELECT pgno >> 1 AS page FROM ${terms}_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1`,
     );
-    for (const segment of this.#segments) {
+    const read = this.#sql
+      .of<[number, number], [id: number, block: Buffer]>(
+        `SELECT id, block FROM ${terms}_data WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
+    for (const { segment, first, last } of this.#segments) {
+      // What comes before the first page is merged into another segment already.
+      const begin = idOf(segment, Math.max(first, pageOf.get(segment, wanted)?.page ?? 0));
       let place: TermPlace = 'before';
-      let next: number | undefined;
-      for (const { id, block } of pages.iterate({ ...segment, wanted })) {
-        if (id !== (next ?? id)) throw damagedIndex();
+      let next = begin;
+      for (const [id, block] of read.iterate(begin, idOf(segment, last))) {
+        if (id !== next) throw damagedIndex();
         next = id + 1;
         place = readPage(block, { wanted, prefix, placeOf, isWanted: place === 'wanted' }, found);
         if (place === 'beyond') break;
       }
       // A segment that is merged into another has no pages any more.
-      const end = segment.segment * idsASegment + segment.last + 1;
-      if (place !== 'beyond' && next !== end && segment.last > 0) throw damagedIndex();
+      if (place !== 'beyond' && next <= idOf(segment, last) && last > 0) throw damagedIndex();
     }
     return pattern !== undefined && this.#budget.isSpent ? undefined : found;
   }

@@ -9,6 +9,7 @@ import { resultOf } from '../fair-queue.ts';
 import { toAcknowledged, toCleared } from '../history-rows.ts';
 import {
   emptyPage,
+  type FoundRow,
   type LogPart,
   type LogPlace,
   type LogRange,
@@ -22,13 +23,13 @@ import { findById, rowAtOrAfter } from './log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite, rowsInTimes } from './row-minutes.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
-import { readState, SearchableRow } from './searchable-row.ts';
+import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { StateIndex, type StateRows, stateRows } from './state-index.ts';
 
 /** Usually few notifications are live or acknowledged. Many are cleared, and many values may match a pattern: for pages, testing rows is faster. */
 const ofPages: StoreTerms = { later: ['live', 'acknowledged'], patterns: false };
-/** Rows read at once by their numbers. */
-const rowsAtOnce = 64;
+/** Rows read at once by their numbers: a usual page, and the one that shows that there is a next. */
+const rowsAtOnce = 51;
 /** The time is checked after so many rows. */
 const rowsACheck = 256;
 
@@ -60,6 +61,9 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #isOver: () => boolean;
   readonly #tokenNames = new Map<string, string>();
   #looked = 0;
+  /** The rows that were last read at once, and their states once one is asked for. */
+  #together: readonly number[] = [];
+  #stateOfRow: ReadonlyMap<number, RowState> = new Map();
 
   constructor(
     connection: LogConnection,
@@ -117,15 +121,23 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   matches(row: NotificationRow, { partition }: SqlitePart): boolean {
-    return this.#matches(new SearchableRow(this.#connection, row, partition));
+    return this.#matches(new SearchableRow(this.#connection, row, partition, this.#stateOf));
   }
 
   levelOf(row: NotificationRow, { partition }: SqlitePart): string {
     return this.#connection.reader.text(row.level, partition);
   }
 
-  toRecord(row: NotificationRow, { partition }: SqlitePart): HistoryRecord {
-    return toRecord(this.#connection, row, partition, this.#tokenNames);
+  toRecords(found: readonly FoundRow<NotificationRow, SqlitePart>[]): HistoryRecord[] {
+    const { tenant } = this;
+    return [...Map.groupBy(found, ({ part }) => part.partition)].flatMap(([partition, of]) =>
+      toRecords(
+        this.#connection,
+        { tenant, partition },
+        of.map(({ row }) => row),
+        this.#tokenNames,
+      ),
+    );
   }
 
   placeAt(row: number): LogPlace | undefined {
@@ -140,6 +152,14 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     }
     return undefined;
   }
+
+  readonly #stateOf = (row: number, partition: Partition): RowState => {
+    if (!this.#stateOfRow.has(row)) {
+      const rows = this.#together.includes(row) ? this.#together : [row];
+      this.#stateOfRow = readStates(this.#sql, { tenant: this.tenant, partition }, rows);
+    }
+    return this.#stateOfRow.get(row) as RowState;
+  };
 
   #indexOf(partition: Partition): StateIndex {
     // Once spent, it stays so: to try again would take as long.
@@ -190,6 +210,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     for (;;) {
       const numbers = rows.last(rowsAtOnce, { low, high });
       if (numbers.length === 0) return;
+      this.#together = numbers;
       yield* read.all(`[${numbers.join()}]`, this.tenant, ...times);
       high = (numbers[0] as number) - 1;
     }
@@ -232,34 +253,41 @@ export function findRecord(
   const { partition } = found;
   const select = selectRows(tablesOf(partition).log, 'WHERE n.row = ?');
   const row = connection.sql.of<[number], NotificationRow>(select).get(found.row);
-  return row && toRecord(connection, row, partition);
+  return row && toRecords(connection, { tenant, partition }, [row])[0];
 }
 
-function toRecord(
+function toRecords(
   { sql, reader }: LogConnection,
-  row: NotificationRow,
-  partition: Partition,
+  { tenant, partition }: { readonly tenant: TenantId; readonly partition: Partition },
+  rows: readonly NotificationRow[],
   tokenNames = new Map<string, string>(),
-): HistoryRecord {
-  const notification = reader.notification(row, partition);
-  const { tokenId } = notification;
-  let tokenName = tokenNames.get(tokenId);
-  if (tokenName === undefined) {
-    const token = sql
-      .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
-      .get(row.tenant, tokenId);
-    // The record of a deleted token stays. Without one, the id still tells senders apart.
-    tokenName = token?.name ?? tokenId;
-    tokenNames.set(tokenId, tokenName);
-  }
-  const { shown, expired, cleared, ...state } = readState(sql, row, partition);
-  return {
-    ...notification,
-    tokenName,
-    cleared: toCleared(state),
-    acknowledged: toAcknowledged(state),
-    receipts: { shown, expired, cleared },
-  };
+): HistoryRecord[] {
+  const states = readStates(
+    sql,
+    { tenant, partition },
+    rows.map(({ row }) => row),
+  );
+  return rows.map((row) => {
+    const notification = reader.notification(row, partition);
+    const { tokenId } = notification;
+    let tokenName = tokenNames.get(tokenId);
+    if (tokenName === undefined) {
+      const token = sql
+        .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
+        .get(tenant, tokenId);
+      // The record of a deleted token stays. Without one, the id still tells senders apart.
+      tokenName = token?.name ?? tokenId;
+      tokenNames.set(tokenId, tokenName);
+    }
+    const { shown, expired, cleared, ...state } = states.get(row.row) as RowState;
+    return {
+      ...notification,
+      tokenName,
+      cleared: toCleared(state),
+      acknowledged: toAcknowledged(state),
+      receipts: { shown, expired, cleared },
+    };
+  });
 }
 
 const selectRows = (log: string, where: string) => `SELECT ${entryColumns} FROM ${log} n ${where}`;

@@ -1,7 +1,7 @@
 /** A stored notification as a query tests it: a field is read from its row only if the query asks for it. */
-import type { HistoryRecord } from '#core/ports.ts';
+import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, acknowledgedJoin, type StateRow } from '../history-rows.ts';
+import { acknowledgedColumns, type StateRow } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { type LogConnection, type NotificationRow, uuidToText } from './rows.ts';
 
@@ -9,12 +9,18 @@ export class SearchableRow implements SearchableNotification {
   readonly #connection: LogConnection;
   readonly #row: NotificationRow;
   readonly #partition: Partition;
-  #known: RowState | undefined;
+  readonly #stateOf: (row: number, partition: Partition) => RowState;
 
-  constructor(connection: LogConnection, row: NotificationRow, partition: Partition) {
+  constructor(
+    connection: LogConnection,
+    row: NotificationRow,
+    partition: Partition,
+    stateOf: (row: number, partition: Partition) => RowState,
+  ) {
     this.#connection = connection;
     this.#row = row;
     this.#partition = partition;
+    this.#stateOf = stateOf;
   }
 
   get receivedAt() {
@@ -66,30 +72,41 @@ export class SearchableRow implements SearchableNotification {
   }
 
   get #state() {
-    this.#known ??= readState(this.#connection.sql, this.#row, this.#partition);
-    return this.#known;
+    return this.#stateOf(this.#row.row, this.#partition);
   }
 }
 
-type RowState = StateRow & HistoryRecord['receipts'];
+export type RowState = StateRow & HistoryRecord['receipts'];
 
-/** What happened to a notification since it was stored. */
-export function readState(
+const unchanged: RowState = {
+  ...{ cleared_at: null, cleared_by: null, cleared_reason: null },
+  ...{ acknowledged_at: null, acknowledged_by: null, acknowledged_note: null },
+  ...{ shown: 0, expired: 0, cleared: 0 },
+};
+
+/** What happened to notifications of a partition since they were stored, by their rows. */
+export function readStates(
   sql: Statements,
-  { tenant, row }: Pick<NotificationRow, 'tenant' | 'row'>,
-  partition: Partition,
-): RowState {
-  let select = selects.get(partition);
-  if (select === undefined) {
-    const { state, receipts } = tablesOf(partition);
-    select = `SELECT s.cleared_at, s.cleared_by, s.cleared_reason, ${acknowledgedColumns},
-         count(r.shown_at) AS shown, count(r.expired_at) AS expired, count(r.cleared_at) AS cleared
-       FROM (SELECT ? AS tenant, ? AS row) n LEFT JOIN ${state} s ON s.row = n.row ${acknowledgedJoin}
-       LEFT JOIN ${receipts} r ON r.row = n.row`;
-    selects.set(partition, select);
-  }
-  return sql.of<[number, number], RowState>(select).get(tenant, row) as RowState;
+  { tenant, partition }: { readonly tenant: TenantId; readonly partition: Partition },
+  rows: readonly number[],
+): ReadonlyMap<number, RowState> {
+  const { state, receipts } = tablesOf(partition);
+  const numbers = `[${rows.join()}]`;
+  const read = (select: string, ...values: number[]) =>
+    sql.of<(number | string)[], { row: number } & Partial<RowState>>(select).all(...values, numbers);
+  const states = new Map(rows.map((row) => [row, unchanged]));
+  for (const { row, ...found } of [
+    ...read(`SELECT row, cleared_at, cleared_by, cleared_reason FROM ${state} WHERE ${among}`),
+    ...read(
+      `SELECT row, ${acknowledgedColumns} FROM acknowledgements a WHERE tenant = ? AND ${among}`,
+      tenant,
+    ),
+    ...read(`SELECT row, count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared
+      FROM ${receipts} WHERE ${among} GROUP BY row`),
+  ])
+    states.set(row, { ...(states.get(row) ?? unchanged), ...found });
+  return states;
 }
 
-/** Composing the text takes as long as the statement. */
-const selects = new WeakMap<Partition, string>();
+/** The rows of a statement's last parameter. */
+const among = 'row IN (SELECT value FROM json_each(?))';
