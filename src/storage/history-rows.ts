@@ -23,28 +23,49 @@ export interface EntryColumns {
   readonly message: string | null;
 }
 
-/** The columns of a notification that are the same in both stores. */
-export interface NotificationColumns {
+/** The columns of a notification that are the same in both stores; `Text`: what a store has of a text that many rows share. */
+export interface NotificationColumns<Text> {
   readonly title: string;
   readonly message: string;
+  readonly level: Text;
   readonly rank: number;
+  readonly sent_level: Text | null;
   readonly sent_ttl: number | null;
+  readonly ip: Text | null;
+  readonly host: Text | null;
+  readonly key: Text | null;
   readonly url: string | null;
+  readonly source_ip: Text;
+  readonly token_id: Text;
   readonly throttle_count: number;
 }
 
 /** The fields of a notification whose columns are the same in both stores. */
-export const sharedFields = (row: NotificationColumns & Pick<EntryColumns, 'position' | 'at'>) => ({
-  kind: 'notification' as const,
-  position: row.position,
-  receivedAt: row.at,
-  title: row.title,
-  message: row.message,
-  rank: row.rank,
-  sentTtl: row.sent_ttl,
-  url: row.url,
-  throttleCount: row.throttle_count,
-});
+export function sharedFields<Text>(
+  row: NotificationColumns<Text> & Pick<EntryColumns, 'position' | 'at'>,
+  textOf: (stored: Text) => string,
+) {
+  const optional = (stored: Text | null) => (stored === null ? null : textOf(stored));
+  const level = textOf(row.level);
+  return {
+    kind: 'notification' as const,
+    position: row.position,
+    receivedAt: row.at,
+    title: row.title,
+    message: row.message,
+    level,
+    rank: row.rank,
+    sentLevel: optional(row.sent_level) ?? level,
+    sentTtl: row.sent_ttl,
+    ip: optional(row.ip),
+    host: optional(row.host),
+    key: optional(row.key),
+    url: row.url,
+    sourceIp: textOf(row.source_ip),
+    tokenId: textOf(row.token_id),
+    throttleCount: row.throttle_count,
+  };
+}
 
 /** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {

@@ -26,19 +26,9 @@ export const usualTimeouts: Timeouts = {
 /** A transaction that sits idle this long is ended: its process hangs. */
 const idleInTransactionMs = 10_000;
 
-const int8 = 20;
-const numeric = 1700;
-
-/** Whole numbers come as numbers: none that Belfry stores is above 2^53. */
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    if (oid === int8 || oid === numeric) return Number;
-    return (pg.types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown)(
-      oid,
-      format,
-    );
-  },
-} as pg.CustomTypesConfig;
+/** Whole numbers (bigint and numeric) come as numbers: none that Belfry stores is above 2^53. */
+const types = new pg.TypeOverrides();
+for (const oid of [20, 1700]) types.setTypeParser(oid, Number);
 
 export interface PoolOptions extends Timeouts {
   /** As in postgres://user:password@host/database. */

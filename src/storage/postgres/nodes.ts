@@ -14,24 +14,18 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
   /** What the database has of this node, as {@link rowsOf} has it; undefined: that is not known. */
   let reported: ReadonlyMap<string, string> | undefined;
 
-  const write = async (rows: readonly string[]) => {
-    if (rows.length === 0) return;
+  const write = async (changed: readonly string[], gone: readonly string[]) => {
+    if (changed.length + gone.length === 0) return;
     await writes.query(
       'all',
-      `INSERT INTO node_panels (node, tenant, panel_id, lag, client, address)
+      `WITH gone AS (
+         DELETE FROM node_panels p USING jsonb_to_recordset($3) r(tenant bigint, panel_id text)
+         WHERE p.node = $1 AND p.tenant = r.tenant AND p.panel_id = r.panel_id
+       ) INSERT INTO node_panels (node, tenant, panel_id, lag, client, address)
        SELECT $1, r.* FROM jsonb_to_recordset($2) r(tenant bigint, panel_id text, lag bigint, client text, address text)
        ON CONFLICT (tenant, panel_id, node) DO UPDATE
        SET lag = excluded.lag, client = excluded.client, address = excluded.address`,
-      [node, `[${rows.join()}]`],
-    );
-  };
-  const remove = async (rows: readonly string[]) => {
-    if (rows.length === 0) return;
-    await writes.query(
-      'all',
-      `DELETE FROM node_panels p USING jsonb_to_recordset($2) r(tenant bigint, panel_id text)
-       WHERE p.node = $1 AND p.tenant = r.tenant AND p.panel_id = r.panel_id`,
-      [node, `[${rows.join()}]`],
+      [node, `[${changed.join()}]`, `[${gone.join()}]`],
     );
   };
 
@@ -51,8 +45,10 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       const before = reported;
       reported = undefined;
       if (!before) await writes.query('all', 'DELETE FROM node_panels WHERE node = $1', [node]);
-      await write([...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row));
-      await remove([...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row));
+      await write(
+        [...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row),
+        [...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row),
+      );
       reported = rows;
     },
 

@@ -21,17 +21,10 @@ export interface EntryRow extends EntryColumns {
   readonly route: Route;
 }
 
-export interface NotificationRow extends EntryRow, NotificationColumns {
+export interface NotificationRow extends EntryRow, NotificationColumns<string> {
   readonly message: string;
-  readonly level: string;
   readonly ttl: number;
-  readonly sent_level: string | null;
   readonly expires_at: number | null;
-  readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
-  readonly source_ip: string;
-  readonly token_id: string;
   readonly throttled_on: string | null;
 }
 
@@ -75,17 +68,10 @@ export function toEntry(row: EntryRow): Entry {
 
 export function toNotification(row: NotificationRow): Notification {
   return {
-    ...sharedFields(row),
+    ...sharedFields(row, (text) => text),
     id: row.id,
-    level: row.level,
     ttl: row.ttl,
-    sentLevel: row.sent_level ?? row.level,
     expiresAt: row.expires_at,
-    ip: row.ip,
-    host: row.host,
-    key: row.key,
-    sourceIp: row.source_ip,
-    tokenId: row.token_id,
     route: row.route,
     throttledOn: row.throttled_on,
   };

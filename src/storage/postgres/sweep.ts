@@ -30,18 +30,9 @@ export function createSweep(
       `WITH clock AS (
          SELECT own, CASE WHEN $3 THEN own ELSE least(own, here) END AS now, here FROM (
            SELECT $1::bigint AS own, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS here) t
-       ), retries AS (
-         DELETE FROM idempotency WHERE (tenant, key) IN (
-           SELECT tenant, key FROM idempotency WHERE expires_at <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1
-       ), expired AS (
-         DELETE FROM live WHERE (tenant, rank, position) IN (
-           SELECT tenant, rank, position FROM live WHERE expires_at <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1
-       ), throttled AS (
-         DELETE FROM throttles WHERE (tenant, name) IN (
-           SELECT tenant, name FROM throttles WHERE until <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING 1
+       ), retries AS (${deleteExpired('idempotency', 'tenant, key', 'expires_at')}
+       ), expired AS (${deleteExpired('live', 'tenant, rank, position', 'expires_at')}
+       ), throttled AS (${deleteExpired('throttles', 'tenant, name', 'until')}
        ) SELECT (SELECT count(*) FROM retries) + (SELECT count(*) FROM expired) + (SELECT count(*) FROM throttled) AS count,
            own - here AS ahead FROM clock`,
       [now, sweptAtOnce, trustsOwnClock],
@@ -56,3 +47,7 @@ export function createSweep(
   };
   return { sweep, clockAheadMs: () => aheadMs };
 }
+
+const deleteExpired = (table: string, key: string, until: string) =>
+  `DELETE FROM ${table} WHERE (${key}) IN (
+     SELECT ${key} FROM ${table} WHERE ${until} <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`;

@@ -23,17 +23,10 @@ export interface EntryRow extends EntryColumns {
   readonly route: number;
 }
 
-export interface NotificationRow extends EntryRow, NotificationColumns {
+export interface NotificationRow extends EntryRow, NotificationColumns<StoredText> {
   readonly message: string;
-  readonly level: StoredText;
   readonly ttl: number | null;
-  readonly sent_level: StoredText | null;
   readonly lasts: number | null;
-  readonly ip: StoredText | null;
-  readonly host: StoredText | null;
-  readonly key: StoredText | null;
-  readonly source_ip: StoredText;
-  readonly token_id: StoredText;
   readonly throttled_on: Buffer | null;
 }
 
@@ -101,19 +94,11 @@ export class RowReader {
   }
 
   notification(row: NotificationRow, partition: PartitionName): Notification {
-    const level = this.text(row.level, partition);
     return {
-      ...sharedFields(row),
+      ...sharedFields(row, (stored) => this.text(stored, partition)),
       id: joinId(row.id_time, row.id_rest),
-      level,
       ttl: row.ttl ?? row.lasts ?? 0,
-      sentLevel: this.text(row.sent_level, partition) ?? level,
       expiresAt: row.lasts === null ? null : row.at + row.lasts,
-      ip: this.text(row.ip, partition),
-      host: this.text(row.host, partition),
-      key: this.text(row.key, partition),
-      sourceIp: this.text(row.source_ip, partition),
-      tokenId: this.text(row.token_id, partition),
       route: this.routes.get(row.tenant, row.route),
       throttledOn: row.throttled_on === null ? null : uuidToText(row.throttled_on),
     };
