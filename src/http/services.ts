@@ -60,6 +60,8 @@ export interface Services {
     queueDepth(): number;
     /** On PostgreSQL: how far this node's clock is ahead of the database's. */
     readonly clockAheadMs?: () => number;
+    /** On PostgreSQL: entries of the log that are not indexed for searches yet. */
+    readonly indexBacklog?: () => number;
   };
   /** The text at an https URL, at most 64 KiB. @throws Error when there is none in time. */
   readonly fetchText: (url: string) => Promise<string>;

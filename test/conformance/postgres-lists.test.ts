@@ -1,5 +1,6 @@
 /** The lists of rows by term that PostgreSQL searches: in whatever state they are, they say what the rows say. */
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Query } from '#core/search/search-query.ts';
 import { openPostgres, type PostgresOptions } from '#storage/postgres/open.ts';
 import { TermLists } from '#storage/postgres/term-lists.ts';
@@ -23,6 +24,7 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     return { url: own, storage };
   }
   const closeAll = () => Promise.all(opened.splice(0).map((storage) => storage.close()));
+  afterEach(async () => void (await closeAll()));
 
   const select = async <Row>(url: string, text: string, values: readonly unknown[] = []) =>
     withClient(url, async (client) => {
@@ -102,7 +104,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     // The index of words that older versions had.
     await storage.retain?.(async () => undefined);
     expect(await select(url, "SELECT to_regclass('log_terms') AS index")).toEqual([{ index: null }]);
-    await closeAll();
   });
 
   test('whatever ends like the name of a flag is looked up, and what is excluded is not found at the border of partitions', async () => {
@@ -120,7 +121,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     expect(await found({ kind: 'host', patterns: ['web.all'] })).toEqual(expected((n) => n % 5 === 0));
     const error: Query = { kind: 'level', names: ['error'] };
     expect(await found({ kind: 'not', term: error })).toEqual(expected((n) => n % 2 === 1));
-    await closeAll();
   });
 
   test('fewer rows at once where texts are long', async () => {
@@ -134,7 +134,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     );
     expect(Number(blocks[0]?.rows)).toBeLessThan(300);
     await expectTrueLists(url);
-    await closeAll();
   });
 
   test('two nodes at once list each row once', async () => {
@@ -149,7 +148,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       );
       expect(await expectTrueLists(url)).toBeGreaterThanOrEqual(600);
     });
-    await closeAll();
   });
 
   test('a row is listed after its transaction has ended, and no sooner; a search finds it from then on', async () => {
@@ -174,7 +172,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     const lists = await select(url, "SELECT 1 FROM block_lists WHERE tenant = 1 AND term = 'late'");
     expect(lists).toHaveLength(1);
     expect((await storage.history.search(2, late, { limit: 9, now })).records).toEqual([]);
-    await closeAll();
   });
 
   test('go with their partition', async () => {
@@ -191,6 +188,148 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       for (const table of ['term_lists', 'block_lists', 'term_blocks'])
         expect(await select(url, `SELECT 1 FROM ${table} WHERE low < $1`, [kept?.low])).toEqual([]);
     });
-    await closeAll();
+  });
+
+  /** As if so much time had passed. */
+  function timeMachine() {
+    let aheadMs = 0;
+    const real = performance.now.bind(performance);
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => real() + aheadMs);
+    onTestFinished(() => void spy.mockRestore());
+    return (ms: number) => {
+      aheadMs += ms;
+    };
+  }
+
+  /** From now on, making the list of a term takes `ms`; returns what makes it fast again. */
+  async function slowLists(url: string, ms: number) {
+    await select(
+      url,
+      `CREATE FUNCTION wait_a_moment() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(${ms / 1000}); RETURN new; END'`,
+    );
+    await select(
+      url,
+      'CREATE TRIGGER wait BEFORE INSERT ON block_lists FOR EACH ROW EXECUTE FUNCTION wait_a_moment()',
+    );
+    return () => select(url, 'DROP TRIGGER wait ON block_lists');
+  }
+
+  test('that do not keep up are counted, and the operator learns which transaction holds them up', async () => {
+    const warnings: string[] = [];
+    const { url, storage } = await open({ blockRows: 10, onWarning: (message) => warnings.push(message) });
+    const pass = timeMachine();
+    const own = new URL(server());
+    own.searchParams.set('application_name', 'dump');
+    await withClient(own.href, async (client) => {
+      const { rows } = await client
+        .query('BEGIN; SELECT pg_current_xact_id()')
+        .then(() => client.query('SELECT pg_backend_pid() AS pid'));
+      const oldest = 'SELECT pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id() AS it';
+      await eventually(async () => expect((await client.query(oldest)).rows).toEqual([{ it: true }]));
+      await add(storage, 150);
+      for (const _ of [1, 2, 3]) {
+        pass(200_000);
+        await storage.indexNext?.();
+      }
+      const [{ last } = { last: '' }] = await select<{ last: string }>(
+        url,
+        'SELECT last_value AS last FROM log_row',
+      );
+      expect(storage.indexBacklog?.()).toBe(Number(last));
+      expect(warnings).toEqual([]);
+      for (const _ of [1, 2]) {
+        pass(200_000);
+        await storage.indexNext?.();
+      }
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          `^searches get slower: ${last} .* transaction .* end it \\(process ${rows[0].pid}, application "dump", database postgres\\)$`,
+        ),
+      ]);
+      await client.query('COMMIT');
+    });
+    await listAll(storage, url, 150);
+    await storage.indexNext?.();
+    expect(storage.indexBacklog?.()).toBeLessThan(10);
+    pass(400_000);
+    await storage.indexNext?.();
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('of fewer rows at once after a time-out, and of more again when that is fast', async () => {
+    const { url, storage } = await open({
+      partitionRows: 500,
+      blockRows: 64,
+      timeouts: { statementMs: 1_000 },
+    });
+    await add(storage, 64);
+    const quicken = await slowLists(url, 20);
+    const sizes = async () =>
+      (await select<{ rows: string }>(url, 'SELECT high - low AS rows FROM term_blocks ORDER BY low')).map(
+        ({ rows }) => Number(rows),
+      );
+    await eventually(async () => {
+      await storage.indexNext?.();
+      expect(await sizes()).not.toEqual([]);
+    });
+    expect((await sizes())[0]).toBeLessThan(64);
+    await quicken();
+    await add(storage, 300);
+    await listAll(storage, url, 300);
+    expect(Math.max(...(await sizes()))).toBe(64);
+    await expectTrueLists(url);
+  });
+
+  test('that are being made hold up a server that stops for one short statement', async () => {
+    const timeouts = { statementMs: 60_000, answerMs: 60_000 };
+    const { url, storage } = await open({ partitionRows: 500, blockRows: 64, timeouts });
+    await add(storage, 64);
+    await slowLists(url, 60_000);
+    const texts = textsSent();
+    let calls = 0;
+    const next = async () => {
+      calls += 1;
+      expect(await storage.indexNext?.()).toBe(true);
+    };
+    // The first sets a mark.
+    await eventually(next);
+    await eventually(next);
+    expect(texts().filter((text) => text.includes('list_terms'))).toHaveLength(calls);
+  });
+
+  /** Returns the texts of the statements since this call. */
+  function textsSent(): () => string[] {
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => void spy.mockRestore());
+    const calls = spy.mock.calls as unknown as [string | pg.QueryConfig][];
+    return () => calls.map(([config]) => (typeof config === 'string' ? config : config.text));
+  }
+
+  /** How many rows of a table or index were read, by all who have disconnected. */
+  const readOf = async (url: string, table: string) => {
+    const [found] = await select<{ read: string }>(
+      url,
+      `SELECT seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid) AS read
+       FROM pg_stat_user_tables t WHERE relname = $1`,
+      [table],
+    );
+    return Number(found?.read);
+  };
+
+  test('are merged in time that grows with them, also while what was deleted is kept for others', async () => {
+    const { url, storage } = await open({ partitionRows: 500, blockRows: 10 });
+    await add(storage, 600);
+    await withClient(url, async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+      await listAll(storage, url, 600);
+      const [partition] = await select<{ merged: boolean }>(
+        url,
+        'SELECT merged FROM partitions ORDER BY low LIMIT 1',
+      );
+      expect(partition?.merged).toBe(true);
+      await closeAll();
+      expect(await readOf(url, 'block_lists')).toBeLessThan(20_000);
+    });
+    await expectTrueLists(url);
   });
 });

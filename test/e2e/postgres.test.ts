@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { describeWithOwnPostgres } from '../support/with-postgres.ts';
+import { readExposition, samplesOf } from './metrics-format.ts';
 
 describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (postgres) => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-nodes-'));
@@ -18,6 +19,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
     env = {
       BELFRY_DATABASE_URL: await createDatabase(postgres().url),
       BELFRY_KEY_FILE: join(folder, 'belfry.key'),
+      BELFRY_METRICS_TOKEN: 'operators-only',
     };
     one = await TestServer.start(env);
     two = await TestServer.start(env);
@@ -73,6 +75,16 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       ];
       expect(second.json).toEqual(first.json);
     });
+  });
+
+  test('metrics of each node say how many notifications are not indexed', async () => {
+    const token = await one.token({ tenant: 'counted' });
+    await one.notify(token, { title: 'T', message: 'M' });
+    for (const node of [one, two])
+      await eventually(async () => {
+        const { text } = await node.call('GET', '/metrics', { token: 'operators-only' });
+        expect(samplesOf(readExposition(text)).belfry_index_backlog).toBeGreaterThan(0);
+      });
   });
 
   test('a token that is revoked on one node is refused by the other within a second or so, and its streams end', async () => {

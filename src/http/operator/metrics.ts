@@ -69,12 +69,18 @@ export function serverRegistry(
   gauge('bus_connected', '1 while this node wakes the others; else they find what is new later.', () =>
     services.bus.problem() === undefined ? 1 : 0,
   );
-  const { clockAheadMs } = services.storage;
+  const { clockAheadMs, indexBacklog } = services.storage;
   if (clockAheadMs)
     gauge(
       'clock_ahead_seconds',
       "How far this node's clock is ahead of the database's; negative when it is behind.",
       () => clockAheadMs() / 1000,
+    );
+  if (indexBacklog)
+    gauge(
+      'index_backlog',
+      'Stored notifications that are not indexed yet; searches read them one by one.',
+      indexBacklog,
     );
   return registry;
 }

@@ -62,11 +62,6 @@ export class Connections {
     return run().catch((error: unknown) => (isMissingTable(error) ? run() : Promise.reject(error)));
   }
 
-  /** The same without preparing it. */
-  queryOnce<Row>(scope: Scope, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.run(scope, async (client) => (await client.query(text, [...values])).rows as Row[]);
-  }
-
   #wait(): Promise<void> {
     if (this.#waiting.size >= mostWaiting) throw tooMuch();
     return new Promise<void>((resolve, reject) => {

@@ -7,6 +7,7 @@ import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, transaction, usualTimeouts } from './database.ts';
 import { createPostgresHistory } from './history.ts';
+import { createIndexing, blockRows as usualBlockRows } from './indexing.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
@@ -16,7 +17,6 @@ import { createRetain } from './retention.ts';
 import { checkSettings } from './settings.ts';
 import { createPostgresStatistics } from './statistics.ts';
 import { createSweep } from './sweep.ts';
-import { listNext, blockRows as usualBlockRows } from './term-lists.ts';
 
 const closeMs = 10_000;
 /** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */
@@ -92,7 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     ...createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
-    indexNext: () => listNext(writes, blockRows),
+    ...createIndexing(writes, blockRows, warn),
     retain: createRetain(lane(lanes.lease), writes),
     queueDepth: () => queue.depth,
     problem: () => queue.problem,
@@ -135,7 +135,8 @@ async function checkIdentity(client: pg.ClientBase): Promise<void> {
 /** How the directory reaches PostgreSQL. */
 function createExecutor(reads: Connections, write: LogWrite): SqlExecutor {
   return {
-    read: ({ sql, parameters }, tenant) => reads.queryOnce(tenant ?? 'all', sql, parameters),
+    read: ({ sql, parameters }, tenant) =>
+      reads.run(tenant ?? 'all', async (client) => (await client.query(sql, [...parameters])).rows),
     write: (queries, tenant) =>
       write(tenant ?? 'all', 0, (client) =>
         transaction(client, async () => {

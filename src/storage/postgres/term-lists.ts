@@ -1,15 +1,10 @@
-/** Lists of the rows that have a term: what a search reads of them, and how they are made (migration 0019). */
+/** Lists of the rows that have a term: what a search reads of them (migration 0019). */
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import type { TermExpression } from '#core/search/term-expression.ts';
 import { type IndexedRows, RowSet } from '../row-set.ts';
 import { type SingleTerm, TermIndex } from '../term-index.ts';
 import type { Connections } from './connections.ts';
-
-/** Rows whose lists are made together, usually; at most 32,767. A search tests those that are in no list yet. */
-export const blockRows = 8_192;
-/** Bounds how long it takes to make the lists of a block whose texts are long. */
-const termsABlock = 500_000;
 
 /** What PostgreSQL keeps beside its term. Longer lists are only read where they are needed. */
 export const shortLists = { lists: 100, bytes: 1_900 };
@@ -108,12 +103,4 @@ export class TermLists extends TermIndex {
     }
     return true;
   }
-}
-
-/** Makes the next lists, or merges some; answers whether there may be more to do. */
-export async function listNext(connections: Connections, rows: number): Promise<boolean> {
-  const text = 'SELECT list_terms($1, $2) AS more';
-  const list = () => connections.query<{ more: boolean | null }>('all', text, [rows, termsABlock]);
-  // null: this call set a mark, or transactions that began before the mark still run.
-  return (await list())[0]?.more ?? (await list())[0]?.more ?? false;
 }

@@ -39,10 +39,73 @@ CREATE FUNCTION bits_of(places bytea, bytes integer) RETURNS bytea LANGUAGE sql 
   ) b ON b.byte = n
 $$;
 
--- Lists the terms of the next block: of `block_rows` rows, or fewer if they have very many terms. The newest partition comes first; before older ones,
--- some lists of a full partition are merged, or of a dropped one taken out. False: there is nothing to do, or another node does it; null: call again, as
--- a mark was set, or transactions that began before it still run. A writer has a transaction id before it takes the number of a row. The mark is a row number and
--- a later transaction id: once all earlier transactions have ended, each row below is stored, or never will be. What a crash or a fail-over takes back, it takes from the mark too.
+-- Merges some lists of the newest partition that is full and whose blocks are all listed; false: there is none. A search reads both
+-- tables, so a term moves with all its lists, and terms move in their order: a step goes on after the last one, and passes no dead rows.
+CREATE FUNCTION merge_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  full_low bigint := (SELECT p.low FROM partitions p WHERE NOT p.merged AND p.listed = p.high ORDER BY p.low DESC LIMIT 1);
+  after_tenant bigint;
+  after_term text COLLATE "C";
+  last_tenant bigint;
+  last_term text COLLATE "C";
+BEGIN
+  SELECT tenant, term INTO after_tenant, after_term FROM term_lists WHERE low = full_low ORDER BY tenant DESC, term DESC LIMIT 1;
+  after_tenant := coalesce(after_tenant, 0);
+  after_term := coalesce(after_term, '');
+  SELECT tenant, term INTO last_tenant, last_term FROM block_lists WHERE low = full_low AND (tenant, term) > (after_tenant, after_term)
+    ORDER BY tenant, term OFFSET most_lists LIMIT 1;
+  WITH taken AS (
+    DELETE FROM block_lists WHERE low = full_low AND (tenant, term) > (after_tenant, after_term)
+      AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, '')) RETURNING *
+  ) INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY tenant, term;
+  IF NOT FOUND THEN
+    UPDATE partitions p SET merged = true, (first_at, last_at) = (
+      SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.low >= p.low AND b.low < p.high) WHERE p.low = full_low;
+  END IF;
+  RETURN full_low IS NOT NULL;
+END $$;
+
+-- Deletes some lists of a partition that was dropped; false: there are none.
+CREATE FUNCTION drop_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  -- The first block of a partition begins where that does.
+  block_low bigint := (SELECT b.low FROM (SELECT low, lag(high, 1, 0::bigint) OVER (ORDER BY low) AS earlier_high FROM partitions) p
+    JOIN term_blocks b ON b.low >= p.earlier_high AND b.low < p.low ORDER BY b.low LIMIT 1);
+BEGIN
+  DELETE FROM term_lists WHERE low = block_low AND (tenant, term) IN (
+    SELECT tenant, term FROM term_lists WHERE low = block_low ORDER BY tenant, term LIMIT most_lists);
+  IF NOT FOUND THEN
+    DELETE FROM block_lists WHERE low = block_low AND (tenant, term, block) IN (
+      SELECT tenant, term, block FROM block_lists WHERE low = block_low ORDER BY tenant, term, block LIMIT most_lists);
+  END IF;
+  IF NOT FOUND THEN
+    DELETE FROM term_blocks WHERE low = block_low;
+  END IF;
+  RETURN block_low IS NOT NULL;
+END $$;
+
+-- Lists the terms of rows from one on and below another, all of the partition that begins at `part_low`.
+CREATE FUNCTION list_block(part_low bigint, from_row bigint, end_row bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  log_part text := 'log_' || part_low;
+BEGIN
+  EXECUTE format('INSERT INTO block_lists SELECT tenant, $3, term, $1, int4send(($1 - $3)::integer)
+      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
+    FROM (
+      SELECT tenant, term, string_agg(int2send((row - $1)::smallint), '''') AS places
+      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $1 AND row < $2 OFFSET 0) t
+      GROUP BY tenant, term OFFSET 0
+    ) l ORDER BY tenant, term', log_part) USING from_row, end_row, part_low, ((end_row - from_row + 7) / 8)::integer;
+  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, min(at), max(at) FROM %I WHERE row >= $1 AND row < $2 AND cleared IS NULL', log_part)
+    USING from_row, end_row;
+  UPDATE partitions SET listed = end_row WHERE low = part_low;
+END $$;
+
+-- Does the next step for searches: lists a block of `block_rows` rows, or fewer if they have more than `most_terms` terms, in the newest
+-- partition first; before it lists older ones, it merges lists or deletes those of dropped partitions. False: there is nothing to do now, or another
+-- node does it; null: it has set a mark, and may be called again. A writer has a transaction id before it takes the number of a row. The mark is a row
+-- number and a later transaction id: once all earlier transactions have ended, each row below is stored, or never will be. What a crash or a
+-- fail-over takes back, it takes from the mark too.
 CREATE FUNCTION list_terms(block_rows bigint, most_terms bigint) RETURNS boolean LANGUAGE plpgsql
 SET work_mem = '64MB' SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
@@ -50,46 +113,18 @@ DECLARE
   mark text[] := (SELECT string_to_array(value, ' ') FROM meta WHERE name = 'list mark');
   snapshot pg_snapshot := pg_current_snapshot();
   part partitions;
-  full_low bigint;
   from_row bigint;
   end_row bigint;
   cut_row bigint;
-  bytes integer;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(1952805748) THEN
     RETURN false;
   END IF;
   SELECT p.* INTO part FROM partitions p WHERE coalesce(p.listed, p.low) < p.high AND least(coalesce(p.listed, p.low) + block_rows, p.high) <= next_row
     ORDER BY p.low DESC LIMIT 1;
-  IF part.low IS NULL OR part.high <= next_row THEN
-    SELECT p.low INTO full_low FROM partitions p WHERE NOT p.merged AND p.listed = p.high ORDER BY p.low DESC LIMIT 1;
-    IF FOUND THEN
-      -- Some at a time: a search reads both tables.
-      WITH next AS MATERIALIZED (SELECT DISTINCT tenant, term FROM block_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000),
-        taken AS (DELETE FROM block_lists b USING next n WHERE b.low = full_low AND b.tenant = n.tenant AND b.term = n.term RETURNING b.*)
-      INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY low, tenant, term;
-      IF NOT FOUND THEN
-        UPDATE partitions p SET merged = true, (first_at, last_at) = (
-          SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.low >= p.low AND b.low < p.high) WHERE p.low = full_low;
-      END IF;
-      RETURN true;
-    END IF;
-    -- The first block of a partition begins where that does.
-    SELECT b.low INTO full_low FROM term_blocks b WHERE NOT EXISTS (SELECT 1 FROM partitions p WHERE p.low <= b.low AND p.high > b.low) ORDER BY b.low LIMIT 1;
-    IF FOUND THEN
-      DELETE FROM term_lists WHERE low = full_low AND (tenant, term) IN (
-        SELECT tenant, term FROM term_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000);
-      IF NOT FOUND THEN
-        DELETE FROM block_lists WHERE low = full_low AND (tenant, term) IN (
-          SELECT DISTINCT tenant, term FROM block_lists WHERE low = full_low ORDER BY tenant, term LIMIT 20000);
-      END IF;
-      IF NOT FOUND THEN
-        DELETE FROM term_blocks WHERE low = full_low;
-      END IF;
-      RETURN true;
-    END IF;
-  END IF;
-  IF part.low IS NULL THEN
+  IF (part.low IS NULL OR part.high <= next_row) AND (merge_lists(4 * block_rows) OR drop_lists(4 * block_rows)) THEN
+    RETURN true;
+  ELSIF part.low IS NULL THEN
     RETURN false;
   END IF;
   from_row := coalesce(part.listed, part.low);
@@ -99,26 +134,30 @@ BEGIN
     INSERT INTO meta VALUES ('list mark', next_row || ' ' || pg_current_xact_id()) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
     RETURN NULL;
   ELSIF pg_snapshot_xmin(snapshot) <= mark[2]::xid8 THEN
-    RETURN NULL;
+    RETURN false;
   END IF;
   EXECUTE format('SELECT min(row) FROM (SELECT row, sum(length(terms)) OVER (ORDER BY row) AS terms FROM %I WHERE row >= $1 AND row < $2) t
-    WHERE terms > $3', 'log_' || part.low) INTO cut_row USING from_row, end_row, most_terms;
-  IF cut_row IS NOT NULL THEN
-    end_row := greatest(cut_row, from_row + 1);
-  END IF;
-  bytes := (end_row - from_row + 7) / 8;
-  EXECUTE format('INSERT INTO block_lists SELECT tenant, $3, term, $1, int4send(($1 - $3)::integer)
-      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
-    FROM (
-      SELECT tenant, term, string_agg(int2send((row - $1)::smallint), '''') AS places
-      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $1 AND row < $2 OFFSET 0) t
-      GROUP BY tenant, term OFFSET 0
-    ) l ORDER BY tenant, term', 'log_' || part.low) USING from_row, end_row, part.low, bytes;
-  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, min(at), max(at) FROM %I WHERE row >= $1 AND row < $2 AND cleared IS NULL', 'log_' || part.low)
-    USING from_row, end_row;
-  UPDATE partitions SET listed = end_row WHERE low = part.low;
+    WHERE terms > $3 AND row > $1', 'log_' || part.low) INTO cut_row USING from_row, end_row, most_terms;
+  PERFORM list_block(part.low, from_row, least(end_row, cut_row));
   RETURN true;
 END $$;
+
+-- How many rows are in no list yet.
+CREATE FUNCTION list_backlog() RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(least(p.high, s.next_row) - coalesce(p.listed, p.low)), 0)::bigint
+  FROM partitions p, (SELECT coalesce(pg_sequence_last_value('log_row'), 0) + 1 AS next_row) s WHERE coalesce(p.listed, p.low) < least(p.high, s.next_row)
+$$;
+
+-- What is known of the oldest transaction that `list_terms` waits for; null: none is older than those of nodes may be. Each role may see
+-- that it is there, but not since when those of other roles run.
+CREATE FUNCTION list_obstacle() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT concat_ws(', ', coalesce('process ' || l.pid, 'prepared: see pg_prepared_xacts'), 'application "' || a.application_name || '"',
+    'database ' || a.datname, 'open for ' || extract(epoch FROM clock_timestamp() - a.xact_start)::bigint || ' s')
+  FROM meta m CROSS JOIN pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE m.name = 'list mark' AND l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock'
+    AND age(l.transactionid) >= age(split_part(m.value, ' ', 2)::xid8::xid) AND coalesce(a.xact_start < clock_timestamp() - interval '20 seconds', true)
+  ORDER BY age(l.transactionid) DESC LIMIT 1
+$$;
 
 -- Drops the index of words that 0001-baseline.sql made, once all full partitions have lists: appends wait for it a tenth of a second at the most.
 CREATE FUNCTION drop_word_index() RETURNS void LANGUAGE plpgsql SET lock_timeout = '100ms' AS $$
