@@ -332,4 +332,38 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     });
     await expectTrueLists(url);
   });
+
+  test('of blocks are left alone by a search of other times, or of all times', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    for (let n = 0; n < 220; n++)
+      await storage.history.append(1, draft({ receivedAt: n, expiresAt: null }), null);
+    await listAll(storage, url, 220);
+    const blocksRead = async (query: Query, expected: number) => {
+      await closeAll();
+      const before = await readOf(url, 'term_blocks');
+      const { storage: again } = await open({ partitionRows: 50, blockRows: 10 }, url);
+      const { records } = await again.history.search(1, query, { limit: 300, now });
+      expect(records).toHaveLength(expected);
+      await closeAll();
+      return (await readOf(url, 'term_blocks')) - before;
+    };
+    // Of the newest partition, which is not full.
+    const newest = await blocksRead({ kind: 'all' }, 220);
+    expect(newest).toBeLessThan(5);
+    // And of the one in which the times begin.
+    expect(await blocksRead({ kind: 'after', at: 175 }, 45)).toBe(newest + 5);
+  });
+
+  test('are not needed to pass over many rows of others', async () => {
+    const { storage } = await open({ partitionRows: 20 });
+    const { history } = storage;
+    const [first, last] = [draft({ expiresAt: null }), draft({ expiresAt: null })];
+    await history.append(1, first, null);
+    for (let n = 0; n < 200; n++) await history.append(2, draft(), null);
+    await history.append(1, last, null);
+    const texts = textsSent();
+    const { records } = await history.search(1, { kind: 'all' }, { limit: 9, now });
+    expect(records.map(({ id }) => id)).toEqual([last.id, first.id]);
+    expect(texts().filter((text) => text.includes('test_rows'))).toHaveLength(2);
+  });
 });

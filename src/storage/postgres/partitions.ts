@@ -25,7 +25,10 @@ export interface PartitionInTimes extends Partition {
 /** Partitions that one statement reads: each takes locks. */
 export const partitionsAtOnce = 16;
 
-/** The partitions with some of these rows, the newest first; and which of their listed rows may be of these times (Unix milliseconds). */
+/**
+ * The partitions with some of these rows, the newest first; and which of their listed rows may be of these times (Unix milliseconds).
+ * Times of blocks are only read of partitions that are not wholly within the times.
+ */
 export function readPartitions(
   connections: Connections,
   tenant: TenantId,
@@ -34,10 +37,14 @@ export function readPartitions(
 ): Promise<PartitionInTimes[]> {
   return connections.query(
     tenant,
-    `SELECT p.low, p.high, coalesce(p.listed, p.low) AS listed, t.* FROM partitions p CROSS JOIN LATERAL (
-       SELECT coalesce(min(b.low), p.low) AS "from", coalesce(max(b.high), p.low) AS "upTo" FROM term_blocks b
-       WHERE b.low >= p.low AND b.low < p.high AND b.last_at >= $1 AND b.first_at < $2
-     ) t WHERE p.high > $3 AND p.low <= $4 ORDER BY p.low DESC`,
+    `SELECT p.low, p.high, p.listed, CASE WHEN within THEN p.low ELSE t.low END AS "from", CASE WHEN within THEN p.listed ELSE t.high END AS "upTo"
+     FROM (
+       SELECT low, high, coalesce(listed, low) AS listed, merged AND first_at >= $1 AND last_at < $2 AS within FROM partitions
+       WHERE high > $3 AND low <= $4 AND NOT (merged AND (last_at < $1 OR first_at >= $2))
+     ) p CROSS JOIN LATERAL (
+       SELECT coalesce(min(b.low), p.low) AS low, coalesce(max(b.high), p.low) AS high FROM term_blocks b
+       WHERE NOT within AND b.low >= p.low AND b.low < p.high AND b.last_at >= $1 AND b.first_at < $2
+     ) t ORDER BY p.low DESC`,
     [after, before, low, high],
   );
 }
@@ -46,16 +53,13 @@ export function readPartitions(
 export interface TenantLog {
   readonly head: number;
   readonly first: number;
-  readonly first_row: number;
   readonly notifications: number;
   readonly bytes: number;
   /** Up to this minute, retention may have dropped some of what was counted. */
   readonly dropped_minute: number;
-  /** The row of the newest entry; null: none is kept. */
-  readonly last_row: number | null;
-  /** The first row of the position `before` or a higher one, and of a higher one than `after`; null: there is none. */
-  readonly row_before: number | null;
-  readonly row_after: number | null;
+  /** The rows of the entries that are kept, or of those between two positions; without any, `low` is above `high`. */
+  readonly low: number;
+  readonly high: number;
 }
 
 /** undefined: the tenant has no log. */
@@ -66,10 +70,10 @@ export async function readLog(
 ): Promise<TenantLog | undefined> {
   const [log] = await connections.query<TenantLog>(
     tenant,
-    `SELECT head, first, first_row, notifications, bytes, dropped_minute, (SELECT row FROM read_after($1, head - 1, 1)) AS last_row,
-       CASE WHEN $2::bigint IS NOT NULL THEN (SELECT row FROM read_after($1, $2 - 1, 1)) END AS row_before,
-       CASE WHEN $3::bigint IS NOT NULL THEN (SELECT row FROM read_after($1, $3, 1)) END AS row_after
-     FROM logs WHERE tenant = $1`,
+    `SELECT head, k.first, notifications, k.bytes, dropped_minute,
+       CASE WHEN $3::bigint IS NULL THEN first_row ELSE coalesce((SELECT row FROM read_after($1, $3, 1)), ${Number.MAX_SAFE_INTEGER}) END AS low,
+       coalesce(CASE WHEN n.position >= $2::bigint THEN n.row - 1 ELSE n.row END, 0) AS high
+     FROM logs k LEFT JOIN LATERAL read_after($1, least($2::bigint - 1, head) - 1, 1) n ON true WHERE k.tenant = $1`,
     [tenant, before ?? null, after ?? null],
   );
   return log;

@@ -78,9 +78,7 @@ export async function openSearch(
 ): Promise<PostgresSearch | undefined> {
   const log = await readLog(connections, tenant, { before, after });
   if (!log) return undefined;
-  const first = log.row_after ?? (after === undefined ? 0 : Number.MAX_SAFE_INTEGER);
-  const last = log.row_before ? log.row_before - 1 : (log.last_row ?? 0);
-  const range = { low: Math.max(log.first_row, first), high: last };
+  const range: LogRange = { low: log.low, high: log.high };
   const { terms, exact: isExactUnlisted, ...bounds } = compileQuery(query, tenant);
   const times = { after: finite(bounds.after), before: finite(bounds.before) };
   const isMatch = matcherOf(query, now);
@@ -91,6 +89,13 @@ export async function openSearch(
   const valuesOf = ({ isListed, isExact }: PostgresPart, rows: readonly number[]) => {
     const wanted = isListed && isExact ? null : tsqueryOf(terms);
     return [tenant, `{${rows.join()}}`, times.after, times.before, log.head, wanted, textTests(query)];
+  };
+
+  /** The tenant's first entry among these rows. */
+  const placeIn = async ({ low, high }: LogRange) => {
+    const text = 'SELECT at_position AS position, at FROM entry_between($1, $2, $3)';
+    const [found] = await connections.query<LogPlace>(tenant, text, [tenant, low, high]);
+    return found;
   };
 
   async function* parts(): AsyncIterable<PostgresPart> {
@@ -123,18 +128,16 @@ export async function openSearch(
     let size = 1;
     const group: ListedPart[] = [];
     for (const partition of await readPartitions(connections, tenant, range, times)) {
-      const { low: firstRow, listed } = partition;
-      const unlisted = { low: Math.max(range.low, listed), high: Math.min(range.high, partition.high - 1) };
-      if (unlisted.low <= unlisted.high) {
+      const { low: firstRow, high, listed, from, upTo } = partition;
+      const unlisted = { low: Math.max(range.low, listed), high: Math.min(range.high, high - 1) };
+      // Others may have filled many partitions since the tenant's last entry before these rows.
+      if (unlisted.low <= unlisted.high && (high > range.high || (await placeIn(unlisted)))) {
         if (group.length > 0) yield toPart(group.splice(0));
-        const rows = { firstRow: listed, indexed: partition.high - 1 };
+        const rows = { firstRow: listed, indexed: high - 1 };
         const found = new TermLists(rows, states).narrow(RowSet.all(rows), terms);
         yield { ...unlisted, isExact: isExactUnlisted, isListed: false, candidates: [found] };
       }
-      const inTimes = {
-        low: Math.max(range.low, partition.from),
-        high: Math.min(range.high, partition.upTo - 1),
-      };
+      const inTimes = { low: Math.max(range.low, from), high: Math.min(range.high, upTo - 1) };
       if (inTimes.low <= inTimes.high) group.push({ ...inTimes, rows: { firstRow, indexed: listed - 1 } });
       if (group.length < size) continue;
       yield toPart(group.splice(0));
@@ -189,14 +192,7 @@ export async function openSearch(
     levelOf: ({ level }) => level,
     toRecords: (found) => found.map(({ row }) => toRecord(row)),
 
-    async placeAt(row) {
-      const [found] = await connections.query<LogPlace>(
-        tenant,
-        'SELECT at_position AS position, at FROM entry_between($1, $2, $3)',
-        [tenant, row, range.high],
-      );
-      return found;
-    },
+    placeAt: (low) => placeIn({ low, high: range.high }),
   };
 }
 

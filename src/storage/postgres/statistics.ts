@@ -23,18 +23,13 @@ export const createPostgresStatistics = ({ reads, steps, turns }: StatisticsLane
     turns.run(tenant, stepsOf(countLog(steps, { tenant, query, times }, options)), options.signal),
 
   async minutes(tenant, from) {
-    const [log] = await reads.query<{ first: number; head: number; at: number | null }>(
-      tenant,
-      'SELECT k.first, k.head, n.at FROM logs k LEFT JOIN LATERAL read_after($1, k.first - 1, 1) n ON true WHERE k.tenant = $1',
-      [tenant],
-    );
-    if (!log || log.first > log.head) return [];
-    // Of older minutes retention may have dropped some.
-    const earliest = log.first === 1 ? 0 : Math.floor((log.at ?? 0) / minuteMs);
+    // Of older minutes than that of the first entry, retention may have dropped some.
     const rows = await reads.query<{ minute: number; level: string; count: number }>(
       tenant,
-      'SELECT minute, level, count FROM minutes WHERE tenant = $1 AND minute >= $2 ORDER BY minute, level',
-      [tenant, Math.max(Math.ceil(from / minuteMs), earliest)],
+      `SELECT m.minute, m.level, m.count FROM logs k LEFT JOIN LATERAL read_after($1, k.first - 1, 1) n ON k.first > 1
+       JOIN minutes m ON m.tenant = k.tenant AND m.minute >= greatest($2, n.at / ${minuteMs})
+       WHERE k.tenant = $1 AND k.first <= k.head ORDER BY m.minute, m.level`,
+      [tenant, Math.ceil(from / minuteMs)],
     );
     return rows.map(({ minute, level, count }) => ({ at: minute * minuteMs, level, count }));
   },
@@ -65,8 +60,7 @@ async function* readValues(
   const ranges = valueRanges(tenant, wanted);
   const log = await readLog(connections, tenant);
   if (!log || ranges.length === 0) return [];
-  const rows = { low: log.first_row, high: log.last_row ?? 0 };
-  const partitions = await readPartitions(connections, tenant, rows);
+  const partitions = await readPartitions(connections, tenant, log);
   const values = new Set<string>();
   while (partitions.length > 0 && performance.now() < until) {
     const some = partitions.splice(0, partitionsAtOnce);
