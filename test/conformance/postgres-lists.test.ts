@@ -174,20 +174,24 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     expect((await storage.history.search(2, late, { limit: 9, now })).records).toEqual([]);
   });
 
+  /** Drops what is old, and waits until its lists are gone. */
+  async function dropPartitions({ history, retain, indexNext }: Storage, url: string): Promise<void> {
+    for (const tenant of [1, 2]) while ((await history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
+    await retain?.(async () => undefined);
+    const [kept] = await select<{ low: string }>(url, 'SELECT min(low) AS low FROM partitions');
+    expect(Number(kept?.low)).toBeGreaterThan(1);
+    await eventually(async () => {
+      while (await indexNext?.());
+      for (const table of ['term_lists', 'block_lists', 'term_blocks'])
+        expect(await select(url, `SELECT 1 FROM ${table} WHERE low < $1`, [kept?.low])).toEqual([]);
+    });
+  }
+
   test('go with their partition', async () => {
     const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
     await add(storage, 150);
     await listAll(storage, url, 150);
-    for (const tenant of [1, 2])
-      while ((await storage.history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
-    await storage.retain?.(async () => undefined);
-    const [kept] = await select<{ low: string }>(url, 'SELECT min(low) AS low FROM partitions');
-    expect(Number(kept?.low)).toBeGreaterThan(1);
-    await eventually(async () => {
-      while (await storage.indexNext?.());
-      for (const table of ['term_lists', 'block_lists', 'term_blocks'])
-        expect(await select(url, `SELECT 1 FROM ${table} WHERE low < $1`, [kept?.low])).toEqual([]);
-    });
+    await dropPartitions(storage, url);
   });
 
   /** As if so much time had passed. */
@@ -331,6 +335,21 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       expect(await readOf(url, 'block_lists')).toBeLessThan(20_000);
     });
     await expectTrueLists(url);
+  });
+
+  test('are deleted in time that grows with them, also while what was deleted is kept for others', async () => {
+    const { url, storage } = await open({ partitionRows: 500, blockRows: 10 });
+    await add(storage, 600);
+    await listAll(storage, url, 600);
+    await closeAll();
+    const before = await readOf(url, 'term_lists');
+    const { storage: again } = await open({ partitionRows: 500, blockRows: 10 }, url);
+    await withClient(url, async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+      await dropPartitions(again, url);
+      await closeAll();
+      expect((await readOf(url, 'term_lists')) - before).toBeLessThan(6_000);
+    });
   });
 
   test('of blocks are left alone by a search of other times, or of all times', async () => {

@@ -8,7 +8,9 @@ ALTER TABLE partitions
   ADD COLUMN merged boolean NOT NULL DEFAULT false; -- all lists are in term_lists; else some are in block_lists
 
 -- Rows whose lists were made together, from `low` on and below `high`, and between which times they are; null: there is no notification.
-CREATE TABLE term_blocks (low bigint PRIMARY KEY, high bigint NOT NULL, first_at bigint, last_at bigint);
+-- In the first of a partition that was dropped: the last term whose lists are deleted.
+CREATE TABLE term_blocks (low bigint PRIMARY KEY, high bigint NOT NULL, first_at bigint, last_at bigint,
+  deleted_tenant bigint NOT NULL DEFAULT 0, deleted_term text COLLATE "C" NOT NULL DEFAULT '');
 
 -- The list of a term, in the partition that begins at `low`. It is made of one or more blocks: where the block begins in the partition (4
 -- bytes); how many of its rows have the term (2), and where in the block each of these is (2 each). Of many rows there is a bit for each row of
@@ -65,23 +67,29 @@ BEGIN
   RETURN full_low IS NOT NULL;
 END $$;
 
--- Deletes some lists of a partition that was dropped; false: there are none.
+-- Deletes some lists of a partition that was dropped, in the order of their terms as above; false: there are none.
 CREATE FUNCTION drop_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  -- The first block of a partition begins where that does.
-  block_low bigint := (SELECT b.low FROM (SELECT low, lag(high, 1, 0::bigint) OVER (ORDER BY low) AS earlier_high FROM partitions) p
-    JOIN term_blocks b ON b.low >= p.earlier_high AND b.low < p.low ORDER BY b.low LIMIT 1);
+  block term_blocks;
+  last_tenant bigint;
+  last_term text COLLATE "C";
 BEGIN
-  DELETE FROM term_lists WHERE low = block_low AND (tenant, term) IN (
-    SELECT tenant, term FROM term_lists WHERE low = block_low ORDER BY tenant, term LIMIT most_lists);
+  -- The first block of a partition begins where that does.
+  SELECT b.* INTO block FROM (SELECT low, lag(high, 1, 0::bigint) OVER (ORDER BY low) AS earlier_high FROM partitions) p
+    JOIN term_blocks b ON b.low >= p.earlier_high AND b.low < p.low ORDER BY b.low LIMIT 1;
+  SELECT tenant, term INTO last_tenant, last_term FROM (
+    SELECT tenant, term FROM term_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
+    UNION ALL SELECT tenant, term FROM block_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
+  ) l ORDER BY tenant, term OFFSET most_lists LIMIT 1;
+  DELETE FROM term_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
+    AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, ''));
+  DELETE FROM block_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
+    AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, ''));
+  UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE low = block.low AND last_tenant IS NOT NULL;
   IF NOT FOUND THEN
-    DELETE FROM block_lists WHERE low = block_low AND (tenant, term, block) IN (
-      SELECT tenant, term, block FROM block_lists WHERE low = block_low ORDER BY tenant, term, block LIMIT most_lists);
+    DELETE FROM term_blocks WHERE low = block.low;
   END IF;
-  IF NOT FOUND THEN
-    DELETE FROM term_blocks WHERE low = block_low;
-  END IF;
-  RETURN block_low IS NOT NULL;
+  RETURN block.low IS NOT NULL;
 END $$;
 
 -- Lists the terms of rows from one on and below another, all of the partition that begins at `part_low`.
@@ -278,7 +286,8 @@ BEGIN
   END IF;
 END $$;
 
--- The tenant's first entry from a row to another. Positions ascend with rows, and the tenant's are looked up: others may have most of the rows.
+-- The tenant's first entry from a row to another, in the first 16 partitions between them. Positions ascend with rows, and the tenant's are looked
+-- up: others may have most of the rows.
 CREATE FUNCTION entry_between(of_tenant bigint, first_row bigint, last_row bigint) RETURNS TABLE (at_position bigint, at bigint)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -292,7 +301,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  FOR part_low IN SELECT low FROM partitions WHERE high > first_row AND low <= last_row ORDER BY low LOOP
+  FOR part_low IN SELECT low FROM partitions WHERE high > first_row AND low <= last_row ORDER BY low LIMIT 16 LOOP
     EXECUTE format('SELECT min(position), max(position) FROM %I WHERE tenant = $1', 'log_' || part_low) INTO low_position, high_position USING of_tenant;
     WHILE low_position <= high_position LOOP
       middle := (low_position + high_position) / 2;
