@@ -37,8 +37,11 @@ const percentEncoded = (character: string) => `%${character.charCodeAt(0).toStri
 export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
   `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
 
-/** States that a notification enters later. No index has their terms: a store answers for them, if it says that it does. */
-export type LaterState = 'live' | 'cleared' | 'acknowledged';
+/**
+ * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms: a store answers
+ * for them, if it says that it does.
+ */
+export type LaterState = 'live' | 'cleared' | 'acknowledged' | 'shown';
 
 /** The terms that mark every notification of a tenant, those of a state, and those for all panels. */
 export const flagTerm = (

@@ -4,7 +4,7 @@ import { instant, notification, query } from '#test/support/arbitrary-history.ts
 import { parseAddressRange } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty } from '../target.ts';
-import { flagTerm, indexTerms, valueOfTerm, valueTerm } from './index-terms.ts';
+import { flagTerm, indexTerms, type LaterState, valueOfTerm, valueTerm } from './index-terms.ts';
 import { compileQuery } from './search-compile.ts';
 import { matcherOf } from './search-evaluate.ts';
 import { matchesPattern } from './search-glob.ts';
@@ -46,7 +46,7 @@ test('the terms of a query find every match, nothing else when they say so, and 
     shown: fc.boolean(),
     acknowledged: fc.boolean(),
     store: fc.record({
-      later: fc.subarray(['live', 'cleared', 'acknowledged'] as const),
+      later: fc.subarray(['live', 'cleared', 'acknowledged', 'shown'] as const),
       patterns: fc.boolean(),
     }),
   });
@@ -60,7 +60,8 @@ test('the terms of a query find every match, nothing else when they say so, and 
       const matches = matcherOf(asked, now)(given);
       const isIn = (state: SearchState) => matcherOf({ kind: 'is', states: [state] }, now)(given);
       // A store may answer for all tenants.
-      const states = store.later.filter(isIn).map((each) => flagTerm(tenant, each));
+      const isNow = (state: LaterState) => (state === 'shown' ? given.shown : isIn(state));
+      const states = store.later.filter(isNow).map((each) => flagTerm(tenant, each));
       const termsIn = (of: number) => new Set([...termsOf(draft, of), ...states]);
       const found = finds(terms, termsIn(tenant)) && draft.receivedAt >= after && draft.receivedAt < before;
       if (matches) expect(found, printQuery(asked)).toBe(true);

@@ -248,16 +248,17 @@ class Compiler {
         return { rows: this.#without(flag('unrouted'), flag('throttled')), exact: true };
       default: {
         if (state === 'acknowledged') return { rows: 'all', exact: false };
-        const exact = state === 'expired' && this.#isKnown('cleared') && this.#isKnown('live');
-        const others = exact ? [flag('cleared'), flag('live')] : [];
-        const not = joined('or', [flag('muted'), flag('throttled'), flag('unrouted'), ...others]);
+        const others: readonly LaterState[] = state === 'unseen' ? ['shown'] : ['cleared', 'live'];
+        const exact = others.every((other) => this.#isKnown(other));
+        const never = (['muted', 'throttled', 'unrouted', ...(exact ? others : [])] as const).map(flag);
+        const not = joined('or', never);
         return { rows: this.#without('all', not), exact };
       }
     }
   }
 
-  #isKnown(state: SearchState): boolean {
-    return (this.#store.later as readonly SearchState[]).includes(state);
+  #isKnown(state: SearchState | LaterState): boolean {
+    return (this.#store.later as readonly (SearchState | LaterState)[]).includes(state);
   }
 }
 

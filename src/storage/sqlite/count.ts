@@ -17,7 +17,7 @@ import type { LogConnection } from './rows.ts';
 import { openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
 
 /** A count needs all rows: reading these sets for a partition is faster than testing each row. */
-const ofCounts: StoreTerms = { later: ['live', 'cleared', 'acknowledged'], patterns: true };
+const ofCounts: StoreTerms = { later: ['live', 'cleared', 'acknowledged', 'shown'], patterns: true };
 
 /** Rows whose own times are read at once: some 10 ms. */
 const timesAtOnce = 10_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { flagTerm, type LaterState } from '#core/search/index-terms.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { readNewest } from './partitions.ts';
+import { readNewest, tablesOf } from './partitions.ts';
 import { stateRows } from './state-index.ts';
 
 test('reads no more of a state than the range that is searched', () => {
@@ -17,6 +17,8 @@ test('reads no more of a state than the range that is searched', () => {
   const { firstRow } = partition;
   const acknowledge = sql.of("INSERT INTO acknowledgements (tenant, row, at, by) VALUES (?, ?, 1, '')");
   for (let i = 0; i < 40; i++) acknowledge.run(tenant, firstRow + i);
+  const receipt = `INSERT INTO ${tablesOf(partition).receipts} (row, panel_id, shown_at) VALUES (?, 'a', ?)`;
+  for (let i = 0; i < 40; i++) sql.of(receipt).run(firstRow + i, i % 2 === 0 ? 1 : null);
   const states = stateRows(sql, { tenant, now: 2, range: { low: firstRow + 30, high: firstRow + 33 } });
   const placesOf = (state: LaterState) =>
     (states.get(flagTerm(tenant, state))?.(partition) ?? []).map((row) => row - firstRow);
@@ -24,5 +26,6 @@ test('reads no more of a state than the range that is searched', () => {
   expect(placesOf('live')).toEqual([32]);
   expect(placesOf('cleared')).toEqual([30, 33]);
   expect(placesOf('acknowledged')).toEqual([30, 31, 32, 33]);
+  expect(placesOf('shown')).toEqual([30, 32]);
   model.db.close();
 });

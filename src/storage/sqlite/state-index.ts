@@ -9,8 +9,10 @@ import { type Partition, type Statements, tablesOf } from './partitions.ts';
 
 /** With more notifications on panels than this, rows are tested for it: to list them all would take longer. */
 const mostLiveRows = 50_000;
+/** The same of reports that a panel showed one, in a partition. */
+const mostShown = 500_000;
 
-/** By the term of a state, how its rows of a partition are read, maybe with those of other tenants. undefined: there are too many. */
+/** By the term of a state, how its rows of a partition are read, maybe repeated or with those of other tenants. undefined: there are too many. */
 export type StateRows = ReadonlyMap<string, (partition: Partition) => readonly number[] | undefined>;
 
 /** As of `now`, and only rows of the range that is searched. */
@@ -57,6 +59,14 @@ export function stateRows(
       flagTerm(tenant, 'acknowledged'),
       (partition) =>
         read('acknowledgements WHERE tenant = ? AND row BETWEEN ? AND ?', tenant, ...within(partition)),
+    ],
+    [
+      flagTerm(tenant, 'shown'),
+      (partition) => {
+        const reported = `SELECT row FROM ${tablesOf(partition).receipts} WHERE row BETWEEN ? AND ? AND shown_at IS NOT NULL`;
+        const rows = read(`(${reported} LIMIT ${mostShown + 1})`, ...within(partition));
+        return rows.length > mostShown ? undefined : rows;
+      },
     ],
   ]);
 }
