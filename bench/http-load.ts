@@ -1,10 +1,11 @@
-/** An external load tool: wrk if it is installed, otherwise autocannon. */
-import { execFile, execFileSync } from 'node:child_process';
+/** An external load tool: wrk, or autocannon where that cannot be installed: it needs more of the machine. */
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '#test/support/server-process.ts';
+import { missingPackage } from '#test/support/skip-reason.ts';
 
 export interface LoadOptions {
   readonly url: string;
@@ -23,7 +24,8 @@ export interface LoadResult {
 
 const run = promisify(execFile);
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-export const loadTool = hasWrk() ? 'wrk' : 'autocannon';
+const isWrkThere = () => spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined;
+export const loadTool = missingPackage('wrk', isWrkThere) === undefined ? 'wrk' : 'autocannon';
 
 /** POSTs one body over and over. @throws Error when any answer is not a 2xx, or a connection failed. */
 export function runLoad(load: LoadOptions): Promise<LoadResult> {
@@ -102,13 +104,4 @@ async function runAutocannon({ url, headers, body, connections, seconds }: LoadO
 function inMs(text: string): number {
   const [, number = '', unit = ''] = /^([\d.]+)(us|ms|s|m)$/.exec(text) ?? [];
   return Number(number) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? Number.NaN);
-}
-
-function hasWrk(): boolean {
-  try {
-    execFileSync('which', ['wrk'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
