@@ -62,8 +62,8 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #tokenNames = new Map<string, string>();
   #looked = 0;
   /** The rows that were last read at once, and their states once one is asked for. */
-  #together: readonly number[] = [];
-  #stateOfRow: ReadonlyMap<number, RowState> = new Map();
+  #batch: readonly number[] = [];
+  #statesOfBatch: ReadonlyMap<number, RowState> = new Map();
 
   constructor(
     connection: LogConnection,
@@ -154,11 +154,11 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   readonly #stateOf = (row: number, partition: Partition): RowState => {
-    if (!this.#stateOfRow.has(row)) {
-      const rows = this.#together.includes(row) ? this.#together : [row];
-      this.#stateOfRow = readStates(this.#sql, { tenant: this.tenant, partition }, rows);
+    if (!this.#statesOfBatch.has(row)) {
+      const rows = this.#batch.includes(row) ? this.#batch : [row];
+      this.#statesOfBatch = readStates(this.#sql, { tenant: this.tenant, partition }, rows);
     }
-    return this.#stateOfRow.get(row) as RowState;
+    return this.#statesOfBatch.get(row) as RowState;
   };
 
   #indexOf(partition: Partition): StateIndex {
@@ -210,7 +210,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     for (;;) {
       const numbers = rows.last(rowsAtOnce, { low, high });
       if (numbers.length === 0) return;
-      this.#together = numbers;
+      this.#batch = numbers;
       yield* read.all(`[${numbers.join()}]`, this.tenant, ...times);
       high = (numbers[0] as number) - 1;
     }
