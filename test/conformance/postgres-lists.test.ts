@@ -332,7 +332,7 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       );
       expect(partition?.merged).toBe(true);
       await closeAll();
-      expect(await readOf(url, 'block_lists')).toBeLessThan(20_000);
+      expect(await readOf(url, 'block_lists')).toBeLessThan(2_500);
     });
     await expectTrueLists(url);
   });
@@ -348,7 +348,7 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
       await dropPartitions(again, url);
       await closeAll();
-      expect((await readOf(url, 'term_lists')) - before).toBeLessThan(6_000);
+      expect((await readOf(url, 'term_lists')) - before).toBeLessThan(1_300);
     });
   });
 

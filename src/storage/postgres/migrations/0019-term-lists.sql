@@ -43,22 +43,19 @@ $$;
 
 -- Merges some lists of the newest partition that is full and whose blocks are all listed; false: there is none. A search reads both
 -- tables, so a term moves with all its lists, and terms move in their order: a step goes on after the last one, and passes no dead rows.
+-- By ctid: for `(tenant, term) <= …`, PostgreSQL reads the index on to the end of the tenant.
 CREATE FUNCTION merge_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   full_low bigint := (SELECT p.low FROM partitions p WHERE NOT p.merged AND p.listed = p.high ORDER BY p.low DESC LIMIT 1);
-  after_tenant bigint;
-  after_term text COLLATE "C";
   last_tenant bigint;
   last_term text COLLATE "C";
 BEGIN
-  SELECT tenant, term INTO after_tenant, after_term FROM term_lists WHERE low = full_low ORDER BY tenant DESC, term DESC LIMIT 1;
-  after_tenant := coalesce(after_tenant, 0);
-  after_term := coalesce(after_term, '');
-  SELECT tenant, term INTO last_tenant, last_term FROM block_lists WHERE low = full_low AND (tenant, term) > (after_tenant, after_term)
-    ORDER BY tenant, term OFFSET most_lists LIMIT 1;
+  SELECT tenant, term INTO last_tenant, last_term FROM term_lists WHERE low = full_low ORDER BY tenant DESC, term DESC LIMIT 1;
+  last_tenant := coalesce(last_tenant, 0);
+  last_term := coalesce(last_term, '');
   WITH taken AS (
-    DELETE FROM block_lists WHERE low = full_low AND (tenant, term) > (after_tenant, after_term)
-      AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, '')) RETURNING *
+    DELETE FROM block_lists WHERE ctid = ANY (ARRAY(SELECT ctid FROM block_lists WHERE low = full_low AND (tenant, term) > (last_tenant, last_term)
+      ORDER BY tenant, term FETCH FIRST (most_lists) ROWS WITH TIES)) RETURNING *
   ) INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY tenant, term;
   IF NOT FOUND THEN
     UPDATE partitions p SET merged = true, (first_at, last_at) = (
@@ -67,28 +64,30 @@ BEGIN
   RETURN full_low IS NOT NULL;
 END $$;
 
--- Deletes some lists of a partition that was dropped, in the order of their terms as above; false: there are none.
+-- Deletes some lists of a partition that was dropped, in the order of their terms as above; false: there are none. Terms whose
+-- lists were not merged come after the others.
 CREATE FUNCTION drop_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   block term_blocks;
+  name text;
   last_tenant bigint;
   last_term text COLLATE "C";
 BEGIN
   -- The first block of a partition begins where that does.
   SELECT b.* INTO block FROM (SELECT low, lag(high, 1, 0::bigint) OVER (ORDER BY low) AS earlier_high FROM partitions) p
     JOIN term_blocks b ON b.low >= p.earlier_high AND b.low < p.low ORDER BY b.low LIMIT 1;
-  SELECT tenant, term INTO last_tenant, last_term FROM (
-    SELECT tenant, term FROM term_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
-    UNION ALL SELECT tenant, term FROM block_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
-  ) l ORDER BY tenant, term OFFSET most_lists LIMIT 1;
-  DELETE FROM term_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
-    AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, ''));
-  DELETE FROM block_lists WHERE low = block.low AND (tenant, term) > (block.deleted_tenant, block.deleted_term)
-    AND (tenant, term) <= (coalesce(last_tenant, 9223372036854775807), coalesce(last_term, ''));
-  UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE low = block.low AND last_tenant IS NOT NULL;
-  IF NOT FOUND THEN
-    DELETE FROM term_blocks WHERE low = block.low;
-  END IF;
+  FOREACH name IN ARRAY ARRAY['term_lists', 'block_lists'] LOOP
+    EXECUTE format('WITH gone AS (
+        DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE low = $1 AND (tenant, term) > ($2, $3)
+          ORDER BY tenant, term FETCH FIRST ($4) ROWS WITH TIES)) RETURNING tenant, term
+      ) SELECT tenant, term FROM gone ORDER BY tenant DESC, term DESC LIMIT 1', name)
+      INTO last_tenant, last_term USING block.low, block.deleted_tenant, block.deleted_term, most_lists;
+    IF last_tenant IS NOT NULL THEN
+      UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE low = block.low;
+      RETURN true;
+    END IF;
+  END LOOP;
+  DELETE FROM term_blocks WHERE low = block.low;
   RETURN block.low IS NOT NULL;
 END $$;
 
