@@ -79,8 +79,8 @@ test('a new channel, and a key that is shown once, are not lost unasked: by Esc,
   await page.getByRole('dialog', { name: 'Unfinished' }).getByRole('button', { name: 'Send test' }).waitFor();
   // What is made is not made again by the way back.
   await page.goBack();
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   await page.getByRole('row', { name: 'Unfinished' }).waitFor();
-  expect(await page.getByRole('dialog').count()).toBe(0);
   await close();
 });
 

@@ -74,7 +74,7 @@ test('a card is cleared from the screen itself, and expires by its ttl; each is 
   };
   const at = expect.stringMatching(/^20/);
   await expect.poll(() => receipt(expired)).toMatchObject({ shownAt: at, expiredAt: at, clearedAt: null });
-  expect(await titles(screen)).toEqual(['to clear']);
+  await expect.poll(() => titles(screen)).toEqual(['to clear']);
   await cards(screen).first().hover();
   await cards(screen).getByRole('button', { name: 'Acknowledge “to clear”' }).click();
   await expect.poll(() => cards(screen).locator('.seen').textContent()).toMatch(/^Acknowledged by token /);
@@ -123,7 +123,7 @@ test('through a restart of the server the screen keeps what it shows, says that 
   await lab.server.notify(token, { title: 'while away', message: 'm', level: 'error' });
   await screen.page.locator('header[data-health="online"]').waitFor();
   await expect.poll(() => titles(screen)).toEqual(['while away', 'before']);
-  expect(await screen.page.locator('.screen.stale, .banner:not([hidden])').count()).toBe(0);
+  await expect.poll(() => screen.page.locator('.screen.stale, .banner:not([hidden])').count()).toBe(0);
   expect(await screen.page.evaluate(() => (window as unknown as { seen: string[] }).seen)).toEqual([
     'while away',
   ]);

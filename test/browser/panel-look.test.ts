@@ -49,6 +49,10 @@ test('what is chosen at the screen goes first and stays, and the focus stays whe
   await expect.poll(isLight).toBe(true);
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Light');
   await display({ scheme: 'dark', scale: 1.1 });
+  // With its settings the page is built anew, under a click as well.
+  const unit = () => page.evaluate(() => document.documentElement.style.getPropertyValue('--u'));
+  await expect.poll(unit).toBe('1.1px');
+  expect(await isLight()).toBe(true);
   await page.getByRole('button', { name: 'Deutsch' }).click();
   await page.getByRole('heading', { name: 'Einstellungen des Bildschirms' }).waitFor();
   await page.keyboard.press('Escape');

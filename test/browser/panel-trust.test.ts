@@ -97,6 +97,11 @@ function read(ids: readonly string[]) {
 }
 
 describe('everyone can use it', () => {
+  const sendCritical = async () => {
+    const token = await lab.server.token({ scopes: ['notify'] });
+    await lab.server.notify(token, { title: 'Power lost', message: 'm', level: 'critical', ttl: 60_000 });
+  };
+
   test.each(['dark', 'light'] as const)(
     'axe finds nothing on the panel, its settings and pairing: %s',
     async (scheme) => {
@@ -127,6 +132,7 @@ describe('everyone can use it', () => {
   );
 
   test('where motion is unwelcome nothing moves', async () => {
+    await sendCritical();
     const { page, close } = await lab.screen({ name: 'still', reducedMotion: 'reduce' });
     await page.locator('.card .ttl').first().waitFor();
     expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
@@ -134,6 +140,7 @@ describe('everyone can use it', () => {
   });
 
   test('it speaks the language of the reader', async () => {
+    await sendCritical();
     const { page, close } = await lab.screen({ name: 'deutsch', locale: 'de-DE' });
     await page.locator('.word', { hasText: 'Kritisch' }).first().waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');

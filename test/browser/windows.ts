@@ -41,8 +41,9 @@ export class Windows {
     const close = async () => {
       if (usedOnce) return opened.context.close();
       await this.#clear(opened);
-      const { colorScheme = 'light', reducedMotion = 'no-preference' } = options;
+      const { colorScheme = 'light', reducedMotion = 'no-preference', viewport } = options;
       await opened.page.emulateMedia({ colorScheme, reducedMotion });
+      if (viewport) await opened.page.setViewportSize(viewport);
       this.#idle.set(kind, [...(this.#idle.get(kind) ?? []), opened]);
     };
     const { page, context } = opened;
