@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
+import { valuesMs } from '#storage/field-values.ts';
 import { openPostgres, type PostgresOptions } from '#storage/postgres/open.ts';
 import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
@@ -75,6 +76,20 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     await eventually(async () =>
       expect(await store(history, tenant)).toMatchObject({ kind: 'notification' }),
     );
+  });
+
+  test('values that complete a search are read from the newest rows however slow the database is', async () => {
+    const url = await createDatabase(server());
+    const { history, statistics } = await open(url);
+    await store(history, tenant, { host: 'db-1' });
+    await withClient(url, async (client) => {
+      await client.query('BEGIN; LOCK TABLE logs IN ACCESS EXCLUSIVE MODE');
+      const values = statistics.values(tenant, { field: 'host', prefix: '', limit: 9 });
+      // Longer than further rows are read.
+      await new Promise((resolve) => setTimeout(resolve, 2 * valuesMs));
+      await client.query('ROLLBACK');
+      expect(await values).toEqual(['db-1']);
+    });
   });
 
   test('a statement that takes too long ends in 503', async () => {
