@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#test/e2e/terminal.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { Output } from '#test/support/server-process.ts';
 
 const modules = [

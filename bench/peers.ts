@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#test/e2e/terminal.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { bearer, type LoadOptions, type LoadResult, runLoad } from './http-load.ts';

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Checkout } from './support/checkout.ts';
+import { eventually } from './support/eventually.ts';
 
 let checkout: Checkout;
 beforeEach(() => {
@@ -135,11 +136,19 @@ describe('the dependencies', () => {
   });
 
   test('are installed once by commands that start together', async () => {
-    const env = { STAND_IN_NPM_MS: '600' };
-    const all = await Promise.all([1, 2, 3].map((n) => checkout.run(['belfry', `${n}`], { env })));
+    checkout.write('npm-hold', '');
+    const started = [1, 2, 3].map((n) => checkout.start(['belfry', `${n}`]));
+    let waiting = 0;
+    for (const each of started)
+      each.printed('waiting for another command').then(
+        () => (waiting += 1),
+        () => undefined,
+      );
+    await eventually(() => expect(waiting).toBe(2));
+    rmSync(join(checkout.root, 'npm-hold'));
+    const all = await Promise.all(started.map(({ ended }) => ended));
     expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(checkout.npmRuns()).toBe(1);
-    expect(all.filter(({ stderr }) => stderr.includes('waiting for another command'))).toHaveLength(2);
     expect(checkout.has('.node/setup.lock')).toBe(false);
   });
 
@@ -151,14 +160,15 @@ describe('the dependencies', () => {
   });
 
   test('are left alone while the npm of a killed command still works on them', async () => {
-    const env = { STAND_IN_NPM_MS: '800' };
-    const killed = checkout.start(['belfry'], { env });
+    checkout.write('npm-hold', '');
+    const killed = checkout.start(['belfry']);
     await killed.printed('installing dependencies');
     while (checkout.npmRuns() === 0) await sleep(20);
     killed.process.kill('SIGKILL');
-    const { stderr, code } = await checkout.run(['belfry']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('waiting for another command');
+    const next = checkout.start(['belfry']);
+    await next.printed('waiting for another command');
+    rmSync(join(checkout.root, 'npm-hold'));
+    expect((await next.ended).code).toBe(0);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels.ts';
 import type { HistoryRecord } from '#core/ports.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { SendResult } from './message.ts';
 
@@ -66,7 +67,7 @@ test('a channel with a backlog gives its place to those that wait, and comes bac
   const backlog = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`busy ${i}`, 200]));
   const { dispatcher, results } = setUp({ ...backlog, single: 1 }, () => ok);
   dispatcher.wake();
-  await vi.waitFor(() => expect(results).toHaveLength(8 * 200 + 1));
+  await eventually(() => expect(results).toHaveLength(8 * 200 + 1));
   expect(results.findIndex(({ id }) => id === 'single')).toBeLessThan(8 * 51);
   await dispatcher.stop(0);
 });
@@ -78,7 +79,7 @@ test('a slow channel gives its place up after 20 seconds', async () => {
     return ok;
   });
   dispatcher.wake();
-  await vi.waitFor(() => expect(results).toHaveLength(81));
+  await eventually(() => expect(results).toHaveLength(81));
   expect(results.findIndex(({ id }) => id === 'single')).toBeLessThan(20);
   await dispatcher.stop(0);
 });
@@ -87,7 +88,7 @@ test('of what a channel refuses the first fails at once, the next ones after sev
   const send = vi.fn((): SendResult => ({ outcome: 'failed', answer: 'answered 400' }));
   const { dispatcher, results } = setUp({ c: 3 }, send);
   dispatcher.wake();
-  await vi.waitFor(() => expect(results).toHaveLength(3));
+  await eventually(() => expect(results).toHaveLength(3));
   expect(send).toHaveBeenCalledTimes(1 + 4 + 4);
   expect(results.every(({ state, isRefused }) => state === 'failed' && isRefused)).toBe(true);
   await dispatcher.stop(0);
@@ -97,7 +98,7 @@ test('what has nobody to go to fails at once, also while the channel is failing'
   const send = vi.fn((): SendResult => ({ outcome: 'failed', answer: 'no device', isFinal: true }));
   const { dispatcher, results } = setUp({ c: 3 }, send);
   dispatcher.wake();
-  await vi.waitFor(() => expect(results).toHaveLength(3));
+  await eventually(() => expect(results).toHaveLength(3));
   expect(send).toHaveBeenCalledTimes(3);
   await dispatcher.stop(0);
 });
@@ -105,7 +106,7 @@ test('what has nobody to go to fails at once, also while the channel is failing'
 test('a notification of one tenant makes it look at that tenant alone', async () => {
   const { dispatcher, looks } = setUp({ c: 1 }, () => ok);
   dispatcher.wake(1);
-  await vi.waitFor(() => expect(looks.length).toBeGreaterThan(1));
+  await eventually(() => expect(looks.length).toBeGreaterThan(1));
   expect(looks).toEqual(looks.map(() => [1]));
   await dispatcher.stop(0);
 });
@@ -115,7 +116,7 @@ test('what was delivered while the server stops is recorded', async () => {
   const send = vi.fn(() => promise);
   const { dispatcher, results } = setUp({ c: 1 }, send);
   dispatcher.wake();
-  await vi.waitFor(() => expect(send).toHaveBeenCalled());
+  await eventually(() => expect(send).toHaveBeenCalled());
   const stopped = dispatcher.stop(0);
   setTimeout(() => resolve(ok), 20);
   await stopped;

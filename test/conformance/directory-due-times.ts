@@ -151,8 +151,12 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
       await dueTimes.settle(due, undefined);
     });
     schedule.start();
-    await schedule.put({ tenant, kind: 'expectation', subject: 'later' }, 120, null);
-    await schedule.put({ tenant, kind: 'expectation', subject: 'soon' }, 20, null);
+    const due = { tenant, kind: 'expectation' } as const;
+    const [soon, later] = [{ ...due, subject: 'soon' }, { ...due, subject: 'later' }] as const;
+    await schedule.put(later, 60_000, null);
+    await schedule.put(soon, 20, null);
+    await eventually(() => expect(fired).toEqual(['soon']));
+    await schedule.put(later, 20, null);
     await eventually(() => expect(fired).toEqual(['soon', 'later']));
     await schedule.stop();
     const { executor, builder } = lab();

@@ -4,6 +4,7 @@ import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { recordForms } from '#core/record-forms.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { WantedValues } from '#core/statistics.ts';
+import { eventually } from '../support/eventually.ts';
 import { draft, type HistoryDatabase, type HistoryLab, lobby, now, store } from './history-lab.ts';
 import { address, all, expectations, is, samples, words } from './history-samples.ts';
 
@@ -242,17 +243,20 @@ export function searchConformance(lab: () => HistoryLab): void {
       for (const ip of addresses)
         await store(database.history, tenant, { ip, host: `DB-${ip}`, key: `K/${ip}` });
     await store(database.history, other, { ip: '10.3.1.8', host: 'db-10.3.1.8', key: 'K/10.3.1.8' });
-    const values = (field: WantedValues['field'], prefix: string, limit = 9) =>
-      database.statistics.values(tenant, { field, prefix, limit });
-    expect(await values('ip', '10.3.1')).toEqual(['10.3.1.7', '10.3.10.9', '10.3.100.2']);
-    expect(await values('ip', '10.3', 4)).toEqual(['10.3.1.7', '10.3.2.1', '10.3.10.9', '10.3.100.2']);
-    expect(await values('ip', '2001:DB8:')).toEqual(['2001:db8::1', '2001:db8:1::5']);
-    expect(await values('ip', '10.4')).toEqual([]);
-    expect(await values('ip', 'x')).toEqual([]);
-    expect(await values('host', 'dB-10.3.1', 2)).toEqual(['db-10.3.1.7', 'db-10.3.10.9']);
-    expect(await values('key', 'K/2001')).toEqual(['K/2001:db8:1::5', 'K/2001:db8::1']);
-    expect(await values('key', 'k/')).toEqual([]);
-    expect((await values('source', '')).length).toBe(1);
+    // A busy machine reads the newest alone in the time there is.
+    const expectValues = (field: WantedValues['field'], prefix: string, expected: object, limit = 9) =>
+      eventually(async () =>
+        expect(await database.statistics.values(tenant, { field, prefix, limit })).toEqual(expected),
+      );
+    await expectValues('ip', '10.3.1', ['10.3.1.7', '10.3.10.9', '10.3.100.2']);
+    await expectValues('ip', '10.3', ['10.3.1.7', '10.3.2.1', '10.3.10.9', '10.3.100.2'], 4);
+    await expectValues('ip', '2001:DB8:', ['2001:db8::1', '2001:db8:1::5']);
+    await expectValues('ip', '10.4', []);
+    await expectValues('ip', 'x', []);
+    await expectValues('host', 'dB-10.3.1', ['db-10.3.1.7', 'db-10.3.10.9'], 2);
+    await expectValues('key', 'K/2001', ['K/2001:db8:1::5', 'K/2001:db8::1']);
+    await expectValues('key', 'k/', []);
+    await expectValues('source', '', [expect.any(String)]);
   });
 
   test('one is found by its id as history tells it, with the name of its token', async () => {

@@ -26,20 +26,23 @@ async function newTenant() {
 test('what does not come again in time is raised, and resolved when it comes', async () => {
   const { token, send, call, found, expectations } = await newTenant();
   const { stream } = await server.panel(token, 'Wall');
-  await send(
-    { title: 'Backup', key: 'backup', host: 'db-1' },
-    { 'x-expect-every': '1s', 'x-expect-level': 'critical' },
-  );
+  const sendExpecting = (every: string) =>
+    send(
+      { title: 'Backup', key: 'backup', host: 'db-1' },
+      { 'x-expect-every': every, 'x-expect-level': 'critical' },
+    );
+  await sendExpecting('10m');
   expect(await expectations()).toMatchObject([
     {
       key: 'backup',
       state: 'waiting',
-      everyMs: 1_000,
+      everyMs: 600_000,
       level: 'critical',
       title: 'Backup',
       notificationId: null,
     },
   ]);
+  await sendExpecting('1s');
   const raised = await stream.next(({ data }) => data.title === 'Overdue: Backup');
   expect(raised.data).toMatchObject({ level: 'critical', key: 'backup', host: 'db-1', expiresAt: null });
   expect(raised.data.message).toMatch(
@@ -127,7 +130,7 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
 
 test('what was acknowledged, cleared or resolved is not escalated, and a repeat puts nothing off', async () => {
   const { key, send, call, found } = await newTenant();
-  await call('POST', '/api/rules', rule([{ afterMs: 1_500 }], { throttle: undefined }));
+  await call('POST', '/api/rules', rule([{ afterMs: 4_000 }], { throttle: undefined }));
   const post = (id: string, what: string) =>
     server.call('POST', `/api/notifications/${id}/${what}`, { token: key });
   await post(await send({ level: 'error', title: 'seen', key: 'seen' }), 'acknowledge');

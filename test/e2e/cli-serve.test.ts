@@ -24,9 +24,8 @@ async function hold(url: string, token: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
-  socket.write(
-    `POST /api/notify HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-length: 100\r\n\r\nab`,
-  );
+  const begun = `POST /api/notify HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-length: 100\r\n\r\nab`;
+  await new Promise((resolve) => socket.write(begun, resolve));
   // What was sent before has been read once a later request is answered.
   await fetch(`${url}/healthz`);
 }
@@ -81,6 +80,7 @@ test('one press that arrives twice is one, a second press ends it at once', asyn
   await hold(url, await cli.token());
   running.child.kill('SIGINT');
   running.child.kill('SIGINT');
+  await running.says(/"msg":"stopping/, 'stderr');
   await sleep(800);
   expect(running.child.exitCode).toBeNull();
   const began = performance.now();

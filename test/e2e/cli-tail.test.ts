@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '#cli/run.ts';
 import { createClient } from '#client/client.ts';
 import { Cli, type Running } from '../support/cli.ts';
 import { FakeIo } from '../support/fake-io.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -13,7 +13,7 @@ let tenant: string;
 let token: string;
 let cli: Cli;
 beforeAll(async () => {
-  server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500' });
+  server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500', BELFRY_PORT: String(await freePort()) });
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
@@ -65,7 +65,7 @@ test('elsewhere than in a terminal, each event is one plain line, written at onc
 
 test('the server hears what was shown and what became of it', async () => {
   const running = await tail('desk');
-  const [short, cleared] = [await send('short', { ttl: 400 }), await send('long', { level: 'error' })];
+  const [short, cleared] = [await send('short', { ttl: 3_000 }), await send('long', { level: 'error' })];
   await running.says(/long/);
   await client().clear(cleared);
   await running.says(/ {2}cleared {3}long/);
@@ -104,7 +104,7 @@ test('a server that goes away and comes back is followed without a hole and with
   await send('two', { level: 'error' });
   await running.says(/two/, 'stdout', 30_000);
   expect(running.stdout.match(/one — m/g)).toHaveLength(1);
-  expect(running.stderr).toMatch(/connected to http\S+ again\n$/);
+  await running.says(/connected to http\S+ again\n$/, 'stderr');
 });
 
 test('a token that is revoked ends it, with the way out', async () => {
@@ -145,7 +145,7 @@ test('in a terminal it is a live screen, which is given back at the end', async 
   await expect.poll(() => frameOf(io)[0]).toMatch(/^● wall/);
   const info = await send('Deployed', { level: 'deploy', ttl: 60_000 });
   const critical = await send('Power lost', { level: 'critical', host: 'ups-4' });
-  await expect.poll(() => frameOf(io)[1]).toMatch(/^◆ CRITICAL {2}Power lost .* 0 s$/);
+  await expect.poll(() => frameOf(io)[1]).toMatch(/^◆ CRITICAL {2}Power lost .* \d+ s$/);
   expect(frameOf(io).join('\n')).toMatch(/DEPLOY {2}Deployed/);
   for (const id of [info, critical]) {
     await expect.poll(async () => (await deliveryOf(id, 'wall'))?.shownAt).toBeTruthy();
@@ -172,15 +172,13 @@ test('on the screen a lost connection is told at once, with since when', async (
 });
 
 test('a screen that cannot show a card does not claim to have shown it', async () => {
-  const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 5 } });
-  const ended = run(['tail', '--panel', 'wall'], io);
-  await expect.poll(() => frameOf(io)[0]).toMatch(/^● wall/);
   const ids: string[] = [];
   for (const n of [1, 2, 3, 4]) ids.push(await send(`card ${n}`, { level: 'error' }));
+  const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 5 } });
+  const ended = run(['tail', '--panel', 'wall'], io);
   await expect.poll(() => frameOf(io)[3]).toBe('  + 2 more');
-  await sleep(500);
-  const seen = await Promise.all(ids.map(async (id) => (await deliveryOf(id, 'wall')).shownAt !== null));
-  expect(seen.slice(2)).toEqual([true, true]);
   io.type('q');
   await ended;
+  const seen = await Promise.all(ids.map(async (id) => (await deliveryOf(id, 'wall')).shownAt !== null));
+  expect(seen).toEqual([false, false, true, true]);
 });

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { limitMs } from '../support/patience.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
 import { ResumingPanel, readHistory } from '../torture/api-clients.ts';
-import { freePort, machineEnvironment, readmeBlocks, Terminal } from './terminal.ts';
+import { machineEnvironment, readmeBlocks, Terminal } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-main-'));
 afterAll(async () => {

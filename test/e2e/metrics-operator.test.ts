@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roleOf, scopeOf } from '#core/access.ts';
 import { serializerOf, validatorOf } from '#http/lazy-compilers.ts';
+import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 import { testStore } from '../support/test-store.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
@@ -13,15 +13,6 @@ beforeAll(async () => {
   server = await TestServer.start();
 });
 afterAll(() => server.stop());
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 test('/metrics is not there unless it has a token or a listener of its own', async () => {
   expect((await server.call('GET', '/metrics')).status).toBe(404);

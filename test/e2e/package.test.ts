@@ -6,9 +6,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { scanModule } from '../support/module-scanner.ts';
 import { endServers, root, ServerProcess } from '../support/server-process.ts';
-import { freePort, machineEnvironment, Terminal } from './terminal.ts';
+import { machineEnvironment, Terminal } from './terminal.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'belfry-package-'));
 const app = join(home, 'app');

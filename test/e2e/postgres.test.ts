@@ -127,6 +127,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       const node = i === 0 ? one : two;
       await eventually(async () => {
         const again = await node.stream(`/api/panels/${id}/events`, token, cursor);
+        expect(again.response.status).toBe(200);
         const ready = await again.next(({ event }) => event === 'ready');
         again.close();
         expect(ready.data).toMatchObject({ resume: 'reset', head: 1 });
@@ -150,7 +151,11 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       expect((await one.notify(token, { title: 'after', message: 'M' })).status).toBe(200);
       expect((await one.call('GET', '/readyz')).status).toBe(200);
     });
-    const { json } = await two.call('GET', '/api/history?limit=50', { token: key });
+    const { json } = await eventually(async () => {
+      const answer = await two.call('GET', '/api/history?limit=50', { token: key });
+      expect(answer.status).toBe(200);
+      return answer;
+    });
     const titles = json.notifications.map(({ title }: { title: string }) => title);
     expect(titles.at(-1)).toBe('before');
     expect(json.notifications.at(-1).id).toBe(sent.json.id);

@@ -1,8 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { RawConnection, rawRequest } from '../support/raw-http.ts';
-import { TestServer } from '../support/server.ts';
+import { type Answer, TestServer } from '../support/server.ts';
 
 let server: TestServer;
 let admin: string;
@@ -204,9 +205,20 @@ describe('replay', () => {
   });
 
   test('runs once at a time in a tenant; a bad draft and a viewer are refused', async () => {
-    const { key } = await tenantWithHistory('busy', 200);
-    const answers = await Promise.all([1, 2, 3].map(() => replay({ rules: [] }, key)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429]);
+    const { key } = await tenantWithHistory('busy', 1);
+    const { credentials } = server.running.directory;
+    const list = credentials.list.bind(credentials);
+    const { promise: mayContinue, resolve: proceed } = Promise.withResolvers<void>();
+    const held = vi
+      .spyOn(credentials, 'list')
+      .mockImplementation((...of) => mayContinue.then(() => list(...of)));
+    const answers: Answer[] = [];
+    const replays = [1, 2, 3].map(async () => answers.push(await replay({ rules: [] }, key)));
+    await eventually(() => expect(answers).toHaveLength(2));
+    proceed();
+    held.mockRestore();
+    await Promise.all(replays);
+    expect(answers.map(({ status }) => status)).toEqual([429, 429, 200]);
     expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('5');
     expect((await replay({ rules: [] }, key)).status).toBe(200);
     expect((await replay({ rules: [{ name: 'x', then: {} }] }, key)).status).toBe(400);

@@ -25,8 +25,8 @@ async function newTenant() {
 
 test('a heartbeat comes when nothing else does, with time and head', async () => {
   const { token } = await newTenant();
-  const { stream } = await server.panel(token, 'P');
   const began = Date.now();
+  const { stream } = await server.panel(token, 'P');
   const beats = () => stream.messages.filter(({ event }) => event === 'heartbeat');
   // The first closes the live set; two more are the clock's.
   await eventually(() => expect(beats().length).toBeGreaterThanOrEqual(3), { interval: 10 });

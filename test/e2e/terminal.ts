@@ -1,7 +1,6 @@
 /** A person's terminal in the checkout: bash, the machine's own PATH, nothing of the test run that it is part of. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { type Exit, Output, root } from '../support/server-process.ts';
 
@@ -22,15 +21,6 @@ export function readmeBlocks(heading: string): string[] {
   const text = readFileSync(join(root, 'README.md'), 'utf8');
   const chapter = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
   return [...chapter.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** Runs what was pasted. The commands have a process group of their own, as a terminal gives them. */

@@ -38,7 +38,7 @@ if (args[0] === 'serve') {
 }
 `;
 
-/** A fake \`npm ci\`: records that it ran, fails on request, unpacks a fake Node. */
+/** A fake \`npm ci\`: records that it ran, fails on request, unpacks a fake Node, and goes on while there is a file npm-hold. */
 const npm = `
 const { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -59,7 +59,8 @@ if (node) {
   chmodSync(binary, 0o755);
 }
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: {} }));
-setTimeout(() => {}, Number(process.env.STAND_IN_NPM_MS ?? 0));
+const end = () => existsSync(join(root, 'npm-hold')) && setTimeout(end, 20);
+end();
 `;
 
 /** Makes the running Node look old to the start scripts. */

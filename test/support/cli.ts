@@ -107,6 +107,7 @@ export class Running {
   stdout = '';
   stderr = '';
   readonly #listeners = new Set<() => void>();
+  #isClosed = false;
 
   constructor(args: readonly string[], env: Record<string, string>) {
     this.child = spawn(process.execPath, ['dist/server/main.js', ...args], {
@@ -123,6 +124,7 @@ export class Running {
     }
     this.ended = new Promise((done) =>
       this.child.once('close', (code) => {
+        this.#isClosed = true;
         done({ code, stdout: this.stdout, stderr: this.stderr });
         for (const listener of this.#listeners) listener();
       }),
@@ -142,7 +144,7 @@ export class Running {
       const look = () => {
         const match = pattern.exec(this[where]);
         if (match) finish(() => done(match));
-        else if (this.child.exitCode !== null && this.child.stdout.closed) finish(complain);
+        else if (this.#isClosed) finish(complain);
       };
       const timer = setTimeout(() => finish(complain), ms);
       this.#listeners.add(look);

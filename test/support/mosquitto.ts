@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { Output } from './server-process.ts';
 import { missingPackage } from './skip-reason.ts';
 

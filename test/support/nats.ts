@@ -1,6 +1,6 @@
 /** A NATS server for tests. */
 import { spawn } from 'node:child_process';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { Output } from './server-process.ts';
 import { missingPackage, runs } from './skip-reason.ts';
 

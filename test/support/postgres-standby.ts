@@ -3,7 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
-import { findPostgres, freePort, makeFolder, type TestPostgres, untilReady, withClient } from './postgres.ts';
+import { freePort } from './free-port.ts';
+import { findPostgres, makeFolder, type TestPostgres, untilReady, withClient } from './postgres.ts';
 
 export interface Standby extends Pick<TestPostgres, 'url' | 'pid' | 'stop'> {
   /** Promotes it to the primary. */

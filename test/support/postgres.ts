@@ -1,10 +1,10 @@
 /** A PostgreSQL for tests: a new cluster in a temporary folder, with its own port. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 import { missingPackage } from './skip-reason.ts';
 
 /** The time limit of hooks that create and start a cluster. */
@@ -180,13 +180,4 @@ export async function untilReady(url: string, server: ChildProcess): Promise<voi
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || !address) throw new Error('no free port');
-  return address.port;
 }

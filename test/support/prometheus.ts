@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteOutput } from './failure-notes.ts';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { missingPackage, runs } from './skip-reason.ts';
 
 const programs = ['prometheus', 'prometheus-alertmanager', 'amtool', 'promtool'];

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { targets } from '#scripts/targets.mjs';
 import { environment } from './environment.ts';
 import { noteOutput } from './failure-notes.ts';
+import { freePort } from './free-port.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,6 +16,7 @@ export interface Exit {
 export interface StartOptions {
   /** The folder of the database, which stays for the next start. */
   readonly folder: string;
+  /** As at an earlier start; another one by default. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the server, as in `['strace', '-f']`. */
@@ -53,8 +55,8 @@ export class ServerProcess {
   }
 
   /** Resolves once the server is ready. @throws Error with its output when it ends, or after the time limit. */
-  static async start({ folder, port = 0, env, under = [], ...rest }: StartOptions): Promise<ServerProcess> {
-    const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
+  static async start({ folder, port, env, under = [], ...rest }: StartOptions): Promise<ServerProcess> {
+    const settings = environment(folder, { BELFRY_PORT: String(port || (await freePort())), ...env });
     const built = serverArguments();
     // A defect changes a source file, so the server runs from sources.
     const args = env?.TORTURE_DEFECT

@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '#test/support/eventually.ts';
 import type { DueTimes } from './due-times.ts';
 import { Schedule } from './schedule.ts';
 
@@ -17,10 +18,10 @@ test('what is put while it looks, too late for that look, has another one', asyn
   const onError = () => undefined;
   const schedule = new Schedule({ dueTimes, now, monotonicNow: now, isShared: false, onError });
   schedule.start();
-  await vi.waitFor(() => expect(looks).toHaveLength(1));
+  await eventually(() => expect(looks).toHaveLength(1));
   await schedule.put({ tenant: 1, kind: 'escalation', subject: 'k' }, 0, {});
   looks[0]?.resolve(undefined);
-  await vi.waitFor(() => expect(looks).toHaveLength(2));
+  await eventually(() => expect(looks).toHaveLength(2));
   looks[1]?.resolve(undefined);
   await schedule.stop();
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '#test/support/eventually.ts';
 import { createModelBus, ModelLog, notification } from '#test/support/model-log.ts';
 import type { Entry } from '../ports.ts';
 import { type Follower, follow } from './follow.ts';
@@ -108,10 +109,10 @@ describe('follow', () => {
     log.append(notification);
     at = 9_000;
     follower?.observe(1);
-    await vi.waitFor(() => expect(errors).not.toEqual([]));
+    await eventually(() => expect(errors).not.toEqual([]));
     expect(follower?.readAt).toBe(5_000);
     isGone = false;
-    await vi.waitFor(() => expect(follower?.readAt).toBe(9_000));
+    await eventually(() => expect(follower?.readAt).toBe(9_000));
   });
 
   it('delivers each entry once and in order, whatever the bus loses, repeats or reorders', async () => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openStorage } from '#app.ts';
 import { readConfig } from '#config.ts';
 import { createLogger } from '#log.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { checkHistory, problemsOf } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
 import { limitMs } from '#test/support/patience.ts';
@@ -111,7 +112,8 @@ export class Cluster {
   /** Ends the load, waits for the panels, and checks everything. Returns the problems, one line each. */
   async check(): Promise<{ readonly problems: readonly string[]; readonly acknowledged: number }> {
     await this.load.stop();
-    const history = await readHistory((this.nodes[0] as ServerProcess).url, this.key);
+    // Another node may have been the first to reach the database again.
+    const history = await eventually(() => readHistory((this.nodes[0] as ServerProcess).url, this.key));
     for (const { panel } of this.#panels) {
       // Where it does not get there, its log says so.
       await panel.reached(history.length).catch(() => undefined);

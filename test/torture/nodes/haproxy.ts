@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#test/support/postgres.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { Output } from '#test/support/server-process.ts';
 import { missingPackage, runs } from '#test/support/skip-reason.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { freePort } from '#test/e2e/terminal.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';

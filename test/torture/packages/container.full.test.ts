@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '#test/e2e/terminal.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { skipReason } from '#test/support/skip-reason.ts';
 import { ResumingPanel } from '../api-clients.ts';
