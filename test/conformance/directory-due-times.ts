@@ -152,7 +152,10 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     });
     schedule.start();
     const due = { tenant, kind: 'expectation' } as const;
-    const [soon, later] = [{ ...due, subject: 'soon' }, { ...due, subject: 'later' }] as const;
+    const [soon, later] = [
+      { ...due, subject: 'soon' },
+      { ...due, subject: 'later' },
+    ] as const;
     await schedule.put(later, 60_000, null);
     await schedule.put(soon, 20, null);
     await eventually(() => expect(fired).toEqual(['soon']));
