@@ -32,7 +32,7 @@ export interface Storage extends StorageHealth {
    * share the database, one at a time does it. undefined where the database does so by itself.
    */
   readonly indexNext?: () => Promise<boolean>;
-  /** Notifications and other entries that are not indexed yet, as of the last call of {@link indexNext}. */
+  /** Entries of the log that are not indexed yet, in the whole database, as of the last call of {@link indexNext}. */
   readonly indexBacklog?: () => number;
   /** How far this node's clock was ahead of the database's at the last sweep; undefined where both are one. */
   readonly clockAheadMs?: () => number;

@@ -68,15 +68,11 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     return rows;
   }
 
-  async function add(
-    { history }: Storage,
-    count: number,
-    message = (n: number) => `n${n} ${n % 3 ? 'often' : 'rare'}`,
-  ) {
+  async function add({ history }: Storage, count: number) {
     const batch = Array.from({ length: count }, (_, n) =>
       history.append(
         (n % 2) + 1,
-        draft({ message: message(n), key: n % 10 ? null : 'k', expiresAt: null }),
+        draft({ message: `n${n} ${n % 3 ? 'often' : 'rare'}`, key: n % 10 ? null : 'k', expiresAt: null }),
         null,
       ),
     );
@@ -123,19 +119,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     expect(await found({ kind: 'not', term: error })).toEqual(expected((n) => n % 2 === 1));
   });
 
-  test('fewer rows at once where texts are long', async () => {
-    const { url, storage } = await open({ partitionRows: 5_000, blockRows: 300 });
-    const long = Array.from({ length: 9_000 }, (_, n) => `w${n.toString(36)}`).join(' ');
-    await add(storage, 300, (n) => (n % 3 ? 'short' : long));
-    await listAll(storage, url, 150);
-    const blocks = await select<{ rows: string }>(
-      url,
-      'SELECT high - low AS rows FROM term_blocks ORDER BY low',
-    );
-    expect(Number(blocks[0]?.rows)).toBeLessThan(300);
-    await expectTrueLists(url);
-  });
-
   test('two nodes at once list each row once', async () => {
     const { url, storage } = await open({ partitionRows: 200, blockRows: 20 });
     await add(storage, 600);
@@ -174,6 +157,83 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     expect((await storage.history.search(2, late, { limit: 9, now })).records).toEqual([]);
   });
 
+  /** Begins a transaction that may write; returns its client, and its process. */
+  async function beginWriting(url: string) {
+    const client = new pg.Client({ connectionString: url, application_name: 'dump' });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query('BEGIN; SELECT pg_current_xact_id()');
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    return { client, pid: rows[0]?.pid };
+  }
+
+  test('are made up to where transactions have ended, also while later ones go on that overlap with them', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    const { client } = await beginWriting(url);
+    await add(storage, 45);
+    await storage.indexNext?.();
+    await beginWriting(url);
+    // The next partition is begun.
+    await add(storage, 40);
+    await storage.indexNext?.();
+    await client.query('ROLLBACK');
+    await eventually(async () => {
+      while (await storage.indexNext?.());
+      expect(await expectTrueLists(url)).toBeGreaterThanOrEqual(40);
+    });
+  });
+
+  test('of older rows are made, merged and deleted while a transaction holds up those of the newest', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    await add(storage, 150);
+    await eventually(async () => {
+      await storage.indexNext?.();
+      expect(await expectTrueLists(url)).toBeGreaterThan(0);
+    });
+    await beginWriting(url);
+    await add(storage, 20);
+    while (await storage.indexNext?.());
+    expect(await expectTrueLists(url)).toBeGreaterThanOrEqual(150);
+    const merged = await select(url, 'SELECT low FROM partitions WHERE merged ORDER BY low');
+    expect(merged.length).toBeGreaterThan(1);
+    await dropPartitions(storage, url);
+  });
+
+  test('do not wait for a transaction of the cluster from which the database was restored', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    await add(storage, 30);
+    await select(url, "UPDATE list_mark SET marked = 20, id = '4000000000000'");
+    await listAll(storage, url, 30);
+    await expectTrueLists(url);
+  });
+
+  /** As if all transactions had ended. */
+  const settle = (url: string) =>
+    select(
+      url,
+      'UPDATE list_mark SET (settled, marked) = (SELECT last_value + 1, last_value + 1 FROM log_row)',
+    );
+
+  test('are made of the newest rows before those of older partitions are merged', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    const { history, indexNext } = storage;
+    await select(url, 'SELECT make_partitions(50, 150)');
+    const addAndList = async (rows: number, blocks: number) => {
+      for (let n = 0; n < rows; n++) await history.append(1, draft({ expiresAt: null }), null);
+      await settle(url);
+      for (let n = 0; n < blocks; n++) expect(await indexNext?.()).toBe(true);
+    };
+    const listed = () => select(url, 'SELECT listed FROM partitions WHERE listed > 0 ORDER BY low');
+    await addAndList(60, 6);
+    expect(await listed()).toEqual([{ listed: '51' }, { listed: '61' }]);
+    await addAndList(45, 4);
+    expect(await listed()).toEqual([{ listed: '51' }, { listed: '101' }]);
+    expect(await select(url, 'SELECT 1 FROM term_lists')).toEqual([]);
+    while (await indexNext?.());
+    const merged = await select(url, 'SELECT low FROM partitions WHERE merged ORDER BY low');
+    expect(merged).toEqual([{ low: '1' }, { low: '51' }]);
+  });
+
   /** Drops what is old, and waits until its lists are gone. */
   async function dropPartitions({ history, retain, indexNext }: Storage, url: string): Promise<void> {
     for (const tenant of [1, 2]) while ((await history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
@@ -192,6 +252,37 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     await add(storage, 150);
     await listAll(storage, url, 150);
     await dropPartitions(storage, url);
+  });
+
+  test('of a dropped partition are deleted with all of its blocks at once', async () => {
+    const { url, storage } = await open({ partitionRows: 200, blockRows: 10 });
+    await add(storage, 400);
+    await listAll(storage, url, 400);
+    for (const tenant of [1, 2])
+      while ((await storage.history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
+    await storage.retain?.(async () => undefined);
+    while ((await select(url, 'SELECT 1 FROM term_lists WHERE low = 1')).length > 0)
+      expect(await storage.indexNext?.()).toBe(true);
+    await storage.indexNext?.();
+    expect(await select(url, 'SELECT 1 FROM term_blocks WHERE low < 201')).toEqual([]);
+  });
+
+  test('are no error of a partition that is dropped while they are made', async () => {
+    const { url, storage } = await open({ partitionRows: 50, blockRows: 10 });
+    for (let n = 0; n < 60; n++) await storage.history.append(1, draft({ expiresAt: null }), null);
+    await eventually(async () => {
+      await storage.indexNext?.();
+      expect(await expectTrueLists(url)).toBe(10);
+    });
+    await withClient(url, async (client) => {
+      await client.query('BEGIN; DELETE FROM partitions WHERE low = 1; DROP TABLE log_1');
+      const step = storage.indexNext?.();
+      const waiting =
+        'SELECT 1 FROM pg_locks JOIN pg_database d ON d.oid = database WHERE NOT granted AND datname = current_database()';
+      await eventually(async () => expect((await client.query(waiting)).rowCount).toBe(1), { interval: 10 });
+      await client.query('COMMIT');
+      expect(await step).toBe(true);
+    });
   });
 
   /** As if so much time had passed. */
@@ -218,46 +309,53 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     return () => select(url, 'DROP TRIGGER wait ON block_lists');
   }
 
-  test('that do not keep up are counted, and the operator learns which transaction holds them up', async () => {
+  /** Lets a few more minutes pass than the operator is warned after, with a look now and then. */
+  async function watchFor(pass: (ms: number) => void, { indexNext }: Storage, looks: number) {
+    for (let n = 0; n < looks; n++) {
+      pass(200_000);
+      await indexNext?.();
+    }
+  }
+
+  test('that do not keep up are counted, and the operator learns which transaction may hold them up', async () => {
     const warnings: string[] = [];
     const { url, storage } = await open({ blockRows: 10, onWarning: (message) => warnings.push(message) });
     const pass = timeMachine();
-    const own = new URL(server());
-    own.searchParams.set('application_name', 'dump');
-    await withClient(own.href, async (client) => {
-      const { rows } = await client
-        .query('BEGIN; SELECT pg_current_xact_id()')
-        .then(() => client.query('SELECT pg_backend_pid() AS pid'));
-      const oldest = 'SELECT pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id() AS it';
-      await eventually(async () => expect((await client.query(oldest)).rows).toEqual([{ it: true }]));
-      await add(storage, 150);
-      for (const _ of [1, 2, 3]) {
-        pass(200_000);
-        await storage.indexNext?.();
-      }
-      const [{ last } = { last: '' }] = await select<{ last: string }>(
-        url,
-        'SELECT last_value AS last FROM log_row',
-      );
-      expect(storage.indexBacklog?.()).toBe(Number(last));
-      expect(warnings).toEqual([]);
-      for (const _ of [1, 2]) {
-        pass(200_000);
-        await storage.indexNext?.();
-      }
-      expect(warnings).toEqual([
-        expect.stringMatching(
-          `^searches get slower: ${last} .* transaction .* end it \\(process ${rows[0].pid}, application "dump", database postgres\\)$`,
-        ),
-      ]);
-      await client.query('COMMIT');
-    });
+    const { client, pid } = await beginWriting(server());
+    const oldest = 'SELECT pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id() AS it';
+    await eventually(async () => expect((await client.query(oldest)).rows).toEqual([{ it: true }]));
+    await add(storage, 150);
+    await watchFor(pass, storage, 3);
+    const [{ last } = { last: '' }] = await select<{ last: string }>(
+      url,
+      'SELECT last_value AS last FROM log_row',
+    );
+    expect(storage.indexBacklog?.()).toBe(Number(last));
+    expect(warnings).toEqual([]);
+    await watchFor(pass, storage, 2);
+    expect(warnings).toEqual([
+      `searches get slower: ${last} entries of the log are not indexed, and no fewer were five minutes ago; a transaction may hold them up (process ${pid}, application "dump", database postgres)`,
+    ]);
+    await client.query('COMMIT');
     await listAll(storage, url, 150);
     await storage.indexNext?.();
     expect(storage.indexBacklog?.()).toBeLessThan(10);
     pass(400_000);
     await storage.indexNext?.();
     expect(warnings).toHaveLength(1);
+  });
+
+  test('that do not keep up for another reason name none', async () => {
+    const warnings: string[] = [];
+    const { url, storage } = await open({ blockRows: 10, onWarning: (message) => warnings.push(message) });
+    const pass = timeMachine();
+    await add(storage, 150);
+    await withClient(url, async (client) => {
+      // As if another node made them, and did not get on.
+      await client.query('SELECT pg_advisory_lock(1952805748)');
+      await watchFor(pass, storage, 5);
+    });
+    expect(warnings).toEqual([expect.stringMatching(/ no fewer were five minutes ago$/)]);
   });
 
   test('of fewer rows at once after a time-out, and of more again when that is fast', async () => {
@@ -284,6 +382,30 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     await expectTrueLists(url);
   });
 
+  test('of more rows again after some steps, however long each takes', async () => {
+    const { url, storage } = await open({ partitionRows: 5_000, blockRows: 64 });
+    await add(storage, 64);
+    const quicken = await slowLists(url, 20);
+    const pass = timeMachine();
+    const sizes = async () =>
+      (await select<{ rows: string }>(url, 'SELECT high - low AS rows FROM term_blocks ORDER BY low')).map(
+        ({ rows }) => Number(rows),
+      );
+    await eventually(async () => {
+      await storage.indexNext?.();
+      expect(await sizes()).not.toEqual([]);
+    });
+    const [smallest = 64] = await sizes();
+    expect(smallest).toBeLessThan(64);
+    await quicken();
+    await add(storage, 1_000);
+    onStatement('list_terms', () => pass(500));
+    await eventually(async () => {
+      while (await storage.indexNext?.());
+      expect(Math.max(...(await sizes()))).toBe(64);
+    });
+  });
+
   test('that are being made hold up a server that stops for one short statement', async () => {
     const timeouts = { statementMs: 60_000, answerMs: 60_000 };
     const { url, storage } = await open({ partitionRows: 500, blockRows: 64, timeouts });
@@ -307,6 +429,21 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     onTestFinished(() => void spy.mockRestore());
     const calls = spy.mock.calls as unknown as [string | pg.QueryConfig][];
     return () => calls.map(([config]) => (typeof config === 'string' ? config : config.text));
+  }
+
+  /** Calls `then` after each statement with this in its text. */
+  function onStatement(part: string, then: () => void): void {
+    const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+    const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(async function (
+      this: pg.Client,
+      config: string | pg.QueryConfig,
+      ...rest: unknown[]
+    ) {
+      const result = await query.call(this, config, ...rest);
+      if ((typeof config === 'string' ? config : config.text).includes(part)) then();
+      return result;
+    } as never);
+    onTestFinished(() => void spy.mockRestore());
   }
 
   /** How many rows of a table or index were read, by all who have disconnected. */
@@ -357,6 +494,7 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     for (let n = 0; n < 220; n++)
       await storage.history.append(1, draft({ receivedAt: n, expiresAt: null }), null);
     await listAll(storage, url, 220);
+    await storage.retain?.(async () => undefined);
     const blocksRead = async (query: Query, expected: number) => {
       await closeAll();
       const before = await readOf(url, 'term_blocks');
@@ -384,5 +522,23 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     const { records } = await history.search(1, { kind: 'all' }, { limit: 9, now });
     expect(records.map(({ id }) => id)).toEqual([last.id, first.id]);
     expect(texts().filter((text) => text.includes('test_rows'))).toHaveLength(2);
+  });
+
+  test('that are missing do not keep a search from its time limit', async () => {
+    const { storage } = await open({ partitionRows: 5 });
+    const { history } = storage;
+    await history.append(1, draft({ expiresAt: null }), null);
+    for (let n = 0; n < 100; n++) await history.append(2, draft(), null);
+    await history.append(1, draft({ expiresAt: null }), null);
+    const pass = timeMachine();
+    let lookUps = 0;
+    onStatement('entry_between', () => {
+      lookUps += 1;
+      pass(1_000);
+    });
+    const page = await history.search(1, { kind: 'all' }, { limit: 9, now, timeoutMs: 2_500 });
+    expect(page.records).toHaveLength(1);
+    expect(page.next).not.toBeNull();
+    expect(lookUps).toBeLessThan(6);
   });
 });

@@ -149,6 +149,37 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     // The two first ones, and what was not indexed.
     expect(asked.get(4)?.size).toBeLessThan(6);
   });
+
+  test('a search by time leaves out full partitions of other times, also before they are indexed', async () => {
+    const url = await createDatabase(server());
+    const options = { queueCapacity: 10, partitionRows: 5, blockRows: 5, onProblem: () => undefined };
+    const storage = await openPostgres({ url, ...options });
+    await withClient(url, (client) => client.query('SELECT make_partitions(5, 50)'));
+    const { history } = storage;
+    for (let at = 0; at < 43; at++) await store(history, tenant, { receivedAt: at, expiresAt: null });
+    await eventually(async () => {
+      await storage.indexNext?.();
+      const { rows: listed } = await withClient(url, (client) =>
+        client.query('SELECT low FROM partitions WHERE listed IS NOT NULL'),
+      );
+      expect(listed).toEqual([{ low: '36' }]);
+    });
+    await storage.retain?.(async () => undefined);
+    const terms = [
+      { kind: 'after', at: 3 },
+      { kind: 'before', at: 8 },
+    ] as const;
+    const taken = await locksTaken(async () => {
+      const { records } = await history.search(tenant, { kind: 'and', terms }, { limit: 99, now });
+      expect(records.map(({ receivedAt }) => receivedAt)).toEqual([7, 6, 5, 4, 3]);
+    });
+    await storage.close();
+    const locks = new Set(
+      taken.flatMap((statement) => statement.locks).filter((name) => /^log_\d+$/.test(name)),
+    );
+    // The newest one is not full.
+    expect([...locks].sort()).toEqual(['log_1', 'log_41', 'log_6']);
+  });
 });
 
 describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {

@@ -79,7 +79,7 @@ export function serverRegistry(
   if (indexBacklog)
     gauge(
       'index_backlog',
-      'Stored notifications that are not indexed yet; searches read them one by one.',
+      'Entries of the log that are not indexed yet (all nodes report the same number); searches read them one by one.',
       indexBacklog,
     );
   return registry;

@@ -2,15 +2,15 @@
 import type pg from 'pg';
 import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
-import { isTimeout } from './errors.ts';
+import { isMissingTable, isTimeout } from './errors.ts';
 
 /** Rows whose lists are made together, usually; at most 32,767. A search tests those that are in no list yet. */
 export const blockRows = 8_192;
-/** Bounds how long it takes to make the lists of a block whose texts are long. */
-const termsABlock = 500_000;
 /** A statement that takes longer is given up, and fewer rows are tried: a server that stops has to wait for it. */
 const mostMs = 1_500;
-/** The operator is warned when so many blocks are missing, and no fewer than `watchMs` ago. */
+/** More rows are tried again after a step that took little time, and after so many steps: each may have to wait for the network. */
+const stepsToMore = 20;
+/** The operator is warned when so many blocks are missing, and no fewer were `watchMs` earlier. */
 const mostBlocks = 10;
 const watchMs = 300_000;
 
@@ -20,6 +20,7 @@ export function createIndexing(
   warn: (message: string) => void,
 ): Required<Pick<Storage, 'indexNext' | 'indexBacklog'>> {
   let rowsAtOnce = blockRows;
+  let steps = 0;
   let backlog = 0;
   let watched = { backlog, at: performance.now() };
 
@@ -31,8 +32,10 @@ export function createIndexing(
     watched = { backlog, at: performance.now() };
     if (!isStuck) return;
     const [held] = await connections.query<{ by: string | null }>('all', 'SELECT list_obstacle() AS by');
-    const cause = held?.by ? `a transaction holds them up: end it (${held.by})` : 'they come too fast';
-    warn(`searches get slower: ${backlog} notifications are not indexed, because ${cause}`);
+    const cause = held?.by ? `; a transaction may hold them up (${held.by})` : '';
+    warn(
+      `searches get slower: ${backlog} entries of the log are not indexed, and no fewer were five minutes ago${cause}`,
+    );
   };
 
   return {
@@ -40,18 +43,23 @@ export function createIndexing(
 
     async indexNext() {
       await watch();
-      const startedAt = performance.now();
-      const text = `SET LOCAL statement_timeout = ${mostMs}; SELECT list_terms(${rowsAtOnce}, ${termsABlock}) AS more`;
+      const text = `SET LOCAL statement_timeout = ${mostMs}; SELECT list_terms(${rowsAtOnce}) AS more`;
+      let startedAt = 0;
       try {
-        const results: unknown = await connections.run('all', (client) => client.query(text));
+        const results: unknown = await connections.run('all', (client) => {
+          startedAt = performance.now();
+          return client.query(text);
+        });
         const [, listed] = results as pg.QueryResult<{ more: boolean | null }>[];
         const { more = null } = listed?.rows[0] ?? {};
-        if (more && performance.now() < startedAt + mostMs / 4)
+        if (more && (performance.now() < startedAt + mostMs / 4 || ++steps % stepsToMore === 0))
           rowsAtOnce = Math.min(blockRows, 2 * rowsAtOnce);
         return more !== false;
       } catch (error) {
+        if (isMissingTable(error)) return true;
         if (!isTimeout(error) || rowsAtOnce === 1) throw error;
         rowsAtOnce >>= 1;
+        steps = 0;
         return true;
       }
     },

@@ -7,14 +7,11 @@ import { isLockTimeout, isMissingPartition, isRetryable } from './errors.ts';
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
 
-export interface Partition {
+interface PartitionInTimes {
   /** Rows from here on … */
   readonly low: number;
   /** … and below this one. */
   readonly high: number;
-}
-
-export interface PartitionInTimes extends Partition {
   /** Rows below this one are in lists. */
   readonly listed: number;
   /** Of these, from here on and below `upTo`, some may be of the times that are asked for. */
@@ -27,7 +24,7 @@ export const partitionsAtOnce = 16;
 
 /**
  * The partitions with some of these rows, the newest first; and which of their listed rows may be of these times (Unix milliseconds).
- * Times of blocks are only read of partitions that are not wholly within the times.
+ * Times of blocks are only read of partitions that are not known to be wholly within the times.
  */
 export function readPartitions(
   connections: Connections,
@@ -39,11 +36,11 @@ export function readPartitions(
     tenant,
     `SELECT p.low, p.high, p.listed, CASE WHEN within THEN p.low ELSE t.low END AS "from", CASE WHEN within THEN p.listed ELSE t.high END AS "upTo"
      FROM (
-       SELECT low, high, coalesce(listed, low) AS listed, merged AND first_at >= $1 AND last_at < $2 AS within FROM partitions
-       WHERE high > $3 AND low <= $4 AND NOT (merged AND (last_at < $1 OR first_at >= $2))
+       SELECT low, high, coalesce(listed, low) AS listed, coalesce(first_at >= $1 AND last_at < $2, false) AS within FROM partitions
+       WHERE high > $3 AND low <= $4 AND coalesce(last_at >= $1 AND first_at < $2, true)
      ) p CROSS JOIN LATERAL (
        SELECT coalesce(min(b.low), p.low) AS low, coalesce(max(b.high), p.low) AS high FROM term_blocks b
-       WHERE NOT within AND b.low >= p.low AND b.low < p.high AND b.last_at >= $1 AND b.first_at < $2
+       WHERE NOT within AND b.part = p.low AND b.last_at >= $1 AND b.first_at < $2
      ) t ORDER BY p.low DESC`,
     [after, before, low, high],
   );
@@ -121,22 +118,23 @@ export async function makeAhead(connections: Connections, size: number): Promise
 }
 
 /**
- * Drops the partitions of which no tenant keeps a row. One that may still take rows stays, and one in use is left for the
- * next time.
- * @throws the first error at the end, when all others are dropped.
+ * Drops the partitions of which no tenant keeps a row, and records the times of the others, for searches by time. One that may
+ * still take rows is left alone, and one in use is left for the next time.
+ * @throws the first error at the end, when all others are done.
  */
-export async function dropUnkept(connections: Connections): Promise<void> {
+export async function maintainPartitions(connections: Connections): Promise<void> {
   const errors: unknown[] = [];
-  const all = await connections.query<Partition>(
+  const all = await connections.query<{ low: number; isUntimed: boolean }>(
     'all',
-    'SELECT low, high FROM partitions WHERE high <= (SELECT last_value FROM log_row) ORDER BY low DESC',
-    [],
+    `SELECT low, first_at IS NULL AND high <= (SELECT settled FROM list_mark) AS "isUntimed" FROM partitions
+     WHERE high <= (SELECT last_value FROM log_row) ORDER BY low DESC`,
   );
-  for (const { low } of all) {
+  for (const { low, isUntimed } of all) {
     try {
       // Looked at without a lock first: with the lock, writers wait.
       const [found] = await connections.query<{ kept: boolean }>('all', 'SELECT is_kept($1) AS kept', [low]);
       if (found?.kept === false) await connections.query('all', 'SELECT drop_partition($1)', [low]);
+      else if (isUntimed) await connections.query('all', 'SELECT record_times($1)', [low]);
     } catch (error) {
       if (!isLockTimeout(error)) errors.push(error);
     }

@@ -8,7 +8,7 @@ import {
 } from '../retention.ts';
 import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
-import { dropUnkept, type LogWrite, readLog } from './partitions.ts';
+import { type LogWrite, maintainPartitions, readLog } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
 /** Entries that one step drops, at the most; and among which the earliest that is kept is sought. */
@@ -43,7 +43,7 @@ export function createRetain(lease: Connections, writes: Connections): NonNullab
         try {
           await round();
         } finally {
-          await dropUnkept(writes);
+          await maintainPartitions(writes);
         }
       } finally {
         await client.query('SELECT pg_advisory_unlock($1)', [roundLock]);

@@ -130,12 +130,15 @@ export async function openSearch(
     for (const partition of await readPartitions(connections, tenant, range, times)) {
       const { low: firstRow, high, listed, from, upTo } = partition;
       const unlisted = { low: Math.max(range.low, listed), high: Math.min(range.high, high - 1) };
-      // Others may have filled many partitions since the tenant's last entry before these rows.
-      if (unlisted.low <= unlisted.high && (high > range.high || (await placeIn(unlisted)))) {
+      if (unlisted.low <= unlisted.high) {
         if (group.length > 0) yield toPart(group.splice(0));
-        const rows = { firstRow: listed, indexed: high - 1 };
-        const found = new TermLists(rows, states).narrow(RowSet.all(rows), terms);
-        yield { ...unlisted, isExact: isExactUnlisted, isListed: false, candidates: [found] };
+        const part = { ...unlisted, isExact: isExactUnlisted, isListed: false };
+        // Others may have filled many partitions since the tenant's last entry before these rows.
+        if (high <= range.high && !(await placeIn(unlisted))) yield { ...part, candidates: [] };
+        else {
+          const rows = { firstRow: listed, indexed: high - 1 };
+          yield { ...part, candidates: [new TermLists(rows, states).narrow(RowSet.all(rows), terms)] };
+        }
       }
       const inTimes = { low: Math.max(range.low, from), high: Math.min(range.high, upTo - 1) };
       if (inTimes.low <= inTimes.high) group.push({ ...inTimes, rows: { firstRow, indexed: listed - 1 } });

@@ -1,16 +1,22 @@
 -- expands: older nodes may go on
 -- For each term, and each tenant, a list of the rows that have it. A node asks for the lists of a query's terms, and combines them
 -- itself; so no row is read that is not found, and a partition of which nothing is found costs a look at each list. Lists are made
--- in the background, for some thousand rows at a time, and the lists of a full partition are merged into one for each term. They
+-- in the background, for a few thousand rows at a time, and the lists of a full partition are merged into one for each term. They
 -- take the place of the index of words, which is dropped once all lists are made: searches of older nodes find the same without it, but slowly.
 ALTER TABLE partitions
   ADD COLUMN listed bigint,                         -- the terms of rows below this one are in lists; null: of none
   ADD COLUMN merged boolean NOT NULL DEFAULT false; -- all lists are in term_lists; else some are in block_lists
 
--- Rows whose lists were made together, from `low` on and below `high`, and between which times they are; null: there is no notification.
--- In the first of a partition that was dropped: the last term whose lists are deleted.
-CREATE TABLE term_blocks (low bigint PRIMARY KEY, high bigint NOT NULL, first_at bigint, last_at bigint,
-  deleted_tenant bigint NOT NULL DEFAULT 0, deleted_term text COLLATE "C" NOT NULL DEFAULT '');
+-- Blocks of the partition that begins at `part`: rows whose lists were made together, from `low` on and below `high`, and between which times they are;
+-- null: there is no notification. In the first of a partition that was dropped: the last term whose lists are deleted.
+CREATE TABLE term_blocks (part bigint, low bigint, high bigint NOT NULL, first_at bigint, last_at bigint,
+  deleted_tenant bigint NOT NULL DEFAULT 0, deleted_term text COLLATE "C" NOT NULL DEFAULT '', PRIMARY KEY (part, low));
+
+-- Each row below `settled` is stored, or never will be. So is each below `marked` once all transactions before `id` have ended: a writer has a
+-- transaction id before it takes the number of a row. (`belfry migrate` has not, but no node runs meanwhile.) What a crash or a fail-over takes back,
+-- it takes from here too.
+CREATE TABLE list_mark (settled bigint NOT NULL, marked bigint NOT NULL, id xid8 NOT NULL);
+INSERT INTO list_mark VALUES (0, 0, '0');
 
 -- The list of a term, in the partition that begins at `low`. It is made of one or more blocks: where the block begins in the partition (4
 -- bytes); how many of its rows have the term (2), and where in the block each of these is (2 each). Of many rows there is a bit for each row of
@@ -41,12 +47,12 @@ CREATE FUNCTION bits_of(places bytea, bytes integer) RETURNS bytea LANGUAGE sql 
   ) b ON b.byte = n
 $$;
 
--- Merges some lists of the newest partition that is full and whose blocks are all listed; false: there is none. A search reads both
+-- Merges some lists of the newest partition above a row that is full and whose blocks are all listed; false: there is none. A search reads both
 -- tables, so a term moves with all its lists, and terms move in their order: a step goes on after the last one, and passes no dead rows.
 -- By ctid: for `(tenant, term) <= …`, PostgreSQL reads the index on to the end of the tenant.
-CREATE FUNCTION merge_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION merge_lists(most_lists bigint, above_row bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  full_low bigint := (SELECT p.low FROM partitions p WHERE NOT p.merged AND p.listed = p.high ORDER BY p.low DESC LIMIT 1);
+  full_low bigint := (SELECT p.low FROM partitions p WHERE NOT p.merged AND p.listed = p.high AND p.low > above_row ORDER BY p.low DESC LIMIT 1);
   last_tenant bigint;
   last_term text COLLATE "C";
 BEGIN
@@ -58,8 +64,7 @@ BEGIN
       ORDER BY tenant, term FETCH FIRST (most_lists) ROWS WITH TIES)) RETURNING *
   ) INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY tenant, term;
   IF NOT FOUND THEN
-    UPDATE partitions p SET merged = true, (first_at, last_at) = (
-      SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.low >= p.low AND b.low < p.high) WHERE p.low = full_low;
+    UPDATE partitions SET merged = true WHERE low = full_low;
   END IF;
   RETURN full_low IS NOT NULL;
 END $$;
@@ -73,80 +78,74 @@ DECLARE
   last_tenant bigint;
   last_term text COLLATE "C";
 BEGIN
-  -- The first block of a partition begins where that does.
-  SELECT b.* INTO block FROM (SELECT low, lag(high, 1, 0::bigint) OVER (ORDER BY low) AS earlier_high FROM partitions) p
-    JOIN term_blocks b ON b.low >= p.earlier_high AND b.low < p.low ORDER BY b.low LIMIT 1;
+  SELECT b.* INTO block FROM term_blocks b WHERE NOT EXISTS (SELECT 1 FROM partitions p WHERE p.low = b.part) ORDER BY b.part, b.low LIMIT 1;
   FOREACH name IN ARRAY ARRAY['term_lists', 'block_lists'] LOOP
     EXECUTE format('WITH gone AS (
         DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE low = $1 AND (tenant, term) > ($2, $3)
           ORDER BY tenant, term FETCH FIRST ($4) ROWS WITH TIES)) RETURNING tenant, term
       ) SELECT tenant, term FROM gone ORDER BY tenant DESC, term DESC LIMIT 1', name)
-      INTO last_tenant, last_term USING block.low, block.deleted_tenant, block.deleted_term, most_lists;
+      INTO last_tenant, last_term USING block.part, block.deleted_tenant, block.deleted_term, most_lists;
     IF last_tenant IS NOT NULL THEN
-      UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE low = block.low;
+      UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE part = block.part AND low = block.low;
       RETURN true;
     END IF;
   END LOOP;
-  DELETE FROM term_blocks WHERE low = block.low;
-  RETURN block.low IS NOT NULL;
+  DELETE FROM term_blocks WHERE part = block.part;
+  RETURN block.part IS NOT NULL;
 END $$;
 
--- Lists the terms of rows from one on and below another, all of the partition that begins at `part_low`.
-CREATE FUNCTION list_block(part_low bigint, from_row bigint, end_row bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  log_part text := 'log_' || part_low;
-BEGIN
-  EXECUTE format('INSERT INTO block_lists SELECT tenant, $3, term, $1, int4send(($1 - $3)::integer)
-      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
-    FROM (
-      SELECT tenant, term, string_agg(int2send((row - $1)::smallint), '''') AS places
-      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $1 AND row < $2 OFFSET 0) t
-      GROUP BY tenant, term OFFSET 0
-    ) l ORDER BY tenant, term', log_part) USING from_row, end_row, part_low, ((end_row - from_row + 7) / 8)::integer;
-  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, min(at), max(at) FROM %I WHERE row >= $1 AND row < $2 AND cleared IS NULL', log_part)
-    USING from_row, end_row;
-  UPDATE partitions SET listed = end_row WHERE low = part_low;
-END $$;
+-- The next block of each partition that is not listed to its end.
+CREATE FUNCTION next_blocks(block_rows bigint) RETURNS TABLE (part bigint, from_row bigint, end_row bigint) LANGUAGE sql STABLE AS $$
+  SELECT low, coalesce(listed, low), least(coalesce(listed, low) + block_rows, high) FROM partitions WHERE coalesce(listed, low) < high
+$$;
 
--- Does the next step for searches: lists a block of `block_rows` rows, or fewer if they have more than `most_terms` terms, in the newest
--- partition first; before it lists older ones, it merges lists or deletes those of dropped partitions. False: there is nothing to do now, or another
--- node does it; null: it has set a mark, and may be called again. A writer has a transaction id before it takes the number of a row. The mark is a row
--- number and a later transaction id: once all earlier transactions have ended, each row below is stored, or never will be. What a crash or a
--- fail-over takes back, it takes from the mark too.
-CREATE FUNCTION list_terms(block_rows bigint, most_terms bigint) RETURNS boolean LANGUAGE plpgsql
+-- Does the next step for searches: lists a block of `block_rows` rows of the newest partition that has one; before it lists older ones, it merges the lists
+-- of newer partitions, and at last it deletes those of dropped ones. False: there is nothing to do now, or another node does it; null: it has set a
+-- mark, and may be called again. A mark that is waited for stays: transactions that overlap would hold up one that moves for ever.
+CREATE FUNCTION list_terms(block_rows bigint) RETURNS boolean LANGUAGE plpgsql
 SET work_mem = '64MB' SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
-  next_row bigint := coalesce(pg_sequence_last_value('log_row'), 0) + 1;
-  mark text[] := (SELECT string_to_array(value, ' ') FROM meta WHERE name = 'list mark');
-  snapshot pg_snapshot := pg_current_snapshot();
-  part partitions;
-  from_row bigint;
-  end_row bigint;
-  cut_row bigint;
+  next_row bigint;
+  block record;
+  log_part text;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(1952805748) THEN
     RETURN false;
   END IF;
-  SELECT p.* INTO part FROM partitions p WHERE coalesce(p.listed, p.low) < p.high AND least(coalesce(p.listed, p.low) + block_rows, p.high) <= next_row
-    ORDER BY p.low DESC LIMIT 1;
-  IF (part.low IS NULL OR part.high <= next_row) AND (merge_lists(4 * block_rows) OR drop_lists(4 * block_rows)) THEN
-    RETURN true;
-  ELSIF part.low IS NULL THEN
-    RETURN false;
-  END IF;
-  from_row := coalesce(part.listed, part.low);
-  end_row := least(from_row + block_rows, part.high);
+  -- Before this transaction has an id.
+  next_row := coalesce(pg_sequence_last_value('log_row'), 0) + 1;
+  UPDATE list_mark SET settled = marked WHERE settled < marked AND id < pg_snapshot_xmin(pg_current_snapshot());
+  SELECT b.* INTO block FROM next_blocks(block_rows) b WHERE b.end_row <= (SELECT settled FROM list_mark) ORDER BY b.part DESC LIMIT 1;
   -- Of another cluster, from which this one was restored, the transaction may lie ahead.
-  IF mark IS NULL OR mark[1]::bigint < end_row OR mark[2]::xid8 >= pg_snapshot_xmax(snapshot) THEN
-    INSERT INTO meta VALUES ('list mark', next_row || ' ' || pg_current_xact_id()) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+  UPDATE list_mark m SET marked = next_row, id = pg_current_xact_id()
+    WHERE (m.settled = m.marked OR m.id >= pg_snapshot_xmax(pg_current_snapshot()))
+      AND EXISTS (SELECT 1 FROM next_blocks(block_rows) b WHERE b.end_row > m.settled AND b.end_row <= next_row);
+  IF FOUND AND block.part IS NULL THEN
     RETURN NULL;
-  ELSIF pg_snapshot_xmin(snapshot) <= mark[2]::xid8 THEN
-    RETURN false;
+  ELSIF merge_lists(4 * block_rows, coalesce(block.part, 0)) THEN
+    RETURN true;
+  ELSIF block.part IS NULL THEN
+    RETURN drop_lists(4 * block_rows);
   END IF;
-  EXECUTE format('SELECT min(row) FROM (SELECT row, sum(length(terms)) OVER (ORDER BY row) AS terms FROM %I WHERE row >= $1 AND row < $2) t
-    WHERE terms > $3 AND row > $1', 'log_' || part.low) INTO cut_row USING from_row, end_row, most_terms;
-  PERFORM list_block(part.low, from_row, least(end_row, cut_row));
+  log_part := 'log_' || block.part;
+  EXECUTE format('INSERT INTO block_lists SELECT tenant, $1, term, $2, int4send(($2 - $1)::integer)
+      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
+    FROM (
+      SELECT tenant, term, string_agg(int2send((row - $2)::smallint), '''') AS places
+      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $2 AND row < $3 OFFSET 0) t
+      GROUP BY tenant, term OFFSET 0
+    ) l ORDER BY tenant, term', log_part) USING block.part, block.from_row, block.end_row, ((block.end_row - block.from_row + 7) / 8)::integer;
+  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, $3, min(at), max(at) FROM %I WHERE row >= $2 AND row < $3 AND cleared IS NULL', log_part)
+    USING block.part, block.from_row, block.end_row;
+  UPDATE partitions SET listed = block.end_row WHERE low = block.part;
   RETURN true;
+END $$;
+
+-- Records between which times the notifications of a full partition are, all of whose rows are settled.
+CREATE FUNCTION record_times(part_low bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('UPDATE partitions SET (first_at, last_at) = (SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM %I WHERE cleared IS NULL)
+    WHERE low = $1', 'log_' || part_low) USING part_low;
 END $$;
 
 -- How many rows are in no list yet.
@@ -155,14 +154,14 @@ CREATE FUNCTION list_backlog() RETURNS bigint LANGUAGE sql STABLE AS $$
   FROM partitions p, (SELECT coalesce(pg_sequence_last_value('log_row'), 0) + 1 AS next_row) s WHERE coalesce(p.listed, p.low) < least(p.high, s.next_row)
 $$;
 
--- What is known of the oldest transaction that `list_terms` waits for; null: none is older than those of nodes may be. Each role may see
--- that it is there, but not since when those of other roles run.
+-- What is known of the oldest transaction that `list_terms` may wait for; null: no other one has run for 20 s. A role without pg_read_all_stats does not
+-- see when transactions of other roles began.
 CREATE FUNCTION list_obstacle() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT concat_ws(', ', coalesce('process ' || l.pid, 'prepared: see pg_prepared_xacts'), 'application "' || a.application_name || '"',
     'database ' || a.datname, 'open for ' || extract(epoch FROM clock_timestamp() - a.xact_start)::bigint || ' s')
-  FROM meta m CROSS JOIN pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-  WHERE m.name = 'list mark' AND l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock'
-    AND age(l.transactionid) >= age(split_part(m.value, ' ', 2)::xid8::xid) AND coalesce(a.xact_start < clock_timestamp() - interval '20 seconds', true)
+  FROM list_mark m CROSS JOIN pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND age(l.transactionid) >= age(m.id::xid)
+    AND coalesce(a.xact_start < clock_timestamp() - interval '20 seconds', true)
   ORDER BY age(l.transactionid) DESC LIMIT 1
 $$;
 
