@@ -309,7 +309,7 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     return () => select(url, 'DROP TRIGGER wait ON block_lists');
   }
 
-  /** Lets a few more minutes pass than the operator is warned after, with a look now and then. */
+  /** Lets time pass, with a look each 200 seconds. */
   async function watchFor(pass: (ms: number) => void, { indexNext }: Storage, looks: number) {
     for (let n = 0; n < looks; n++) {
       pass(200_000);
@@ -358,6 +358,12 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     expect(warnings).toEqual([expect.stringMatching(/ no fewer were five minutes ago$/)]);
   });
 
+  /** How many rows each block has. */
+  const blockSizes = async (url: string) =>
+    (await select<{ rows: string }>(url, 'SELECT high - low AS rows FROM term_blocks ORDER BY low')).map(
+      ({ rows }) => Number(rows),
+    );
+
   test('of fewer rows at once after a time-out, and of more again when that is fast', async () => {
     const { url, storage } = await open({
       partitionRows: 500,
@@ -366,19 +372,15 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     });
     await add(storage, 64);
     const quicken = await slowLists(url, 20);
-    const sizes = async () =>
-      (await select<{ rows: string }>(url, 'SELECT high - low AS rows FROM term_blocks ORDER BY low')).map(
-        ({ rows }) => Number(rows),
-      );
     await eventually(async () => {
       await storage.indexNext?.();
-      expect(await sizes()).not.toEqual([]);
+      expect(await blockSizes(url)).not.toEqual([]);
     });
-    expect((await sizes())[0]).toBeLessThan(64);
+    expect((await blockSizes(url))[0]).toBeLessThan(64);
     await quicken();
     await add(storage, 300);
     await listAll(storage, url, 300);
-    expect(Math.max(...(await sizes()))).toBe(64);
+    expect(Math.max(...(await blockSizes(url)))).toBe(64);
     await expectTrueLists(url);
   });
 
@@ -387,22 +389,18 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     await add(storage, 64);
     const quicken = await slowLists(url, 20);
     const pass = timeMachine();
-    const sizes = async () =>
-      (await select<{ rows: string }>(url, 'SELECT high - low AS rows FROM term_blocks ORDER BY low')).map(
-        ({ rows }) => Number(rows),
-      );
     await eventually(async () => {
       await storage.indexNext?.();
-      expect(await sizes()).not.toEqual([]);
+      expect(await blockSizes(url)).not.toEqual([]);
     });
-    const [smallest = 64] = await sizes();
+    const [smallest = 64] = await blockSizes(url);
     expect(smallest).toBeLessThan(64);
     await quicken();
     await add(storage, 1_000);
     onStatement('list_terms', () => pass(500));
     await eventually(async () => {
       while (await storage.indexNext?.());
-      expect(Math.max(...(await sizes()))).toBe(64);
+      expect(Math.max(...(await blockSizes(url)))).toBe(64);
     });
   });
 
