@@ -158,3 +158,7 @@ export const rowBytesOver =
 /** The same estimate as an SQL expression on a stored row. */
 export const rowBytesSqlOver = (overhead: number) =>
   `${overhead} + octet_length(title) + octet_length(message)`;
+
+/** A number as a whole one that a statement can compare with. */
+export const finite = (time: number): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));

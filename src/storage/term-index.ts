@@ -4,6 +4,12 @@ import { type IndexedRows, RowSet } from './row-set.ts';
 
 export type SingleTerm = Extract<TermExpression, { kind: 'term' }>;
 
+/** The terms of an expression, wanted or not. */
+export const singleTerms = (terms: TermExpression): SingleTerm[] =>
+  terms.kind === 'term'
+    ? [terms]
+    : (terms.kind === 'without' ? [terms.of, terms.not] : terms.of).flatMap(singleTerms);
+
 /** The index of one partition, for the searches of one tenant. */
 export abstract class TermIndex {
   /** Whether `narrow` has left rows that the terms may not find. */

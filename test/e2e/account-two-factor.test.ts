@@ -17,8 +17,8 @@ beforeAll(async () => {
   server = await TestServer.start({ BELFRY_RATE_AUTH: 'off' });
 });
 afterAll(async () => {
-  await server.stop();
   vi.useRealTimers();
+  await server.stop();
 });
 beforeEach(async () => {
   anna = await makePerson(server, 'owner');

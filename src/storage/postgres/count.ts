@@ -20,10 +20,9 @@ export async function* countLog(
   if (!search) return { counts: [], searchedTo: null };
   const { after, before } = search.times;
   const tally = new Tally({ ...times, after, before });
-  const addCounts = (counts: readonly LevelCount[]) => tally.addAll(counts);
   const countRows = async function* (found: PostgresSearch | undefined) {
     if (!found) return { counts: tally.rows(), searchedTo: null };
-    const count = (part: PostgresPart) => found.count(part, tally.times, addCounts);
+    const count = (part: PostgresPart) => found.count(part, tally.times, (counts) => tally.addAll(counts));
     const { searchedTo } = yield* countInSteps(found, tally, count, isOver);
     return { counts: tally.rows(), searchedTo };
   };

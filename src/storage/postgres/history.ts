@@ -13,6 +13,7 @@ import {
   acknowledgedColumns,
   acknowledgedJoin,
   charsBySender,
+  finite,
   isUuid,
   toAcknowledged,
   toClearing,
@@ -31,7 +32,7 @@ import {
   toNotification,
   toRecord,
 } from './rows.ts';
-import { finite, searchLog } from './search.ts';
+import { searchLog } from './search.ts';
 import type { StatisticsLanes } from './statistics.ts';
 
 export interface PostgresLanes extends StatisticsLanes {

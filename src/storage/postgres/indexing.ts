@@ -56,7 +56,8 @@ export function createIndexing(
           rowsAtOnce = Math.min(blockRows, 2 * rowsAtOnce);
         return more !== false;
       } catch (error) {
-        if (isMissingTable(error)) return true;
+        // The partition was dropped meanwhile.
+        if (isMissingTable(error)) return false;
         if (!isTimeout(error) || rowsAtOnce === 1) throw error;
         rowsAtOnce >>= 1;
         steps = 0;

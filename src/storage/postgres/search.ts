@@ -7,6 +7,7 @@ import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
+import { finite } from '../history-rows.ts';
 import {
   emptyPage,
   type LogPart,
@@ -17,20 +18,13 @@ import {
   timer,
 } from '../log-search.ts';
 import { type IndexedRows, RowSet } from '../row-set.ts';
+import { singleTerms } from '../term-index.ts';
 import type { Connections } from './connections.ts';
 import { isTimeout } from './errors.ts';
 import { partitionsAtOnce, readLog, readPartitions } from './partitions.ts';
 import { textTests, tsqueryOf } from './row-tests.ts';
 import { type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
-import {
-  longLists,
-  readLists,
-  readStates,
-  shortLists,
-  singleTerms,
-  TermLists,
-  type TermRows,
-} from './term-lists.ts';
+import { longLists, readLists, readStates, shortLists, TermLists, type TermRows } from './term-lists.ts';
 
 /** Rows that one statement looks up by their numbers, and the first of a search; fewer after a time-out. */
 const mostRowsAtOnce = 8_192;
@@ -217,7 +211,3 @@ export async function* searchLog<Form extends RecordForm>(
   const search = await openSearch(connections, tenant, query, { ...options, wanted: options.limit + 1 });
   return search ? yield* searchInSteps(search, options, isOver) : emptyPage;
 }
-
-/** Times as PostgreSQL's whole numbers have them. */
-export const finite = (time: number): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));

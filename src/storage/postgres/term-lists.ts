@@ -1,7 +1,6 @@
 /** Lists of the rows that have a term: what a search reads of them (migration 0019). */
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
-import type { TermExpression } from '#core/search/term-expression.ts';
 import { type IndexedRows, RowSet } from '../row-set.ts';
 import { type SingleTerm, TermIndex } from '../term-index.ts';
 import type { Connections } from './connections.ts';
@@ -15,11 +14,6 @@ export const longLists = { lists: 50_000, bytes: 1_000_000 };
 export type TermRows = ReadonlyMap<string, Buffer | readonly number[] | null>;
 
 const lastOf = ({ term, prefix }: SingleTerm) => (prefix ? `${term}\u{10ffff}` : term);
-
-export const singleTerms = (terms: TermExpression): SingleTerm[] =>
-  terms.kind === 'term'
-    ? [terms]
-    : (terms.kind === 'without' ? [terms.of, terms.not] : terms.of).flatMap(singleTerms);
 
 /** Reads the lists of terms in the partitions that begin at `lows`; where a term has more than `most`, only that there are some. */
 export async function readLists(

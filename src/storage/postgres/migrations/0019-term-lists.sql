@@ -7,8 +7,8 @@ ALTER TABLE partitions
   ADD COLUMN listed bigint,                         -- the terms of rows below this one are in lists; null: of none
   ADD COLUMN merged boolean NOT NULL DEFAULT false; -- all lists are in term_lists; else some are in block_lists
 
--- Blocks of the partition that begins at `part`: rows whose lists were made together, from `low` on and below `high`, and between which times they are;
--- null: there is no notification. In the first of a partition that was dropped: the last term whose lists are deleted.
+-- Blocks of the partition that begins at `part`: rows whose lists were made together, from `low` on and below `high`, and the earliest and latest
+-- time of their notifications; null: there are none. In the first of a partition that was dropped: the last term whose lists are deleted.
 CREATE TABLE term_blocks (part bigint, low bigint, high bigint NOT NULL, first_at bigint, last_at bigint,
   deleted_tenant bigint NOT NULL DEFAULT 0, deleted_term text COLLATE "C" NOT NULL DEFAULT '', PRIMARY KEY (part, low));
 
@@ -16,7 +16,8 @@ CREATE TABLE term_blocks (part bigint, low bigint, high bigint NOT NULL, first_a
 -- transaction id before it takes the number of a row. (`belfry migrate` has not, but no node runs meanwhile.) What a crash or a fail-over takes back,
 -- it takes from here too.
 CREATE TABLE list_mark (settled bigint NOT NULL, marked bigint NOT NULL, id xid8 NOT NULL);
-INSERT INTO list_mark VALUES (0, 0, '0');
+-- Times of a partition were recorded only once all of its rows were settled.
+INSERT INTO list_mark SELECT coalesce(max(high), 0), coalesce(max(high), 0), '0' FROM partitions WHERE first_at IS NOT NULL;
 
 -- The list of a term, in the partition that begins at `low`. It is made of one or more blocks: where the block begins in the partition (4
 -- bytes); how many of its rows have the term (2), and where in the block each of these is (2 each). Of many rows there is a bit for each row of
@@ -100,8 +101,8 @@ CREATE FUNCTION next_blocks(block_rows bigint) RETURNS TABLE (part bigint, from_
 $$;
 
 -- Does the next step for searches: lists a block of `block_rows` rows of the newest partition that has one; before it lists older ones, it merges the lists
--- of newer partitions, and at last it deletes those of dropped ones. False: there is nothing to do now, or another node does it; null: it has set a
--- mark, and may be called again. A mark that is waited for stays: transactions that overlap would hold up one that moves for ever.
+-- of newer partitions, and at last it deletes those of dropped ones. False: there is nothing to do now, or another node does it; null: it has set or
+-- reached a mark, and may be called again. A mark that is waited for stays: transactions that overlap would hold up one that moves for ever.
 CREATE FUNCTION list_terms(block_rows bigint) RETURNS boolean LANGUAGE plpgsql
 SET work_mem = '64MB' SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
@@ -114,13 +115,18 @@ BEGIN
   END IF;
   -- Before this transaction has an id.
   next_row := coalesce(pg_sequence_last_value('log_row'), 0) + 1;
+  -- What is done with the mark is all that this call does: a block that cannot be listed would take it back.
   UPDATE list_mark SET settled = marked WHERE settled < marked AND id < pg_snapshot_xmin(pg_current_snapshot());
+  IF FOUND THEN
+    RETURN NULL;
+  END IF;
   SELECT b.* INTO block FROM next_blocks(block_rows) b WHERE b.end_row <= (SELECT settled FROM list_mark) ORDER BY b.part DESC LIMIT 1;
   -- Of another cluster, from which this one was restored, the transaction may lie ahead.
   UPDATE list_mark m SET marked = next_row, id = pg_current_xact_id()
     WHERE (m.settled = m.marked OR m.id >= pg_snapshot_xmax(pg_current_snapshot()))
-      AND EXISTS (SELECT 1 FROM next_blocks(block_rows) b WHERE b.end_row > m.settled AND b.end_row <= next_row);
-  IF FOUND AND block.part IS NULL THEN
+      AND EXISTS (SELECT 1 FROM next_blocks(block_rows) b
+        WHERE b.end_row > m.settled AND b.end_row <= next_row AND b.part > coalesce(block.part, 0));
+  IF FOUND THEN
     RETURN NULL;
   ELSIF merge_lists(4 * block_rows, coalesce(block.part, 0)) THEN
     RETURN true;
@@ -138,10 +144,12 @@ BEGIN
   EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, $3, min(at), max(at) FROM %I WHERE row >= $2 AND row < $3 AND cleared IS NULL', log_part)
     USING block.part, block.from_row, block.end_row;
   UPDATE partitions SET listed = block.end_row WHERE low = block.part;
+  UPDATE partitions p SET (first_at, last_at) = (SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.part = p.low)
+    WHERE p.low = block.part AND p.listed = p.high;
   RETURN true;
 END $$;
 
--- Records between which times the notifications of a full partition are, all of whose rows are settled.
+-- Records between which times the notifications of a full partition are that has no lists yet, and whose rows are all settled.
 CREATE FUNCTION record_times(part_low bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('UPDATE partitions SET (first_at, last_at) = (SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM %I WHERE cleared IS NULL)
