@@ -159,6 +159,6 @@ export const rowBytesOver =
 export const rowBytesSqlOver = (overhead: number) =>
   `${overhead} + octet_length(title) + octet_length(message)`;
 
-/** A number as a whole one that a statement can compare with. */
+/** A time or number without fraction and infinity, as databases compare it with whole numbers. */
 export const finite = (time: number): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));

@@ -80,7 +80,7 @@ export function toNotification(row: NotificationRow): Notification {
 export function toRecord(row: RecordRow): HistoryRecord {
   return {
     ...toNotification(row),
-    // The record of a deleted token stays. Without one, the id still tells senders apart.
+    // The record of a deleted token stays. If there is none, its id is shown as the name.
     tokenName: row.token_name ?? row.token_id,
     cleared: toCleared(row),
     acknowledged: toAcknowledged(row),

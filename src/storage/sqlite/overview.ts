@@ -2,9 +2,9 @@
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
 import { minuteMs } from '../counting.ts';
+import { finite } from '../history-rows.ts';
 import { partitionsFrom } from './log-lookup.ts';
 import { readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { finite } from './row-minutes.ts';
 import type { LogConnection, NotificationRow } from './rows.ts';
 
 /** Notifications read for the busiest hosts: some 20 ms. */

@@ -1,5 +1,6 @@
 /** In which minutes the rows of a partition were received. */
 import { minuteMs } from '../counting.ts';
+import { finite } from '../history-rows.ts';
 import type { LogRange } from '../log-search.ts';
 import type { Partition, Statements } from './partitions.ts';
 
@@ -28,6 +29,3 @@ export function rowsInTimes(
   if (from == null || upTo == null) return nothing;
   return { low: Math.max(low, from), high: Math.min(high, (end ?? high + 1) - 1) };
 }
-
-/** SQLite has no infinity that compares with whole numbers. */
-export const finite = (at: number): number => Math.max(-8.64e15, Math.min(8.64e15, at));

@@ -6,7 +6,7 @@ import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { one } from '#core/search/term-expression.ts';
 import { resultOf } from '../fair-queue.ts';
-import { toAcknowledged, toCleared } from '../history-rows.ts';
+import { finite, toAcknowledged, toCleared } from '../history-rows.ts';
 import {
   emptyPage,
   type FoundRow,
@@ -21,7 +21,7 @@ import { RowSet } from '../row-set.ts';
 import { PatternBudget } from './fts-index.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { finite, rowsInTimes } from './row-minutes.ts';
+import { rowsInTimes } from './row-minutes.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
 import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { StateIndex, type StateRows, stateRows } from './state-index.ts';
@@ -61,7 +61,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #isOver: () => boolean;
   readonly #tokenNames = new Map<string, string>();
   #looked = 0;
-  /** The rows that were last read at once, and their states once one is asked for. */
+  /** The rows of the last batch, and their states, which are read when the first of them is asked for. */
   #batch: readonly number[] = [];
   #statesOfBatch: ReadonlyMap<number, RowState> = new Map();
 
@@ -275,7 +275,7 @@ function toRecords(
       const token = sql
         .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
         .get(tenant, tokenId);
-      // The record of a deleted token stays. Without one, the id still tells senders apart.
+      // The record of a deleted token stays. If there is none, its id is shown as the name.
       tokenName = token?.name ?? tokenId;
       tokenNames.set(tokenId, tokenName);
     }
