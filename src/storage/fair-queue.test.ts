@@ -72,3 +72,21 @@ test('a closed queue refuses what waits and what comes, and begins no further st
   await expect(run(1, 'c', 1)).rejects.toMatchObject({ code: 'unavailable' });
   expect(begun).toEqual(['a']);
 });
+
+test('after a step nothing begins for as long as the rest is', async () => {
+  const rests: number[] = [];
+  const queue = new FairQueue(1, (tookMs) => {
+    rests.push(tookMs);
+    return 50;
+  });
+  const begun: number[] = [];
+  const step = async () => {
+    begun.push(performance.now());
+    return begun.length > 1 ? 'done' : undefined;
+  };
+  expect(await queue.run(1, step)).toBe('done');
+  const [first = 0, second = 0] = begun;
+  // A timer may fire a millisecond early.
+  expect(second - first).toBeGreaterThanOrEqual(49);
+  expect(rests.length).toBe(1);
+});

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 
@@ -35,11 +36,14 @@ export class FairQueue {
   /** The tenant whose turn is next comes first; a tenant without jobs is not in it. */
   readonly #jobs = new Map<TenantId, Job[]>();
   readonly #atOnce: number;
+  readonly #restMs: (tookMs: number) => number;
   #running = 0;
   #closed = false;
 
-  constructor(atOnce = 1) {
+  /** `restMs`: how long no step begins after one that took `tookMs` milliseconds. */
+  constructor(atOnce = 1, restMs: (tookMs: number) => number = () => 0) {
     this.#atOnce = atOnce;
+    this.#restMs = restMs;
   }
 
   /**
@@ -86,7 +90,12 @@ export class FairQueue {
   async #work(): Promise<void> {
     if (this.#running === this.#atOnce) return;
     this.#running += 1;
-    for (let next = this.#take(); next; next = this.#take()) await this.#takeStep(...next);
+    for (let next = this.#take(); next; next = this.#take()) {
+      const began = performance.now();
+      await this.#takeStep(...next);
+      const restMs = this.#restMs(performance.now() - began);
+      if (restMs >= 1) await sleep(restMs, undefined, { ref: false });
+    }
     this.#running -= 1;
   }
 

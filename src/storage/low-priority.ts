@@ -1,4 +1,4 @@
-import { constants, getPriority, setPriority } from 'node:os';
+import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
 
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 
@@ -13,4 +13,26 @@ export function lowerPriority(): void {
   } catch {
     // Not permitted: the priority stays.
   }
+}
+
+/** Threads that work at the same time under load: the main thread, the writer, the reader and searches. */
+const busyThreads = 4;
+/** The share of the time that searches get at least. */
+const leastShare = 0.1;
+
+/**
+ * Returns a function that says how many milliseconds searches rest after a step of `tookMs`. On a machine with fewer cores than
+ * busy threads, what stores and shows notifications goes first: while the main thread is busy for more than half of the time,
+ * searches get twice the share that it leaves free, and a tenth at least.
+ */
+export function restBesideLoad(cores = availableParallelism()): (tookMs: number) => number {
+  if (cores >= busyThreads) return () => 0;
+  let before = performance.eventLoopUtilization();
+  return (tookMs) => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    const share = Math.min(1, Math.max(leastShare, 2 * (1 - utilization)));
+    return tookMs * (1 / share - 1);
+  };
 }
