@@ -6,12 +6,12 @@
 import { histogramTimes } from '#core/histogram.ts';
 import { parseQuery } from '#core/search/search.ts';
 import { valueFields } from '#core/statistics.ts';
-import { countStep } from '#storage/sqlite/count.ts';
-import { openReadOnly } from '#storage/sqlite/database.ts';
-import { fieldValues } from '#storage/sqlite/field-values.ts';
-import { busiestHosts, minuteCounts } from '#storage/sqlite/overview.ts';
-import { Statements } from '#storage/sqlite/partitions.ts';
-import { RowReader } from '#storage/sqlite/rows.ts';
+import { openReadOnly } from '#storage/sqlite/file/database.ts';
+import { Statements } from '#storage/sqlite/log/partitions.ts';
+import { RowReader } from '#storage/sqlite/log/rows.ts';
+import { countStep } from '#storage/sqlite/search/count.ts';
+import { fieldValues } from '#storage/sqlite/search/field-values.ts';
+import { busiestHosts, minuteCounts } from '#storage/sqlite/search/overview.ts';
 import { hostAddress, hostName, newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 import { quantile } from './statistics.ts';

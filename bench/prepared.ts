@@ -4,9 +4,9 @@ import { builtInStyles } from '#contract/level-styles.ts';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { newKey, newToken } from '#core/credentials.ts';
 import type { CredentialRecord } from '#core/directory.ts';
-import { type Db, openWritable } from '#storage/sqlite/database.ts';
+import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
+import { ensurePartition } from '#storage/sqlite/log/partitions.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
-import { ensurePartition } from '#storage/sqlite/partitions.ts';
 import { notification } from './notification-sample.ts';
 
 /** Copies a history and syncs it to disk, so that the next measurement does not wait for that. */

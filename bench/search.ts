@@ -5,10 +5,10 @@
  */
 import { parseQuery } from '#core/search/search.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
-import { openReadOnly } from '#storage/sqlite/database.ts';
-import { Statements } from '#storage/sqlite/partitions.ts';
-import { RowReader } from '#storage/sqlite/rows.ts';
-import { searchPage } from '#storage/sqlite/search.ts';
+import { openReadOnly } from '#storage/sqlite/file/database.ts';
+import { Statements } from '#storage/sqlite/log/partitions.ts';
+import { RowReader } from '#storage/sqlite/log/rows.ts';
+import { searchPage } from '#storage/sqlite/search/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { Dice } from './history-text.ts';
 import { context, kinds } from './search-kinds.ts';

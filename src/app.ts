@@ -18,7 +18,7 @@ import { createAccountStore } from './storage/accounts.ts';
 import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
-import { tryServerLock } from './storage/sqlite/lock.ts';
+import { tryServerLock } from './storage/sqlite/file/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { assertComplete } from './storage/transfer-mark.ts';
@@ -35,8 +35,8 @@ export { offerNearest } from './core/search/search-nearest.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
 export { lowerPriority } from './storage/low-priority.ts';
-export { backUp } from './storage/sqlite/backup.ts';
-export { restore } from './storage/sqlite/restore.ts';
+export { backUp } from './storage/sqlite/file/backup.ts';
+export { restore } from './storage/sqlite/file/restore.ts';
 
 /** As {@link migrate}; a server does not load it. */
 export async function migrateDatabase(...args: Parameters<typeof migrate>): ReturnType<typeof migrate> {

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config-values.ts';
 import { assertSharedKey } from './storage/shared-key.ts';
-import { realDatabasePath } from './storage/sqlite/database-file.ts';
+import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
 import { type TransferProgress, type TransferResult, transfer } from './storage/transfer.ts';
 import type { TransferDatabase } from './storage/transfer-database.ts';

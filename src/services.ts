@@ -33,7 +33,7 @@ import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
 import { assertSharedKey } from './storage/shared-key.ts';
-import { realDatabasePath } from './storage/sqlite/database-file.ts';
+import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 

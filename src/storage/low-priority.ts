@@ -1,4 +1,5 @@
 import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
+import { performance } from 'node:perf_hooks';
 
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { createDirectory } from '#storage/directory.ts';
 import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
-import type { LogSizes } from '#storage/sqlite/log-writer.ts';
+import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { historyConformance } from './history.ts';

@@ -12,7 +12,7 @@ import { noPanel } from '#core/target.ts';
 import type { TenantRecord } from '#core/tenants.ts';
 import { createDirectory } from '#storage/directory.ts';
 import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
-import type { LogSizes } from '#storage/sqlite/log-writer.ts';
+import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';

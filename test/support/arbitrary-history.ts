@@ -5,7 +5,7 @@ import type { NotificationDraft, Route } from '#core/ports.ts';
 import { negate } from '#core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
-import type { LogSizes } from '#storage/sqlite/log-writer.ts';
+import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
 /** The earliest time of a notification. */

@@ -10,10 +10,10 @@ import type { ReceiptStore } from '#core/receipts.ts';
 import { isEmpty } from '#core/target.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import { toClearing, toRepeat } from '../history-rows.ts';
-import type { logReads } from './log-reader.ts';
-import type { DraftRow } from './rows.ts';
-import type { Remote } from './thread.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { DraftRow } from './log/rows.ts';
+import type { LogReads } from './threads/reader-thread.ts';
+import type { Remote } from './threads/thread.ts';
+import type { WriteQueue } from './threads/write-queue.ts';
 
 /** What a search may take of the search thread at once: another tenant's search waits no longer for it. */
 const stepMs = 100;
@@ -21,9 +21,9 @@ const stepMs = 100;
 export interface SqliteThreads {
   readonly queue: WriteQueue;
   /** For short reads. */
-  readonly reader: Remote<typeof logReads>;
+  readonly reader: Remote<LogReads>;
   /** For searches, and whatever else may take long: that waits in `searches` for its turn. */
-  readonly searcher: Remote<typeof logReads>;
+  readonly searcher: Remote<LogReads>;
   readonly searches: FairQueue;
 }
 

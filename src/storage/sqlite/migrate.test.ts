@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { eventually } from '#test/support/eventually.ts';
-import { openWritable } from './database.ts';
-import { realDatabasePath } from './database-file.ts';
-import { tryServerLock } from './lock.ts';
+import { openWritable } from './file/database.ts';
+import { realDatabasePath } from './file/database-file.ts';
+import { tryServerLock } from './file/lock.ts';
 import { assertSchema, migrate, migrateWithoutServer, schemaVersion } from './migrate.ts';
 import { openSqlite } from './open.ts';
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
-import type { Db } from './database.ts';
-import { tryServerLock } from './lock.ts';
+import type { Db } from './file/database.ts';
+import { tryServerLock } from './file/lock.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
-const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
+const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url));
 /** How long another command may need to bring the schema up to date. */
 const otherCommandMs = 2_000;
 

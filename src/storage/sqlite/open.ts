@@ -4,21 +4,20 @@ import { restBesideLoad } from '../low-priority.ts';
 import type { SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { createSqliteBuilder } from './builder.ts';
-import { openWritable } from './database.ts';
-import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
-import { damaged } from './disk-errors.ts';
-import { DiskSpace } from './disk-space.ts';
+import { openWritable } from './file/database.ts';
+import { assertOurs, makePrivateFile, realDatabasePath } from './file/database-file.ts';
+import { damaged } from './file/disk-errors.ts';
+import { DiskSpace } from './file/disk-space.ts';
+import { assertWalIntact } from './file/wal-check.ts';
 import { createSqliteHistory, type SqliteThreads } from './history.ts';
-import type { logReads } from './log-reader.ts';
-import type { LogSizes } from './log-writer.ts';
+import type { LogSizes } from './log/log-writer.ts';
+import { ensurePartition } from './log/partitions.ts';
+import type { TenantLivePosition } from './log/retention.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
-import { ensurePartition } from './partitions.ts';
-import type { ReaderData } from './reader-thread.ts';
-import type { TenantLivePosition } from './retention.ts';
 import { createSqliteStatistics } from './statistics.ts';
-import { remote, WorkerClient } from './thread.ts';
-import { assertWalIntact } from './wal-check.ts';
-import { WriteQueue } from './write-queue.ts';
+import type { LogReads, ReaderData } from './threads/reader-thread.ts';
+import { remote, WorkerClient } from './threads/thread.ts';
+import { WriteQueue } from './threads/write-queue.ts';
 
 const closeMs = 10_000;
 const repeatMs = 60_000;
@@ -77,7 +76,7 @@ export function openSqlite(options: SqliteOptions): Storage {
     failure.resolve(error);
   };
   const writerData = { path, maintains: role === 'server', ...options.sizes };
-  const writer = new WorkerClient(new URL('./writer-thread.ts', import.meta.url), writerData, {
+  const writer = new WorkerClient(new URL('./threads/writer-thread.ts', import.meta.url), writerData, {
     onNotice,
     onEnd: ended,
   });
@@ -89,8 +88,8 @@ export function openSqlite(options: SqliteOptions): Storage {
   const searches = new FairQueue(1, restBesideLoad());
   const threads = {
     queue,
-    reader: remote<typeof logReads>(readers.short.get),
-    searcher: remote<typeof logReads>(readers.search.get),
+    reader: remote<LogReads>(readers.short.get),
+    searcher: remote<LogReads>(readers.search.get),
     searches,
   };
   space.watch((problem) => {
@@ -164,7 +163,7 @@ function restartingReader(
 ) {
   let thread: WorkerClient | undefined;
   const start = () =>
-    new WorkerClient(new URL('./reader-thread.ts', import.meta.url), data, {
+    new WorkerClient(new URL('./threads/reader-thread.ts', import.meta.url), data, {
       onNotice,
       onEnd: (error) => {
         if (thread) onProblem(`a reading thread ended and is started again: ${error.stack ?? error.message}`);

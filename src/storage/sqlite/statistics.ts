@@ -1,7 +1,7 @@
 import type { Statistics } from '#core/statistics.ts';
 import { countBudgetMs, Tally } from '../counting.ts';
-import type { CountRequest } from './count.ts';
 import type { SqliteThreads } from './history.ts';
+import type { CountRequest } from './search/count.ts';
 
 /** What a count may take of the search thread at once: a search that comes meanwhile waits no longer. */
 const stepMs = 30;

@@ -10,19 +10,19 @@ import {
   type TransferPage,
   type TransferReceipt,
 } from '../transfer-database.ts';
-import { insertAcknowledgement } from './acknowledgements.ts';
 import { createSqliteBuilder } from './builder.ts';
-import { type Db, openWritable } from './database.ts';
-import { realDatabasePath } from './database-file.ts';
+import { type Db, openWritable } from './file/database.ts';
+import { realDatabasePath } from './file/database-file.ts';
+import { tryServerLock } from './file/lock.ts';
 import { toDraftRow } from './history.ts';
-import { runSql } from './jobs.ts';
-import { tryServerLock } from './lock.ts';
-import { findById } from './log-lookup.ts';
-import { logReads } from './log-reader.ts';
-import { LogWriter } from './log-writer.ts';
+import { insertAcknowledgement } from './log/acknowledgements.ts';
+import { findById } from './log/log-lookup.ts';
+import { bounds, readAfter } from './log/log-reader.ts';
+import { LogWriter } from './log/log-writer.ts';
+import { readPartitions, type Statements, tablesOf } from './log/partitions.ts';
+import { RowReader, toBlob, uuidToText } from './log/rows.ts';
 import { prepare } from './open.ts';
-import { readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { RowReader, toBlob, uuidToText } from './rows.ts';
+import { runSql } from './threads/jobs.ts';
 
 /**
  * Works in this thread, while it holds the server's lock.
@@ -50,12 +50,13 @@ export async function openSqliteTransfer(
   return {
     builder,
     executor: {
-      read: async <T>(query: CompiledQuery<T>) => logReads.sql(log, query.sql, query.parameters) as T[],
+      read: async <T>({ sql, parameters }: CompiledQuery<T>) =>
+        db.prepare<unknown[], unknown>(sql).all(...parameters) as T[],
       write: async (queries) => writer.transaction(() => runSql(writer, queries)),
     },
     log: {
-      bounds: async (tenant) => logReads.bounds(log, tenant),
-      readAfter: async (tenant, position, limit) => logReads.readAfter(log, tenant, position, limit),
+      bounds: async (tenant) => bounds(log, tenant),
+      readAfter: async (tenant, position, limit) => readAfter(log, tenant, position, limit),
     },
     receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
     prepareImport: (tenant, page, now) => async () => importPage(writer, tenant, page, now),

@@ -10,7 +10,7 @@ interface Defect {
 export const defects = {
   /** What the driver does of itself: the write-ahead log is not synced at commit. */
   'synchronous-normal': {
-    file: 'storage/sqlite/database.ts',
+    file: 'storage/sqlite/file/database.ts',
     changes: [
       ["db.pragma('synchronous = FULL')", "db.pragma('synchronous = NORMAL')"],
       ["assertPragma(db, 'synchronous', 2)", "assertPragma(db, 'synchronous', 1)"],
@@ -29,7 +29,7 @@ export const defects = {
   },
   /** Numbers are handed out by the process, and a transaction that is rolled back has used some up. */
   'bare-counter': {
-    file: 'storage/sqlite/tenant-log.ts',
+    file: 'storage/sqlite/log/tenant-log.ts',
     changes: [
       ['export class TenantLogs', 'const counters = new Map<number, number>();\nexport class TenantLogs'],
       [

@@ -6,7 +6,7 @@ import type {
   Idempotency,
   TenantId,
 } from '#core/ports.ts';
-import { type AcknowledgedRow, acknowledgedReason, toAcknowledged } from '../history-rows.ts';
+import { type AcknowledgedRow, acknowledgedReason, toAcknowledged } from '../../history-rows.ts';
 import { type FoundRow, findById } from './log-lookup.ts';
 import type { AppendResult, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';

@@ -10,9 +10,9 @@
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm, valueOfTerm } from '#core/search/index-terms.ts';
 import { type Pattern, patternMatcher } from '#core/search/search-glob.ts';
-import { RowSet } from '../row-set.ts';
-import { type SingleTerm, TermIndex } from '../term-index.ts';
-import { type Partition, type Statements, tablesOf } from './partitions.ts';
+import { RowSet } from '../../row-set.ts';
+import { type SingleTerm, TermIndex } from '../../term-index.ts';
+import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 
 /** In `_data`: where the list of segments is, and how far apart the pages of two segments begin. */
 const structureId = 10;

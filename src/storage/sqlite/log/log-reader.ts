@@ -2,23 +2,19 @@
 import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
 import { isEmpty, type PanelAddress, reaches } from '#core/target.ts';
-import { charsBySender } from '../history-rows.ts';
+import { charsBySender } from '../../history-rows.ts';
 import { readAcknowledged } from './acknowledgements.ts';
-import { countStep } from './count.ts';
-import { fieldValues } from './field-values.ts';
-import { findById, findRetry, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
-import { busiestHosts, minuteCounts } from './overview.ts';
+import { findById, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
 import { tablesOf } from './partitions.ts';
-import { retentionStep, type TenantLivePosition } from './retention.ts';
+import type { TenantLivePosition } from './retention.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
-import { findRecord, searchPage } from './search.ts';
 
-function bounds({ sql }: LogConnection, tenant: number): LogBounds {
+export function bounds({ sql }: LogConnection, tenant: number): LogBounds {
   const log = sql.of<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?').get(tenant);
   return log ?? { head: 0, first: 1 };
 }
 
-function heads({ sql }: LogConnection, tenants: readonly number[]): ReadonlyMap<number, number> {
+export function heads({ sql }: LogConnection, tenants: readonly number[]): ReadonlyMap<number, number> {
   const heads = sql
     .of<[string], { tenant: number; head: number }>(
       'SELECT tenant, head FROM logs WHERE tenant IN (SELECT value FROM json_each(?))',
@@ -27,7 +23,7 @@ function heads({ sql }: LogConnection, tenants: readonly number[]): ReadonlyMap<
   return new Map(heads.map(({ tenant, head }) => [tenant, head]));
 }
 
-function size({ sql }: LogConnection, tenant: number): { notifications: number; bytes: number } {
+export function size({ sql }: LogConnection, tenant: number): { notifications: number; bytes: number } {
   const size = sql
     .of<[number], { notifications: number; bytes: number }>(
       'SELECT notifications, bytes FROM logs WHERE tenant = ?',
@@ -36,7 +32,12 @@ function size({ sql }: LogConnection, tenant: number): { notifications: number; 
   return size ?? { notifications: 0, bytes: 0 };
 }
 
-function readAfter(connection: LogConnection, tenant: number, position: number, limit: number): LogPage {
+export function readAfter(
+  connection: LogConnection,
+  tenant: number,
+  position: number,
+  limit: number,
+): LogPage {
   const { sql, reader } = connection;
   const { head, first } = bounds(connection, tenant);
   const after = Math.max(position, first - 1);
@@ -55,7 +56,7 @@ function readAfter(connection: LogConnection, tenant: number, position: number, 
   return { head, first, entries };
 }
 
-function live(
+export function live(
   connection: LogConnection,
   tenant: number,
   panel: PanelAddress,
@@ -77,7 +78,7 @@ function live(
   return { head, positions };
 }
 
-function readLive(
+export function readLive(
   connection: LogConnection,
   tenant: number,
   positions: readonly number[],
@@ -119,7 +120,7 @@ function findLive(
 }
 
 /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
-function expired(
+export function expired(
   { sql }: LogConnection,
   now: number,
   { tenant, rank, position }: TenantLivePosition,
@@ -133,7 +134,7 @@ function expired(
     .all(tenant, rank, position, now, limit);
 }
 
-function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {
+export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {
   const found = findById(sql, tenant, id);
   if (!found) return [];
   return sql
@@ -144,7 +145,7 @@ function receiptsOf({ sql }: LogConnection, tenant: number, id: string): Receipt
     .all(found.row);
 }
 
-function firstShown(
+export function firstShown(
   connection: LogConnection,
   tenant: number,
   ids: readonly string[],
@@ -158,7 +159,7 @@ function firstShown(
 }
 
 /** The lowest revision by which a route that is kept was decided; undefined without any. */
-function oldestRevision({ sql }: LogConnection, tenant: number): number | undefined {
+export function oldestRevision({ sql }: LogConnection, tenant: number): number | undefined {
   const found = sql
     .of<[number], { revision: number | null }>(
       "SELECT min(route ->> '$.revision') AS revision FROM routes WHERE tenant = ?",
@@ -166,14 +167,3 @@ function oldestRevision({ sql }: LogConnection, tenant: number): number | undefi
     .get(tenant);
   return found?.revision ?? undefined;
 }
-
-/** What a reading thread does for the main thread (see {@link Remote}). */
-export const logReads = {
-  ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
-  ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
-  ...{ minutes: minuteCounts, busiestHosts, values: fieldValues },
-
-  /** A statement of the directory. */
-  sql: ({ sql }: LogConnection, text: string, parameters: readonly unknown[]) =>
-    sql.db.prepare<unknown[], unknown>(text).all(...parameters),
-};

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { flagTerm, type LaterState } from '#core/search/index-terms.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { readNewest, tablesOf } from './partitions.ts';
+import { readNewest, tablesOf } from '../log/partitions.ts';
 import { stateRows } from './state-index.ts';
 
 test('reads no more of a state than the range that is searched', () => {

@@ -2,10 +2,10 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joined, one, type TermExpression } from '#core/search/term-expression.ts';
-import type { RowSet } from '../row-set.ts';
-import { isDamage } from './disk-errors.ts';
+import type { RowSet } from '../../row-set.ts';
+import { isDamage } from '../file/disk-errors.ts';
+import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from '../log/partitions.ts';
 import { FtsIndex, PatternBudget } from './fts-index.ts';
-import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from './partitions.ts';
 
 const tenant = 7;
 const firstRow = 1_000_003;

@@ -8,7 +8,7 @@ import {
   rowBytesSqlOver,
   sharedFields,
   toChange,
-} from '../history-rows.ts';
+} from '../../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { Routes } from './routes.ts';
 

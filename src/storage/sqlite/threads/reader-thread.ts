@@ -2,12 +2,29 @@
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { unavailable } from '#core/errors.ts';
-import { lowerPriority } from '../low-priority.ts';
-import { closeQuietly, openReadOnly } from './database.ts';
-import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
-import { logReads } from './log-reader.ts';
-import { Statements } from './partitions.ts';
-import { type LogConnection, RowReader } from './rows.ts';
+import { lowerPriority } from '../../low-priority.ts';
+import { closeQuietly, openReadOnly } from '../file/database.ts';
+import { damaged, damageReport, isDamage, isDiskFailure } from '../file/disk-errors.ts';
+import { findRetry } from '../log/log-lookup.ts';
+import {
+  bounds,
+  expired,
+  firstShown,
+  heads,
+  live,
+  oldestRevision,
+  readAfter,
+  readLive,
+  receiptsOf,
+  size,
+} from '../log/log-reader.ts';
+import { Statements } from '../log/partitions.ts';
+import { retentionStep } from '../log/retention.ts';
+import { type LogConnection, RowReader } from '../log/rows.ts';
+import { countStep } from '../search/count.ts';
+import { fieldValues } from '../search/field-values.ts';
+import { busiestHosts, minuteCounts } from '../search/overview.ts';
+import { findRecord, searchPage } from '../search/search.ts';
 import { type Call, serveWorker } from './thread.ts';
 
 /** What the thread is started with. */
@@ -21,8 +38,20 @@ const { path, lowPriority } = workerData as ReaderData;
 // Only Linux has a priority for each thread; elsewhere the call would change the whole process.
 if (lowPriority && platform() === 'linux') lowerPriority();
 
+/** What a reading thread does for the main thread (see `Remote` in thread.ts). */
+const logReads = {
+  ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
+  ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
+  ...{ minutes: minuteCounts, busiestHosts, values: fieldValues },
+
+  /** A statement of the directory. */
+  sql: ({ sql }: LogConnection, text: string, parameters: readonly unknown[]) =>
+    sql.db.prepare<unknown[], unknown>(text).all(...parameters),
+};
+export type LogReads = typeof logReads;
+
 interface Read extends Call {
-  readonly op: keyof typeof logReads;
+  readonly op: keyof LogReads;
   readonly args: readonly unknown[];
 }
 

@@ -1,10 +1,10 @@
 /** The values of a field in the log, which complete a search. */
 import type { Notification, TenantId } from '#core/ports.ts';
 import type { WantedValues } from '#core/statistics.ts';
-import { sortedValues } from '../counting.ts';
-import { type TermRange, typedPrefix, valueRanges, valuesMs, wantedValues } from '../field-values.ts';
-import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
+import { sortedValues } from '../../counting.ts';
+import { type TermRange, typedPrefix, valueRanges, valuesMs, wantedValues } from '../../field-values.ts';
+import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
+import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 
 /** The first values of a field that start with `prefix`, in order. */
 export function fieldValues(connection: LogConnection, tenant: TenantId, wanted: WantedValues): string[] {

@@ -1,7 +1,7 @@
 import { limits } from '#contract/limits.ts';
 import type { Acknowledgement, Clear, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
-import { toRepeat } from '../history-rows.ts';
-import type { Db } from './database.ts';
+import { toRepeat } from '../../history-rows.ts';
+import type { Db } from '../file/database.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
 import {

@@ -1,11 +1,11 @@
 /** The index of a partition, with the terms of states that notifications enter later: those stand in tables of their own. */
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
-import type { LogRange } from '../log-search.ts';
-import { RowSet } from '../row-set.ts';
-import type { SingleTerm } from '../term-index.ts';
+import type { LogRange } from '../../log-search.ts';
+import { RowSet } from '../../row-set.ts';
+import type { SingleTerm } from '../../term-index.ts';
+import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import { FtsIndex, type PatternBudget } from './fts-index.ts';
-import { type Partition, type Statements, tablesOf } from './partitions.ts';
 
 /** With more notifications on panels than this, rows are tested for it: to list them all would take longer. */
 const mostLiveRows = 50_000;

@@ -3,9 +3,9 @@
  * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
  */
 import type { Idempotency } from '#core/ports.ts';
+import type { AppendResult } from '../log/log-writer.ts';
+import type { DraftRow } from '../log/rows.ts';
 import type { Job, JobAnswer, JobOf } from './jobs.ts';
-import type { AppendResult } from './log-writer.ts';
-import type { DraftRow } from './rows.ts';
 
 type Append = JobOf<'append'>;
 

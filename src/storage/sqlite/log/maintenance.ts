@@ -3,9 +3,10 @@
  * partitions that nobody keeps, and writes those anew of which most is not kept. What is begun is in the database, so that it
  * goes on after a crash.
  */
+import type { Db } from '../file/database.ts';
 import { addTerms, readUnindexed } from './log-index.ts';
-import type { LogWriter } from './log-writer.ts';
-import { createLogTables, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { LogWriter } from './log-writer.ts';
+import { createLogTables, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { type PartitionName, RowReader, storedColumns } from './rows.ts';
 
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
@@ -247,3 +248,19 @@ function dropIfThere(sql: Statements, kind: 'TABLE' | 'INDEX', name: string): bo
 
 const exists = (sql: Statements, name: string): boolean =>
   sql.of<[string], unknown>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
+
+const purgeStep = { rows: 10_000, pages: 1_000 };
+
+/**
+ * Removes at once what retention does not keep; a server does so by and by. Nobody else has the database open. When this returns, nothing that no tenant keeps is in the file, nor in its free pages.
+ */
+export function purge(db: Db): void {
+  const log = new LogWriter(db);
+  log.transaction(() => {
+    log.indexAll();
+    const { indexed, firstRow } = readNewest(log.sql);
+    if (indexed >= firstRow) log.closePartition();
+  });
+  while (log.transaction(() => maintain(log, purgeStep, 0)));
+  db.exec('VACUUM');
+}

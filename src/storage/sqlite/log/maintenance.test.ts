@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Query } from '#core/search/search-query.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { searchPage } from './search.ts';
+import { searchPage } from '../search/search.ts';
 
 /** The copy that is being made is of this partition. */
 const log = 'log_1_1';

@@ -1,7 +1,7 @@
 import { unavailable } from '#core/errors.ts';
+import type { AppendResult } from '../log/log-writer.ts';
 import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
 import type { Job, JobAnswer, JobKind, JobResult } from './jobs.ts';
-import type { AppendResult } from './log-writer.ts';
 import { toError, type WorkerClient } from './thread.ts';
 
 /**

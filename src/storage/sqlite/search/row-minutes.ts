@@ -1,8 +1,8 @@
 /** In which minutes the rows of a partition were received. */
-import { minuteMs } from '../counting.ts';
-import { finite } from '../history-rows.ts';
-import type { LogRange } from '../log-search.ts';
-import type { Partition, Statements } from './partitions.ts';
+import { minuteMs } from '../../counting.ts';
+import { finite } from '../../history-rows.ts';
+import type { LogRange } from '../../log-search.ts';
+import type { Partition, Statements } from '../log/partitions.ts';
 
 /** Narrows indexed rows to those that may be of these times. Clocks go back, so rows of other times may be among them. */
 export function rowsInTimes(

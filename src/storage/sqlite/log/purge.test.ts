@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { purge } from './restore.ts';
-import { searchPage } from './search.ts';
+import { searchPage } from '../search/search.ts';
+import { purge } from './maintenance.ts';
 
 test('a purge leaves nothing of what retention does not keep in the file, and all of the rest', async () => {
   const model = new HistoryModel({ sizes: { partitionRows: 40, indexBatchRows: 7 } });

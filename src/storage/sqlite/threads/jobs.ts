@@ -2,12 +2,12 @@
 import type { Clear, ClearOutcome, TenantId } from '#core/ports.ts';
 import type { ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import { type PanelAddress, reaches } from '#core/target.ts';
-import type { SqlResult } from '../sql.ts';
-import { acknowledge, appendRepeat } from './acknowledgements.ts';
-import { findById } from './log-lookup.ts';
-import type { LogWriter } from './log-writer.ts';
-import { tablesOf } from './partitions.ts';
-import { retain, sweep } from './retention.ts';
+import type { SqlResult } from '../../sql.ts';
+import { acknowledge, appendRepeat } from '../log/acknowledgements.ts';
+import { findById } from '../log/log-lookup.ts';
+import type { LogWriter } from '../log/log-writer.ts';
+import { tablesOf } from '../log/partitions.ts';
+import { retain, sweep } from '../log/retention.ts';
 import type { Failure } from './thread.ts';
 
 type NewReceipts = Awaited<ReturnType<ReceiptStore['record']>>;

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { AppError, unavailable } from '#core/errors.ts';
 import { settlesWithin } from '#core/settles-within.ts';
-import { giveBackIdleMemory } from '../idle-memory.ts';
+import { giveBackIdleMemory } from '../../idle-memory.ts';
 
 /** What a thread is asked to do. */
 export interface Call {

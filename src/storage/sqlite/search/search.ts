@@ -5,8 +5,8 @@ import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { one } from '#core/search/term-expression.ts';
-import { resultOf } from '../fair-queue.ts';
-import { finite, toAcknowledged, toCleared } from '../history-rows.ts';
+import { resultOf } from '../../fair-queue.ts';
+import { finite, toAcknowledged, toCleared } from '../../history-rows.ts';
 import {
   emptyPage,
   type FoundRow,
@@ -16,13 +16,13 @@ import {
   type LogSearch,
   searchInSteps,
   timer,
-} from '../log-search.ts';
-import { RowSet } from '../row-set.ts';
+} from '../../log-search.ts';
+import { RowSet } from '../../row-set.ts';
+import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
+import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
+import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 import { PatternBudget } from './fts-index.ts';
-import { findById, rowAtOrAfter } from './log-lookup.ts';
-import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { rowsInTimes } from './row-minutes.ts';
-import { entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
 import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { StateIndex, type StateRows, stateRows } from './state-index.ts';
 

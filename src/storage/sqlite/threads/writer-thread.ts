@@ -4,12 +4,12 @@
  */
 import { workerData } from 'node:worker_threads';
 import { type AppError, unavailable } from '#core/errors.ts';
+import { closeQuietly, type Db, openWritable } from '../file/database.ts';
+import { damaged, damageReport, isBusy, isDamage, isDiskFailure, isFull } from '../file/disk-errors.ts';
+import { type LogSizes, LogWriter, usualSizes } from '../log/log-writer.ts';
+import { maintain } from '../log/maintenance.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
-import { closeQuietly, type Db, openWritable } from './database.ts';
-import { damaged, damageReport, isBusy, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
 import { type Job, type JobAnswer, type JobKind, perform } from './jobs.ts';
-import { type LogSizes, LogWriter, usualSizes } from './log-writer.ts';
-import { maintain } from './maintenance.ts';
 import { serveWorker, toFailure } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {

@@ -6,7 +6,7 @@ import { Statements } from './partitions.ts';
 import { Routes } from './routes.ts';
 import { joinId, splitId, toBlob, uuidToText } from './rows.ts';
 
-const schema = readFileSync(new URL('./migrations/0001-baseline.sql', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('../migrations/0001-baseline.sql', import.meta.url), 'utf8');
 
 function open() {
   const db = new Database(':memory:');

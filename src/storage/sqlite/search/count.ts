@@ -8,12 +8,12 @@ import type { TenantId } from '#core/ports.ts';
 import type { StoreTerms } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
-import { minuteMs, Tally, withTimes } from '../counting.ts';
-import { resultOf } from '../fair-queue.ts';
-import { type CountPart, countInSteps, type LogRange, timer } from '../log-search.ts';
-import type { RowSet } from '../row-set.ts';
-import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import type { LogConnection } from './rows.ts';
+import { minuteMs, Tally, withTimes } from '../../counting.ts';
+import { resultOf } from '../../fair-queue.ts';
+import { type CountPart, countInSteps, type LogRange, timer } from '../../log-search.ts';
+import type { RowSet } from '../../row-set.ts';
+import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
+import type { LogConnection } from '../log/rows.ts';
 import { openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
 
 /** A count needs all rows: reading these sets for a partition is faster than testing each row. */

@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '#core/errors.ts';
+import { schemaVersion } from '../migrate.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { applicationId, flushToDisk } from './database-file.ts';
 import { tryLock } from './lock.ts';
-import { schemaVersion } from './migrate.ts';
 
 export interface BackupResult {
   readonly bytes: number;

@@ -1,11 +1,11 @@
 /** What the overview asks of the log. */
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
-import { minuteMs } from '../counting.ts';
-import { finite } from '../history-rows.ts';
-import { partitionsFrom } from './log-lookup.ts';
-import { readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import type { LogConnection, NotificationRow } from './rows.ts';
+import { minuteMs } from '../../counting.ts';
+import { finite } from '../../history-rows.ts';
+import { partitionsFrom } from '../log/log-lookup.ts';
+import { readNewest, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
+import type { LogConnection, NotificationRow } from '../log/rows.ts';
 
 /** Notifications read for the busiest hosts: some 20 ms. */
 const newestRows = 10_000;

@@ -2,6 +2,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, renameSync, s
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
+import { purge } from '../log/maintenance.ts';
+import { assertSchema, migrate } from '../migrate.ts';
 import {
   copyWhole,
   damagedBackup,
@@ -12,14 +14,9 @@ import {
   removeWithSidecars,
   temporaryFile,
 } from './backup.ts';
-import type { Db } from './database.ts';
 import { flushToDisk, hasOurHeader, realDatabasePath } from './database-file.ts';
 import { isBusy, isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
-import { LogWriter } from './log-writer.ts';
-import { maintain } from './maintenance.ts';
-import { assertSchema, migrate } from './migrate.ts';
-import { readNewest } from './partitions.ts';
 
 export interface RestoreResult {
   /** Where the database that was there before is now; undefined when there was none. */
@@ -148,20 +145,4 @@ function duplicate(path: string, copy: string): void {
     copyFileSync(path, copy);
     flushToDisk(copy);
   }
-}
-
-const purgeStep = { rows: 10_000, pages: 1_000 };
-
-/**
- * Removes at once what retention does not keep; a server does so by and by. Nobody else has the database open. When this returns, nothing that no tenant keeps is in the file, nor in its free pages.
- */
-export function purge(db: Db): void {
-  const log = new LogWriter(db);
-  log.transaction(() => {
-    log.indexAll();
-    const { indexed, firstRow } = readNewest(log.sql);
-    if (indexed >= firstRow) log.closePartition();
-  });
-  while (log.transaction(() => maintain(log, purgeStep, 0)));
-  db.exec('VACUUM');
 }

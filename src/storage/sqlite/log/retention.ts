@@ -8,7 +8,7 @@ import {
   type RetentionEntry,
   type RetentionStep,
   RetentionWalk,
-} from '../retention.ts';
+} from '../../retention.ts';
 import { idAt, partitionsFrom } from './log-lookup.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 import { type Statements, tablesOf } from './partitions.ts';

@@ -1,9 +1,9 @@
 /** A stored notification as a query tests it: a field is read from its row only if the query asks for it. */
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, type StateRow } from '../history-rows.ts';
-import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { type LogConnection, type NotificationRow, uuidToText } from './rows.ts';
+import { acknowledgedColumns, type StateRow } from '../../history-rows.ts';
+import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
+import { type LogConnection, type NotificationRow, uuidToText } from '../log/rows.ts';
 
 export class SearchableRow implements SearchableNotification {
   readonly #connection: LogConnection;
