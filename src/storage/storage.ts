@@ -18,7 +18,7 @@ export interface Storage extends StorageHealth {
   /** As {@link nodes}. */
   readonly limits?: LimitStore;
   /**
-   * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
+   * Looks at some of the live notifications and takes out those that have expired; answers how many. Each call goes on where
    * the one before ended.
    */
   sweep(now: number): Promise<number>;

@@ -102,10 +102,10 @@ export function openSqlite(options: SqliteOptions): Storage {
     statistics: createSqliteStatistics(threads),
     builder: createSqliteBuilder(),
     executor: executor(threads),
-    // Found by a thread that no commit waits for: without an index, it goes through all that is live.
+    // Found by a thread that no commit waits for. Without an index on times, it goes through all that is live, part by part.
     async sweep(now) {
-      const expired = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
-      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePosition) : beforeAll;
+      const { expired, upTo } = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
+      sweptUpTo = upTo ?? beforeAll;
       return queue.push('sweep', now, expired);
     },
     queueDepth: () => queue.depth,

@@ -1,7 +1,7 @@
 /** The index of the newest partition: rows wait for it in memory, and enter it some hundred at a time, with a commit that is due anyway. */
 
-import type { Route, TenantId } from '#core/ports.ts';
-import { type IndexedNotification, indexTerms } from '#core/search/index-terms.ts';
+import type { TenantId } from '#core/ports.ts';
+import { indexTerms } from '#core/search/index-terms.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import {
   type EntryRow,
@@ -23,9 +23,9 @@ export interface UnindexedRow {
   readonly position: number;
   /** undefined: a clear. */
   readonly notification?: {
-    readonly content: IndexedNotification;
+    readonly terms: string;
+    readonly level: string;
     readonly receivedAt: number;
-    readonly route: Route;
   };
 }
 
@@ -62,7 +62,8 @@ function toUnindexed(given: EntryRow, partition: PartitionName, reader: RowReade
   const { row, tenant, position, at: receivedAt } = given;
   if (given.cleared !== null) return { row, tenant, position };
   const content = reader.notification(given as NotificationRow, partition);
-  return { row, tenant, position, notification: { content, receivedAt, route: content.route } };
+  const terms = indexTerms(tenant, content, content.route);
+  return { row, tenant, position, notification: { terms, level: content.level, receivedAt } };
 }
 
 /** Indexes rows of `partition`, which come after all that are indexed, in the caller's transaction. */
@@ -77,14 +78,14 @@ export function indexRows(sql: Statements, partition: Partition, rows: readonly 
   for (const { row, tenant, position, notification } of rows) {
     sumTenant(tenants, tenant, position);
     if (!notification) continue;
-    const { receivedAt, content } = notification;
+    const { receivedAt, level } = notification;
     const received = Math.floor(receivedAt / minuteMs);
     if (received !== minute) addRun.run(row, received);
     minute = received;
-    const key = `${tenant} ${received} ${content.level}`;
+    const key = `${tenant} ${received} ${level}`;
     const sum = minutes.get(key);
     if (sum) sum.count += 1;
-    else minutes.set(key, { tenant, minute: received, level: content.level, count: 1 });
+    else minutes.set(key, { tenant, minute: received, level, count: 1 });
   }
   saveSums(sql, partition, { tenants: tenants.values(), minutes: minutes.values() });
   addLevels(sql, rows);
@@ -101,7 +102,7 @@ function addLevels(sql: Statements, rows: readonly UnindexedRow[]): void {
   let levels: number[] = [];
   const save = (end: number) => insert.run(end - levels.length, JSON.stringify(names), Buffer.from(levels));
   for (const { row, notification } of rows) {
-    const level = notification?.content.level;
+    const level = notification?.level;
     if (level !== undefined && !names.includes(level)) {
       if (names.length === mostNames) {
         save(row);
@@ -122,8 +123,7 @@ export function addTerms(
 ): void {
   const { terms } = tablesOf(partition);
   const insert = sql.of(`INSERT INTO ${terms} (rowid, terms) VALUES (?, ?)`);
-  for (const { row, tenant, notification } of rows)
-    if (notification) insert.run(row, indexTerms(tenant, notification.content, notification.route));
+  for (const { row, notification } of rows) if (notification) insert.run(row, notification.terms);
 }
 
 /** The minute of the newest indexed row; a partition begins with a minute of its own. */

@@ -119,19 +119,33 @@ function findLive(
   return { ...reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
 }
 
-/** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
+/** Live notifications that are looked at for expired ones at once: some two milliseconds. */
+const lookedAtOnce = 10_000;
+
+/**
+ * At most `limit` expired ones of the live notifications of every tenant that come next after a place in their list. `upTo`: the
+ * last that was looked at; undefined at the end of the list.
+ */
 export function expired(
   { sql }: LogConnection,
   now: number,
   { tenant, rank, position }: TenantLivePosition,
   limit: number,
-): TenantLivePosition[] {
-  return sql
-    .of<[number, number, number, number, number], TenantLivePosition>(
-      `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
-       ORDER BY tenant, rank, position LIMIT ?`,
+): { expired: TenantLivePosition[]; upTo: TenantLivePosition | undefined } {
+  const next = 'FROM live WHERE (tenant, rank, position) > (?, ?, ?) ORDER BY tenant, rank, position';
+  const expired = sql
+    .of<number[], TenantLivePosition>(
+      `SELECT tenant, rank, position FROM (SELECT tenant, rank, position, expires_at ${next} LIMIT ${lookedAtOnce})
+       WHERE expires_at <= ? LIMIT ?`,
     )
     .all(tenant, rank, position, now, limit);
+  if (expired.length === limit) return { expired, upTo: expired.at(-1) };
+  const upTo = sql
+    .of<number[], TenantLivePosition>(
+      `SELECT tenant, rank, position ${next} LIMIT 1 OFFSET ${lookedAtOnce - 1}`,
+    )
+    .get(tenant, rank, position);
+  return { expired, upTo };
 }
 
 export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {

@@ -1,5 +1,6 @@
 import { limits } from '#contract/limits.ts';
 import type { Acknowledgement, Clear, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
+import { indexTerms } from '#core/search/index-terms.ts';
 import { toRepeat } from '../../history-rows.ts';
 import type { Db } from '../file/database.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
@@ -224,7 +225,9 @@ export class LogWriter {
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
     this.#rows.insert({ row, tenant, position, route }, d);
     this.#nextRow += 1;
-    const notification = { content: d, receivedAt: d.receivedAt, route: decided };
+    // Made here and not when they are indexed, so that no commit waits until some hundred are made.
+    const terms = indexTerms(tenant, d, decided);
+    const notification = { terms, level: d.level, receivedAt: d.receivedAt };
     this.#unindexed.push({ row, tenant, position, notification });
     if (d.shown) {
       this.sql

@@ -9,7 +9,7 @@ const script = `
     if (calls.some(({ args }) => args < 0)) throw new Error('negative');
     return calls.map(({ args }) => ({ double: 2 * args, together: calls.length }));
   };
-  serveWorker(handle, () => 'closed', 3);
+  serveWorker(handle, () => 'closed', { maxWeight: 3 });
 `;
 const start = () =>
   new WorkerClient(new URL(`data:text/javascript,${encodeURIComponent(script)}`), undefined);

@@ -120,12 +120,12 @@ export function remote<T>(thread: () => WorkerClient): Remote<T> {
 /**
  * Runs in the thread: answers calls until `close`. Calls that wait are handled together, until their weight reaches `maxWeight`;
  * `handle` returns their results in order, and an error fails all of them. It may await what is there already, but no I/O and
- * no timer: no other call is handled meanwhile.
+ * no timer: no other call is handled meanwhile. `afterwards` runs when answers have been sent, before more calls are taken.
  */
 export function serveWorker(
   handle: (calls: readonly Call[]) => readonly unknown[] | Promise<readonly unknown[]>,
   close: () => void,
-  maxWeight = 1,
+  { maxWeight = 1, afterwards }: { readonly maxWeight?: number; readonly afterwards?: () => void } = {},
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
@@ -146,7 +146,7 @@ export function serveWorker(
       requests.push(next);
       weight += next.weight;
     }
-    if (requests.length > 0) void answer(requests, handle);
+    if (requests.length > 0) void answer(requests, handle).then(afterwards);
     if (next) void answer([next], () => [close()]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };

@@ -21,12 +21,14 @@ interface WriterData extends Partial<LogSizes> {
 const { path, maintains, ...given } = workerData as WriterData;
 const sizes: LogSizes = { ...usualSizes, ...given };
 /** How long a slice of maintenance may take: commits wait for it. It ends with the first step after that. */
-const sliceMs = 3;
-const step = { rows: 64, pages: 8 };
+const sliceMs = 2;
+const step = { rows: 64, pages: 4 };
 /** Between two slices. */
 const slicePauseMs = 20;
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
+/** Pages of the write-ahead log that are moved into the database file as soon as there is nothing else to do. */
+const idleCheckpointPages = 250;
 const reopenMs = 250;
 const closingBusyMs = 250;
 
@@ -34,6 +36,7 @@ let log: LogWriter | undefined = open();
 /** There may be something to maintain. */
 let maintainable = maintains;
 let sliceTimer: NodeJS.Timeout | undefined;
+let checkpointWaits = false;
 /** When the next slice is due. */
 let sliceDue = performance.now() + slicePauseMs;
 
@@ -47,7 +50,7 @@ const thread = serveWorker(
     if (log) emptyWal(log.sql.db);
     close();
   },
-  maxBatchRows,
+  { maxWeight: maxBatchRows, afterwards },
 );
 scheduleSlice();
 
@@ -73,8 +76,6 @@ function emptyWal(db: Db): void {
 
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
-  // While messages keep coming, no timer of this thread has its turn.
-  if (maintainable && performance.now() > sliceDue) maintainASlice();
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -150,6 +151,27 @@ function scheduleSlice(): void {
   if (!log || !maintainable) return;
   clearTimeout(sliceTimer);
   sliceTimer = setTimeout(maintainASlice, Math.max(0, sliceDue - performance.now()));
+}
+
+/** Once answers have been sent. */
+function afterwards(): void {
+  // While messages keep coming, no timer of this thread has its turn.
+  if (maintainable && performance.now() > sliceDue) maintainASlice();
+  if (!checkpointWaits) setImmediate(checkpointSome);
+  checkpointWaits = true;
+}
+
+/** A checkpoint now is one that no commit waits for: SQLite would make a larger one within a commit. */
+function checkpointSome(): void {
+  checkpointWaits = false;
+  if (!log) return;
+  const { db } = log.sql;
+  try {
+    const [wal] = db.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];
+    if (wal.log - wal.checkpointed >= idleCheckpointPages) db.pragma('wal_checkpoint(PASSIVE)');
+  } catch {
+    // What fails on this disk, the next commit meets as well.
+  }
 }
 
 function maintainASlice(): void {
