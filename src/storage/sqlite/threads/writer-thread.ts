@@ -161,14 +161,20 @@ function afterwards(): void {
   checkpointWaits = true;
 }
 
+/** The write-ahead log, in pages. */
+interface Wal {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
 /** A checkpoint now is one that no commit waits for: SQLite would make a larger one within a commit. */
 function checkpointSome(): void {
   checkpointWaits = false;
   if (!log) return;
-  const { db } = log.sql;
+  const { sql } = log;
   try {
-    const [wal] = db.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];
-    if (wal.log - wal.checkpointed >= idleCheckpointPages) db.pragma('wal_checkpoint(PASSIVE)');
+    const wal = sql.of<[], Wal>('PRAGMA wal_checkpoint(NOOP)').get() as Wal;
+    if (wal.log - wal.checkpointed >= idleCheckpointPages) sql.of('PRAGMA wal_checkpoint(PASSIVE)').get();
   } catch {
     // What fails on this disk, the next commit meets as well.
   }
