@@ -65,6 +65,9 @@ export function startLoops(
   };
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
+  };
+  // Apart, as many notifications may expire all the time.
+  const sweepSignIns = async () => {
     await directory.pairings.sweep(now());
     await accounts.sweep(now());
   };
@@ -108,6 +111,7 @@ export function startLoops(
       : []),
     loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
+    loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),

@@ -73,20 +73,30 @@ test('a closed queue refuses what waits and what comes, and begins no further st
   expect(begun).toEqual(['a']);
 });
 
-test('after a step nothing begins for as long as the rest is', async () => {
-  const rests: number[] = [];
+test('after a step nothing begins for as long as the pause is, and what waits can be aborted or refused', async () => {
+  const took: number[] = [];
   const queue = new FairQueue(1, (tookMs) => {
-    rests.push(tookMs);
-    return 50;
+    took.push(tookMs);
+    return 100;
   });
   const begun: number[] = [];
   const step = async () => {
     begun.push(performance.now());
-    return begun.length > 1 ? 'done' : undefined;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return 'done';
   };
   expect(await queue.run(1, step)).toBe('done');
-  const [first = 0, second = 0] = begun;
+  const ended = performance.now();
+  const aborted = new AbortController();
+  const jobs = [queue.run(1, step), queue.run(2, step, aborted.signal)];
+  aborted.abort('gone');
+  await expect(jobs[1]).rejects.toBe('gone');
+  expect(await jobs[0]).toBe('done');
   // A timer may fire a millisecond early.
-  expect(second - first).toBeGreaterThanOrEqual(49);
-  expect(rests.length).toBe(1);
+  expect((begun[1] ?? 0) - ended).toBeGreaterThan(90);
+  expect(took[0]).toBeGreaterThanOrEqual(29);
+  const waiting = queue.run(1, step);
+  queue.close();
+  await expect(waiting).rejects.toThrow('the server is stopping');
+  expect(begun.length).toBe(2);
 });

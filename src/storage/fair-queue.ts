@@ -36,14 +36,14 @@ export class FairQueue {
   /** The tenant whose turn is next comes first; a tenant without jobs is not in it. */
   readonly #jobs = new Map<TenantId, Job[]>();
   readonly #atOnce: number;
-  readonly #restMs: (tookMs: number) => number;
+  readonly #pauseMs: (tookMs: number) => number;
   #running = 0;
   #closed = false;
 
-  /** `restMs`: how long no step begins after one that took `tookMs` milliseconds. */
-  constructor(atOnce = 1, restMs: (tookMs: number) => number = () => 0) {
+  /** `pauseMs`: how long no step begins after one that took `tookMs` milliseconds. */
+  constructor(atOnce = 1, pauseMs: (tookMs: number) => number = () => 0) {
     this.#atOnce = atOnce;
-    this.#restMs = restMs;
+    this.#pauseMs = pauseMs;
   }
 
   /**
@@ -93,8 +93,8 @@ export class FairQueue {
     for (let next = this.#take(); next; next = this.#take()) {
       const began = performance.now();
       await this.#takeStep(...next);
-      const restMs = this.#restMs(performance.now() - began);
-      if (restMs >= 1) await sleep(restMs, undefined, { ref: false });
+      const pauseMs = this.#pauseMs(performance.now() - began);
+      if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
     }
     this.#running -= 1;
   }

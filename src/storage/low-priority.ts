@@ -20,13 +20,15 @@ export function lowerPriority(): void {
 const busyThreads = 4;
 /** The share of the time that searches get at least. */
 const leastShare = 0.1;
+/** A step takes some 100 ms at most. If it took longer, a disk or the whole process stood still. */
+const mostPauseMs = 1_000;
 
 /**
- * Returns a function that says how many milliseconds searches rest after a step of `tookMs`. On a machine with fewer cores than
+ * Returns a function that says how many milliseconds searches pause after a step of `tookMs`. On a machine with fewer cores than
  * busy threads, what stores and shows notifications goes first: while the main thread is busy for more than half of the time,
  * searches get twice the share that it leaves free, and a tenth at least.
  */
-export function restBesideLoad(cores = availableParallelism()): (tookMs: number) => number {
+export function pauseUnderLoad(cores = availableParallelism()): (tookMs: number) => number {
   if (cores >= busyThreads) return () => 0;
   let before = performance.eventLoopUtilization();
   return (tookMs) => {
@@ -34,6 +36,6 @@ export function restBesideLoad(cores = availableParallelism()): (tookMs: number)
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
     const share = Math.min(1, Math.max(leastShare, 2 * (1 - utilization)));
-    return tookMs * (1 / share - 1);
+    return Math.min(mostPauseMs, tookMs * (1 / share - 1));
   };
 }

@@ -18,8 +18,8 @@ export interface Storage extends StorageHealth {
   /** As {@link nodes}. */
   readonly limits?: LimitStore;
   /**
-   * Looks at some of the live notifications and takes out those that have expired; answers how many. Each call goes on where
-   * the one before ended.
+   * Scans some of the live notifications and takes out those that have expired; answers how many. Each call goes on where
+   * the one before ended: with a million on panels, it may take minutes until all are scanned.
    */
   sweep(now: number): Promise<number>;
   /**

@@ -126,8 +126,9 @@ says how far back that is, and nextCursor continues the search.`,
         stopWatching();
         signal.removeEventListener('abort', stop);
       });
-      // A client that reads nothing for this long has gone, and must not hold one of the tenant's exports.
-      request.raw.socket.setTimeout(stalledMs, () => reply.raw.destroy());
+      // A client that reads nothing for this long has gone, and must not hold one of the tenant's exports. Where nothing waits
+      // for it, the search is still looking for the next match.
+      request.raw.socket.setTimeout(stalledMs, () => reply.raw.writableLength > 0 && reply.raw.destroy());
       // A stream of text, which the schema cannot express.
       return reply.send(pages as unknown as string);
     },

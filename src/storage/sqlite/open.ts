@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely';
 import { FairQueue } from '../fair-queue.ts';
-import { restBesideLoad } from '../low-priority.ts';
+import { pauseUnderLoad } from '../low-priority.ts';
 import type { SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { createSqliteBuilder } from './builder.ts';
@@ -85,7 +85,7 @@ export function openSqlite(options: SqliteOptions): Storage {
     short: restartingReader({ path }, onNotice, options.onProblem),
     search: restartingReader({ path, lowPriority: true }, onNotice, options.onProblem),
   };
-  const searches = new FairQueue(1, restBesideLoad());
+  const searches = new FairQueue(1, role === 'server' ? pauseUnderLoad() : undefined);
   const threads = {
     queue,
     reader: remote<LogReads>(readers.short.get),

@@ -119,12 +119,12 @@ function findLive(
   return { ...reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
 }
 
-/** Live notifications that are looked at for expired ones at once: some two milliseconds. */
-const lookedAtOnce = 10_000;
+/** Live notifications that are scanned for expired ones at once: some two milliseconds. */
+const scannedAtOnce = 10_000;
 
 /**
  * At most `limit` expired ones of the live notifications of every tenant that come next after a place in their list. `upTo`: the
- * last that was looked at; undefined at the end of the list.
+ * last that was scanned; undefined at the end of the list.
  */
 export function expired(
   { sql }: LogConnection,
@@ -135,14 +135,14 @@ export function expired(
   const next = 'FROM live WHERE (tenant, rank, position) > (?, ?, ?) ORDER BY tenant, rank, position';
   const expired = sql
     .of<number[], TenantLivePosition>(
-      `SELECT tenant, rank, position FROM (SELECT tenant, rank, position, expires_at ${next} LIMIT ${lookedAtOnce})
-       WHERE expires_at <= ? LIMIT ?`,
+      `SELECT tenant, rank, position FROM (SELECT tenant, rank, position, expires_at ${next} LIMIT ${scannedAtOnce})
+       WHERE expires_at <= ? ORDER BY tenant, rank, position LIMIT ?`,
     )
     .all(tenant, rank, position, now, limit);
   if (expired.length === limit) return { expired, upTo: expired.at(-1) };
   const upTo = sql
     .of<number[], TenantLivePosition>(
-      `SELECT tenant, rank, position ${next} LIMIT 1 OFFSET ${lookedAtOnce - 1}`,
+      `SELECT tenant, rank, position ${next} LIMIT 1 OFFSET ${scannedAtOnce - 1}`,
     )
     .get(tenant, rank, position);
   return { expired, upTo };

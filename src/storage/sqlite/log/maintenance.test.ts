@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Query } from '#core/search/search-query.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
@@ -56,6 +57,28 @@ async function expectAllKept(model: HistoryModel): Promise<void> {
   expect(model.db.prepare('SELECT generation FROM partitions WHERE id = 1').pluck().get()).toBe(1);
   expect(model.db.pragma('integrity_check', { simple: true })).toBe('ok');
 }
+
+it('while a partition is dropped step by step, the file is whole at each step, as a backup of it must be', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 600, indexBatchRows: 50 } });
+  for (let i = 1; i <= 650; i++)
+    model.transaction(() => model.append(draft({ title: `n${i}`, host: `host${i}`, key: `key${i}` })));
+  model.prune(610, 1);
+  const pages = () => model.db.prepare('SELECT count(*) FROM terms_1_0_data').pluck().get() as number;
+  const isThere = () =>
+    model.db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'terms_1_0'").get() !== undefined;
+  const seen = new Set<number>();
+  for (let i = 0; i < 10_000 && isThere(); i++) {
+    seen.add(pages());
+    // By another connection, as this one remembers segments.
+    const copy = new Database(model.db.serialize());
+    expect(copy.pragma('integrity_check(1)', { simple: true })).toBe('ok');
+    copy.close();
+    model.maintain(1);
+  }
+  expect(isThere()).toBe(false);
+  expect(seen.size).toBeGreaterThan(5);
+  model.db.close();
+});
 
 describe('a copy of a partition that is not finished', () => {
   it('is gone on with after a restart', async () => {

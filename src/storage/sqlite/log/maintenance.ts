@@ -221,13 +221,23 @@ function empty(sql: Statements, table: string, rows: number): boolean {
   return deleteSome(sql, table, rows) && dropIfThere(sql, 'TABLE', table);
 }
 
-/** The same for an index, whose pages are rows of a table that SQLite guards. */
+/** In the pages of an FTS5 index: the totals, and the list of its segments, here with none. */
+const totalsId = 1;
+const segmentsId = 10;
+const noSegments = Buffer.alloc(7);
+
+/**
+ * The same for an index, whose pages are rows of a table that SQLite guards. Its list of segments is emptied first, so that the
+ * database is whole at each step: a backup checks that.
+ */
 function emptyIndex(sql: Statements, terms: string, pages: number): boolean {
   if (!exists(sql, terms)) return true;
   const { db } = sql;
   db.unsafeMode(true);
   try {
-    if (db.prepare(`DELETE FROM ${terms}_data LIMIT ?`).run(pages).changes > 0) return false;
+    db.prepare(`UPDATE ${terms}_data SET block = ? WHERE id = ?`).run(noSegments, segmentsId);
+    const some = db.prepare(`DELETE FROM ${terms}_data WHERE id NOT IN (${totalsId}, ${segmentsId}) LIMIT ?`);
+    if (some.run(pages).changes > 0) return false;
   } finally {
     db.unsafeMode(false);
   }

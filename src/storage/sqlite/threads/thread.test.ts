@@ -9,10 +9,14 @@ const script = `
     if (calls.some(({ args }) => args < 0)) throw new Error('negative');
     return calls.map(({ args }) => ({ double: 2 * args, together: calls.length }));
   };
-  serveWorker(handle, () => 'closed', { maxWeight: 3 });
+  const thread = serveWorker(handle, () => 'closed', { maxWeight: 3, afterwards: () => thread.notify('afterwards') });
 `;
-const start = () =>
-  new WorkerClient(new URL(`data:text/javascript,${encodeURIComponent(script)}`), undefined);
+const start = (onNotice?: (notice: unknown) => void) =>
+  new WorkerClient(
+    new URL(`data:text/javascript,${encodeURIComponent(script)}`),
+    undefined,
+    onNotice ? { onNotice } : {},
+  );
 const settled = (calls: readonly Promise<unknown>[]) =>
   Promise.all(calls.map((call) => call.catch((error: Error) => error.message)));
 
@@ -30,6 +34,15 @@ test('each call has its own answer, however they are handled together', async ()
   ]);
   expect(await thread.call('double', 5)).toEqual({ double: 10, together: 1 });
   expect(await thread.close(60_000)).toBe(true);
+});
+
+test('what is to be done afterwards comes when answers have been sent', async () => {
+  const events: unknown[] = [];
+  const thread = start((notice) => events.push(notice));
+  const answers = await Promise.all([1, 2].map((n) => thread.call('double', n).then(() => events.push(n))));
+  expect(answers.length).toBe(2);
+  await thread.close(60_000);
+  expect(events).toEqual([1, 2, 'afterwards']);
 });
 
 test('a thread that ends fails every call that waits, and those that come', async () => {
