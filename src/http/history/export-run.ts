@@ -1,12 +1,11 @@
 /** Exports history as a file of any size, using the memory of one page. */
+import type { ServerResponse } from 'node:http';
 import { limits } from '#contract/limits.ts';
 import { csvHeader } from '#core/export.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
-/** A client that has read nothing for this long is disconnected. */
-export const stalledMs = 60_000;
 /** A page is about this much text, however long its messages are. */
 const pageChars = 128 * 1024;
 const firstPage = 20;
@@ -18,6 +17,16 @@ export interface Wanted {
   readonly csv: boolean;
   /** Cancels the running search. */
   readonly signal: AbortSignal;
+}
+
+/**
+ * Ends an answer whose client has read nothing for `stalledMs` while text waits for it: it has gone, and must not hold one of the
+ * tenant's exports. While nothing waits, the search is looking for the next match.
+ */
+export function endWhenStalled(response: ServerResponse, stalledMs = 60_000): void {
+  response.setTimeout(stalledMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
 }
 
 /** One page at a time; the next is read when the client has taken the last. */

@@ -10,7 +10,7 @@ import { connectionSignal } from '../connection-signal.ts';
 import { limitUpTo, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
-import { exported, stalledMs } from './export-run.ts';
+import { endWhenStalled, exported } from './export-run.ts';
 import { q, queryOf } from './history-query.ts';
 import { tailHistory } from './history-tail.ts';
 
@@ -126,9 +126,7 @@ says how far back that is, and nextCursor continues the search.`,
         stopWatching();
         signal.removeEventListener('abort', stop);
       });
-      // A client that reads nothing for this long has gone, and must not hold one of the tenant's exports. Where nothing waits
-      // for it, the search is still looking for the next match.
-      request.raw.socket.setTimeout(stalledMs, () => reply.raw.writableLength > 0 && reply.raw.destroy());
+      endWhenStalled(reply.raw);
       // A stream of text, which the schema cannot express.
       return reply.send(pages as unknown as string);
     },
