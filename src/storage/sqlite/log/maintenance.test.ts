@@ -80,6 +80,30 @@ it('while a partition is dropped step by step, the file is whole at each step, a
   model.db.close();
 });
 
+it('no step of dropping a partition frees many pages, as each of them may have to be read from the disk', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 9_000, indexBatchRows: 250 } });
+  for (let i = 0; i < 9_100; i += 100)
+    model.transaction(() => {
+      for (let j = 1; j <= 100; j++) model.append(draft({ title: `n${i + j}`, host: `host${j}` }));
+    });
+  model.prune(9_050, 1);
+  const free = () => model.db.pragma('freelist_count', { simple: true }) as number;
+  const retired = model.db.prepare('SELECT count(*) FROM retired_partitions').pluck();
+  let most = 0;
+  while (retired.get() === 0) model.maintain(1);
+  while (retired.get() === 1) {
+    const before = free();
+    model.maintain(1);
+    most = Math.max(most, free() - before);
+  }
+  expect(model.db.prepare("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'log_1_%'").pluck().get()).toBe(
+    0,
+  );
+  expect(free()).toBeGreaterThan(300);
+  expect(most).toBeLessThan(8);
+  model.db.close();
+});
+
 describe('a copy of a partition that is not finished', () => {
   it('is gone on with after a restart', async () => {
     const model = beginCopy(6);

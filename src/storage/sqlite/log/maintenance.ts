@@ -193,7 +193,10 @@ function isUnfinishedCopy(sql: Statements, retired: Retired): boolean {
   );
 }
 
-/** Takes some off these tables: of one after the other, and that itself once it is empty; a whole one at once would hold up a commit. */
+/**
+ * Takes some off these tables: of one after the other, and that itself once it is empty. A whole one at once, or one of its indexes,
+ * would hold up a commit: each of its pages is read, some 100 ms if that is from the disk.
+ */
 function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize): void {
   const { log, terms, dictionary, state, receipts } = tablesOf(retired);
   const { id, generation, firstRow, lastRow, used } = retired;
@@ -207,7 +210,6 @@ function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize):
   ];
   const isGone =
     emptyIndex(sql, terms, pages) &&
-    [`${log}_position`, `${log}_id`].every((index) => dropIfThere(sql, 'INDEX', index)) &&
     [log, dictionary, ...(used === null ? [state, receipts] : [])].every((table) =>
       empty(sql, table, rows),
     ) &&
@@ -218,7 +220,7 @@ function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize):
 /** Deletes some rows of a table, and drops it when there are none. True: it is gone. */
 function empty(sql: Statements, table: string, rows: number): boolean {
   if (!exists(sql, table)) return true;
-  return deleteSome(sql, table, rows) && dropIfThere(sql, 'TABLE', table);
+  return deleteSome(sql, table, rows) && dropIfThere(sql, table);
 }
 
 /** In the pages of an FTS5 index: the totals, and the list of its segments, here with none. */
@@ -241,7 +243,7 @@ function emptyIndex(sql: Statements, terms: string, pages: number): boolean {
   } finally {
     db.unsafeMode(false);
   }
-  return dropIfThere(sql, 'TABLE', terms);
+  return dropIfThere(sql, terms);
 }
 
 /** True: there was none. */
@@ -249,9 +251,9 @@ const deleteSome = (sql: Statements, what: string, rows: number): boolean =>
   sql.of(`DELETE FROM ${what} LIMIT ?`).run(rows).changes === 0;
 
 /** True: it is gone already. */
-function dropIfThere(sql: Statements, kind: 'TABLE' | 'INDEX', name: string): boolean {
+function dropIfThere(sql: Statements, name: string): boolean {
   if (!exists(sql, name)) return true;
-  sql.db.exec(`DROP ${kind} ${name}`);
+  sql.db.exec(`DROP TABLE ${name}`);
   sql.forget();
   return false;
 }
