@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import type { Route } from '#core/ports.ts';
 import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
+import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { LogWriter } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
 import { ensurePartition } from '#storage/sqlite/log/partitions.ts';
 import { uuidToText } from '#storage/sqlite/log/rows.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
-import { clear, recordReceipts } from '#storage/sqlite/threads/jobs.ts';
 import { Dice, writeMessage, writeTitle } from './history-text.ts';
 
 export const tenant = 1;

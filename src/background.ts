@@ -66,7 +66,7 @@ export function startLoops(
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
   };
-  // Apart, as many notifications may expire all the time.
+  // A loop of its own, because the one above does not end while many notifications expire.
   const sweepSignIns = async () => {
     await directory.pairings.sweep(now());
     await accounts.sweep(now());

@@ -20,13 +20,13 @@ export function lowerPriority(): void {
 const busyThreads = 4;
 /** The share of the time that searches get at least. */
 const leastShare = 0.1;
-/** A step takes some 100 ms at most. If it took longer, a disk or the whole process stood still. */
+/** A step takes about 100 ms. If it took much longer, the disk or the whole process stopped for a while. */
 const mostPauseMs = 1_000;
 
 /**
- * Returns a function that says how many milliseconds searches pause after a step of `tookMs`. On a machine with fewer cores than
- * busy threads, what stores and shows notifications goes first: while the main thread is busy for more than half of the time,
- * searches get twice the share that it leaves free, and a tenth at least.
+ * Returns a function that returns how many milliseconds searches must pause after a step of `tookMs`. It gives priority to storing and
+ * showing notifications on a machine with fewer cores than busy threads: while the main thread is busy for more than half of the
+ * time, searches get twice the share of time that it leaves free, and at least a tenth.
  */
 export function pauseUnderLoad(cores = availableParallelism()): (tookMs: number) => number {
   if (cores >= busyThreads) return () => 0;

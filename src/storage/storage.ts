@@ -18,8 +18,8 @@ export interface Storage extends StorageHealth {
   /** As {@link nodes}. */
   readonly limits?: LimitStore;
   /**
-   * Scans some of the live notifications and takes out those that have expired; answers how many. Each call goes on where
-   * the one before ended: with a million on panels, it may take minutes until all are scanned.
+   * Scans some of the live notifications and removes those that have expired from the live set; returns how many. Each call continues
+   * where the last one ended. With a million live notifications, a whole pass may take minutes.
    */
   sweep(now: number): Promise<number>;
   /**

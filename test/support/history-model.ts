@@ -8,13 +8,13 @@ import type { Query, SearchState, Term } from '#core/search/search-query.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/file/database.ts';
+import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
 import { ensurePartition, Statements } from '#storage/sqlite/log/partitions.ts';
 import { retain, retentionStep } from '#storage/sqlite/log/retention.ts';
 import { RowReader } from '#storage/sqlite/log/rows.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
-import { clear, recordReceipts } from '#storage/sqlite/threads/jobs.ts';
 
 /** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {

@@ -20,8 +20,8 @@ export interface Wanted {
 }
 
 /**
- * Ends an answer whose client has read nothing for `stalledMs` while text waits for it: it has gone, and must not hold one of the
- * tenant's exports. While nothing waits, the search is looking for the next match.
+ * Disconnects a client that has read nothing for `stalledMs` milliseconds although text waits for it, because it would hold one of the
+ * tenant's exports. If no text waits, the search has not found the next match yet.
  */
 export function endWhenStalled(response: ServerResponse, stalledMs = 60_000): void {
   response.setTimeout(stalledMs, () => {

@@ -7,7 +7,7 @@ import type { Db } from './file/database.ts';
 import { tryServerLock } from './file/lock.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
-const ownFolder = fileURLToPath(new URL('./migrations', import.meta.url));
+const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 /** How long another command may need to bring the schema up to date. */
 const otherCommandMs = 2_000;
 

@@ -43,7 +43,7 @@ it('a reserve that is switched off is not left on the disk', async () => {
   expect(existsSync(reserve)).toBe(false);
 });
 
-it('what is in the write-ahead log moves into the database file while nobody waits, and not in a commit', async () => {
+it('moves pages from the write-ahead log into the database file between commits', async () => {
   const other = new Database(join(folder, 'belfry.db'), { readonly: true });
   const pagesLeft = () => {
     const [wal] = other.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];

@@ -102,7 +102,7 @@ export function openSqlite(options: SqliteOptions): Storage {
     statistics: createSqliteStatistics(threads),
     builder: createSqliteBuilder(),
     executor: executor(threads),
-    // Found by a thread that no commit waits for. Without an index on times, it goes through all that is live, part by part.
+    // The reader searches, because no commit waits for it. There is no index on the times, so it scans the live set in parts.
     async sweep(now) {
       const { expired, upTo } = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
       sweptUpTo = upTo ?? beforeAll;

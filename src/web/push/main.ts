@@ -8,7 +8,6 @@ import type { PushLink, PushOwnDevice } from '#contract/push.ts';
 import { browserName } from '../browser-name.ts';
 import { createTranslate } from '../language.ts';
 import { createPage, type DeviceView, type Notice, type Offer, type PageState } from './device-page.ts';
-import { type StoredDevice, storeDevices, storedDevices } from './stored-devices.ts';
 import {
   currentSubscription,
   findObstacle,
@@ -23,6 +22,16 @@ import { en, type PushTexts } from './texts/en.ts';
 const languages: { readonly en: PushTexts; readonly de: PushTexts } = { en, de };
 const { language, translate: t } = createTranslate(languages, navigator.languages);
 const calls = createPushCalls(location.origin);
+
+/** A device of this browser, stored where its service worker can read it, too. */
+interface StoredDevice {
+  readonly secret: string;
+  /** The server's key that the subscription is for. */
+  readonly publicKey: string;
+}
+
+const cacheName = 'belfry-push';
+const devicesPath = '/push/devices';
 
 class NoPermission extends Error {}
 class NotALink extends Error {}
@@ -201,3 +210,13 @@ document.title = `${t('title')} · Belfry`;
 document.body.replaceChildren(page.main);
 addEventListener('hashchange', () => void show());
 void show();
+
+async function storedDevices(): Promise<readonly StoredDevice[]> {
+  const found = await (await caches.open(cacheName)).match(devicesPath);
+  return found ? ((await found.json()) as StoredDevice[]) : [];
+}
+
+async function storeDevices(devices: readonly StoredDevice[]): Promise<void> {
+  const body = JSON.stringify(devices.map(({ secret, publicKey }) => ({ secret, publicKey })));
+  await (await caches.open(cacheName)).put(devicesPath, new Response(body));
+}

@@ -123,8 +123,8 @@ function findLive(
 const scannedAtOnce = 10_000;
 
 /**
- * At most `limit` expired ones of the live notifications of every tenant that come next after a place in their list. `upTo`: the
- * last that was scanned; undefined at the end of the list.
+ * Scans the next live notifications of all tenants after the given one, and returns at most `limit` that have expired. `upTo`: the
+ * last one scanned; undefined at the end of the list.
  */
 export function expired(
   { sql }: LogConnection,

@@ -225,7 +225,7 @@ export class LogWriter {
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
     this.#rows.insert({ row, tenant, position, route }, d);
     this.#nextRow += 1;
-    // Made here and not when they are indexed, so that no commit waits until some hundred are made.
+    // Here, and not when the rows are indexed: a commit would wait for the terms of 250 rows.
     const terms = indexTerms(tenant, d, decided);
     const notification = { terms, level: d.level, receivedAt: d.receivedAt };
     this.#unindexed.push({ row, tenant, position, notification });

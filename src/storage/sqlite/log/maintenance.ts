@@ -6,7 +6,14 @@
 import type { Db } from '../file/database.ts';
 import { addTerms, readUnindexed } from './log-index.ts';
 import { LogWriter } from './log-writer.ts';
-import { createLogTables, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import {
+  createLogTables,
+  indexPages,
+  readNewest,
+  readPartitions,
+  type Statements,
+  tablesOf,
+} from './partitions.ts';
 import { type PartitionName, RowReader, storedColumns } from './rows.ts';
 
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
@@ -189,13 +196,13 @@ function isUnfinishedCopy(sql: Statements, retired: Retired): boolean {
   return (
     retired.lastRow === unfinished &&
     exists(sql, terms) &&
-    sql.of(`SELECT 1 FROM ${terms}_data WHERE id = 1`).get() !== undefined
+    sql.of(`SELECT 1 FROM ${terms}_data WHERE id = ${indexPages.totals}`).get() !== undefined
   );
 }
 
 /**
- * Takes some off these tables: of one after the other, and that itself once it is empty. A whole one at once, or one of its indexes,
- * would hold up a commit: each of its pages is read, some 100 ms if that is from the disk.
+ * Deletes some rows of these tables, one table after the other, and drops a table that is empty. To drop a full table or index at once
+ * would hold up a commit, because SQLite reads each of its pages: some 100 ms if they are not in memory.
  */
 function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize): void {
   const { log, terms, dictionary, state, receipts } = tablesOf(retired);
@@ -223,23 +230,24 @@ function empty(sql: Statements, table: string, rows: number): boolean {
   return deleteSome(sql, table, rows) && dropIfThere(sql, table);
 }
 
-/** In the pages of an FTS5 index: the totals, and the list of its segments, here with none. */
-const totalsId = 1;
-const segmentsId = 10;
+/** The list of segments of an FTS5 index that has none. */
 const noSegments = Buffer.alloc(7);
 
 /**
- * The same for an index, whose pages are rows of a table that SQLite guards. Its list of segments is emptied first, so that the
- * database is whole at each step: a backup checks that.
+ * The same for an index, whose pages are rows of a table that SQLite protects. The first step empties its list of segments, because
+ * a backup checks the database, and a list with missing segments counts as damage.
  */
 function emptyIndex(sql: Statements, terms: string, pages: number): boolean {
   if (!exists(sql, terms)) return true;
   const { db } = sql;
   db.unsafeMode(true);
   try {
-    db.prepare(`UPDATE ${terms}_data SET block = ? WHERE id = ?`).run(noSegments, segmentsId);
-    const some = db.prepare(`DELETE FROM ${terms}_data WHERE id NOT IN (${totalsId}, ${segmentsId}) LIMIT ?`);
-    if (some.run(pages).changes > 0) return false;
+    db.prepare(`UPDATE ${terms}_data SET block = @none WHERE id = @segments AND block <> @none`).run({
+      none: noSegments,
+      segments: indexPages.segments,
+    });
+    const some = db.prepare(`DELETE FROM ${terms}_data WHERE id NOT IN (@totals, @segments) LIMIT @pages`);
+    if (some.run({ ...indexPages, pages }).changes > 0) return false;
   } finally {
     db.unsafeMode(false);
   }
@@ -264,7 +272,8 @@ const exists = (sql: Statements, name: string): boolean =>
 const purgeStep = { rows: 10_000, pages: 1_000 };
 
 /**
- * Removes at once what retention does not keep; a server does so by and by. Nobody else has the database open. When this returns, nothing that no tenant keeps is in the file, nor in its free pages.
+ * Removes at once what retention does not keep, as a server does slice by slice. No other process may have the database open. When this
+ * returns, neither the file nor its free pages contain an entry that no tenant keeps.
  */
 export function purge(db: Db): void {
   const log = new LogWriter(db);

@@ -155,6 +155,9 @@ export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 
     INSERT INTO ${terms} (${terms}, rank) VALUES ('automerge', 0), ('crisismerge', 1999), ('usermerge', ${mergedSegments});`);
 }
 
+/** Pages of an FTS5 index that have a fixed id in its `_data` table: the totals, and the list of segments. */
+export const indexPages = { totals: 1, segments: 10 };
+
 /** Each partition has its own statements. Above this number, all prepared statements are dropped, to bound memory. */
 const maxStatements = 1_000;
 

@@ -12,10 +12,9 @@ import { flagTerm, valueOfTerm } from '#core/search/index-terms.ts';
 import { type Pattern, patternMatcher } from '#core/search/search-glob.ts';
 import { RowSet } from '../../row-set.ts';
 import { type SingleTerm, TermIndex } from '../../term-index.ts';
-import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
+import { indexPages, type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 
-/** In `_data`: where the list of segments is, and how far apart the pages of two segments begin. */
-const structureId = 10;
+/** How far apart the pages of two segments begin in `_data`. */
 const idsASegment = 2 ** 37;
 const idOf = (segment: number, page: number) => segment * idsASegment + page;
 /** A page begins with two numbers of two bytes: where its first row is, and where its list of terms. */
@@ -74,7 +73,7 @@ export class FtsIndex extends TermIndex {
     this.#budget = budget;
     const structure = sql
       .of<[number], { block: Buffer }>(`SELECT block FROM ${tablesOf(partition).terms}_data WHERE id = ?`)
-      .get(structureId);
+      .get(indexPages.segments);
     if (!structure) throw damagedIndex();
     this.#segments = segmentsOf(structure.block);
   }

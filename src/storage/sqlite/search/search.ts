@@ -61,7 +61,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #isOver: () => boolean;
   readonly #tokenNames = new Map<string, string>();
   #looked = 0;
-  /** The rows of the last batch, and their states, which are read when the first of them is asked for. */
+  /** The rows of the last batch. Their states are read together, when the first one is needed. */
   #batch: readonly number[] = [];
   #statesOfBatch: ReadonlyMap<number, RowState> = new Map();
 

@@ -1,55 +1,10 @@
 /** The jobs of the writer thread: the protocol between `history.ts` and `writer-thread.ts`. */
-import type { Clear, ClearOutcome, TenantId } from '#core/ports.ts';
-import type { ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
-import { type PanelAddress, reaches } from '#core/target.ts';
 import type { SqlResult } from '../../sql.ts';
 import { acknowledge, appendRepeat } from '../log/acknowledgements.ts';
-import { findById } from '../log/log-lookup.ts';
+import { clear, recordReceipts } from '../log/changes.ts';
 import type { LogWriter } from '../log/log-writer.ts';
-import { tablesOf } from '../log/partitions.ts';
 import { retain, sweep } from '../log/retention.ts';
 import type { Failure } from './thread.ts';
-
-type NewReceipts = Awaited<ReturnType<ReceiptStore['record']>>;
-
-export function clear(
-  writer: LogWriter,
-  tenant: TenantId,
-  id: string,
-  given: Pick<Clear, 'by' | 'reason' | 'at'>,
-): ClearOutcome {
-  const found = findById(writer.sql, tenant, id);
-  if (!found) return { kind: 'not-found' };
-  const live = writer.sql
-    .of<[number, number, number], { expires_at: number | null }>(
-      'SELECT expires_at FROM live WHERE tenant = ? AND rank = ? AND position = ?',
-    )
-    .get(tenant, found.rank, found.position);
-  if (!live || (live.expires_at !== null && live.expires_at <= given.at)) return { kind: 'not-live' };
-  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
-}
-
-export function recordReceipts(
-  { sql, routes }: LogWriter,
-  tenant: TenantId,
-  panel: PanelAddress,
-  receipts: readonly ReceiptWrite[],
-): NewReceipts {
-  const fresh: NewReceipts[number][] = [];
-  for (const { id, state, at } of receipts) {
-    const found = findById(sql, tenant, id);
-    if (!found || !reaches(routes.get(tenant, found.route).target, panel)) continue;
-    const column = `${state}_at`;
-    const { changes } = sql
-      .of(
-        `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`,
-      )
-      .run(found.row, panel.id, at);
-    if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
-  }
-  return fresh;
-}
 
 interface Statement {
   readonly sql: string;

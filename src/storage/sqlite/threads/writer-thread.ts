@@ -153,7 +153,7 @@ function scheduleSlice(): void {
   sliceTimer = setTimeout(maintainASlice, Math.max(0, sliceDue - performance.now()));
 }
 
-/** Once answers have been sent. */
+/** Runs after each batch, when its answers have been sent. */
 function afterwards(): void {
   // While messages keep coming, no timer of this thread has its turn.
   if (maintainable && performance.now() > sliceDue) maintainASlice();
@@ -168,8 +168,8 @@ interface Wal {
 }
 
 /**
- * A commit that comes meanwhile waits, but none that is under way: SQLite would make a checkpoint of 2,000 pages within one. While
- * messages always wait, this has no turn, and SQLite does that.
+ * Moves pages from the write-ahead log into the database file between two commits. Otherwise SQLite does so inside a commit, at 2,000
+ * pages, and the senders of that batch wait. Under full load messages always wait, so this never runs, and SQLite does it.
  */
 function checkpointSome(): void {
   checkpointWaits = false;
