@@ -49,7 +49,8 @@ async function keepPace({ port, request, perSecond, seconds, connections }: Pace
     const send = () => {
       const due = ((performance.now() - began) / 1000) * perSecond;
       while (sent < Math.min(total, due)) {
-        const socket = free.pop();
+        // In turn: the server closes a connection on which no request comes for ten seconds.
+        const socket = free.shift();
         if (!socket) break;
         dueOf.set(socket, began + (sent / perSecond) * 1000);
         sent += 1;

@@ -10,11 +10,13 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { AppError } from '#core/errors.ts';
 import { schemaVersion } from '../migrate.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { applicationId, flushToDisk } from './database-file.ts';
 import { tryLock } from './lock.ts';
+import type { SyncingData } from './syncing-thread.ts';
 
 export interface BackupResult {
   readonly bytes: number;
@@ -79,7 +81,7 @@ export function copyWhole(from: string, to: string): void {
   closeSync(openSync(to, 'wx', 0o600));
   const source = openReadOnly(from);
   try {
-    source.prepare('VACUUM INTO ?').run(to);
+    whileSyncing(to, () => source.prepare('VACUUM INTO ?').run(to));
   } finally {
     source.close();
   }
@@ -88,6 +90,22 @@ export function copyWhole(from: string, to: string): void {
     assertIntact(copy, from);
   } finally {
     copy.close();
+  }
+}
+
+/**
+ * Runs `work`, which writes to the file `path`. Meanwhile a thread syncs that file every few milliseconds. Otherwise the system writes
+ * hundreds of megabytes at once, and a server that syncs its own file on the same disk waits for all of them.
+ */
+function whileSyncing(path: string, work: () => void): void {
+  const ended = new Int32Array(new SharedArrayBuffer(4));
+  const data: SyncingData = { path, ended };
+  new Worker(new URL('./syncing-thread.ts', import.meta.url), { workerData: data });
+  try {
+    work();
+  } finally {
+    Atomics.store(ended, 0, 1);
+    Atomics.notify(ended, 0);
   }
 }
 
