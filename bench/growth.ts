@@ -1,6 +1,7 @@
 /**
  * The cost of size: history, panels, rules and tenants, each grown separately. For each size: durable intake, the time from POST
- * to event, searches, and memory. The sizes alternate in each round. Writes the curves to docs/growth.svg. Run: node
+ * to event, searches, and memory. The servers of all sizes run at once and are measured one after the other in short rounds: a
+ * machine that is slow for a while is slow for all of them. Writes the curves to docs/growth.svg. Run: node
  * bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { ServerProcess } from '#test/support/server-process.ts';
 import { type Chart, chartSheet } from './chart.ts';
 import { deliver, measuredTitle } from './delivery.ts';
 import { generateHistory } from './history-data.ts';
-import { bearer, runLoad } from './http-load.ts';
+import { bearer, type LoadOptions, runLoad } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import {
@@ -27,15 +28,16 @@ import { connectPanels, notifyRequest, registerPanel, subscribe } from './proces
 import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, quantile, spread, table, times, whole } from './statistics.ts';
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 9);
 const connections = 64;
-const goal = 0.9;
+const goal = 0.95;
 const settleMs = 3_000;
+const loadSeconds = 2;
+const deliveryRounds = 3;
 const searchTurns = 5;
 /** Events a second over all panels, the same at each size: with more panels, fewer notifications. */
 const eventsPerSecond = 20_000;
 const deliverySeconds = 3;
-/** Expires before the next round, so that the next live set does not contain it. */
 const measured = { title: measuredTitle, message: 'Measured', level: 'warning', ttl: 10_000 };
 
 /** A database of some size, the credentials to use it, and the number of its panels. */
@@ -57,7 +59,8 @@ interface Axis {
 }
 
 interface Measured {
-  readonly intake: number;
+  /** Requests per second, of each round. */
+  readonly intake: readonly number[];
   readonly p50: number;
   readonly p99: number;
   readonly search: number;
@@ -70,8 +73,8 @@ const measures = [
   {
     name: 'Durable intake',
     unit: 'requests/s',
-    of: (m: Measured) => m.intake,
-    cost: (m: Measured) => 1 / m.intake,
+    of: (m: Measured) => median(m.intake),
+    cost: (m: Measured) => 1 / median(m.intake),
   },
   { name: 'POST to event, median', unit: 'ms', of: (m: Measured) => m.p50, cost: (m: Measured) => m.p50 },
   { name: 'Search, median', unit: 'ms', of: (m: Measured) => m.search, cost: (m: Measured) => m.search },
@@ -112,7 +115,7 @@ try {
       ),
     },
   ];
-  const found: Measured[][][] = [];
+  const found: Measured[][] = [];
   for (const { places } of axes) found.push(await measure(places));
   report(axes, found);
 } finally {
@@ -155,54 +158,104 @@ function histories(file: string, most: number): Place[] {
   return places;
 }
 
-/** Measures every size in each round, in rotating order. */
-async function measure(places: readonly Place[]): Promise<Measured[][]> {
-  const found: Measured[][] = places.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    const order = places.map((each, i) => [each, found[i] as Measured[]] as const);
-    for (const [each, own] of round % 2 === 0 ? order : order.toReversed()) own.push(await measureOne(each));
-  }
-  return found;
+interface Running {
+  readonly place: Place;
+  readonly server: ServerProcess;
+  readonly load: LoadOptions;
+  /** Of its panels: each opens a stream. */
+  readonly requests: readonly string[];
 }
 
-async function measureOne({ folder: own, tokens, key, panels }: Place): Promise<Measured> {
+type Delivered = Omit<Measured, 'intake' | 'memory'>;
+
+async function measure(places: readonly Place[]): Promise<Measured[]> {
+  const running: Running[] = [];
+  try {
+    for (const place of places) running.push(await start(place));
+    const readers = await Promise.all(
+      running.map(({ server, requests }) => connectPanels(server.port, requests)),
+    );
+    await sleep(settleMs);
+    const memory = running.map(({ server }) => residentMiB(server.pid));
+    const intake = await intakeInTurn(running.map(({ load }) => load));
+    for (const each of readers) each.disconnect();
+    await sleep(settleMs);
+    const rest = await deliveryAndSearchInTurn(running);
+    return running.map((_, i) => ({
+      intake: intake[i] as number[],
+      memory: memory[i] as number,
+      ...(rest[i] as Delivered),
+    }));
+  } finally {
+    for (const { server } of running) await server.end('SIGTERM');
+  }
+}
+
+async function start(place: Place): Promise<Running> {
+  const { folder: own, tokens, panels } = place;
   const server = await ServerProcess.start({ folder: own });
   const [token = ''] = tokens;
   try {
     const ids = await Promise.all(
-      Array.from({ length: Math.min(panels, 20) }, (_, i) =>
-        registerPanel(server.url, token, `wall ${i} ${process.hrtime.bigint()}`),
-      ),
+      Array.from({ length: Math.min(panels, 20) }, (_, i) => registerPanel(server.url, token, `wall ${i}`)),
     );
     const requests = Array.from({ length: panels }, (_, i) =>
       subscribe(ids[i % ids.length] as string, token),
     );
-    const readers = await connectPanels(server.port, requests);
-    await sleep(settleMs);
-    const memory = residentMiB(server.pid);
-    const load = {
-      url: `${server.url}/api/notify`,
-      headers: tokens.map(bearer),
-      body: notification,
-      connections,
-    };
-    await runLoad({ ...load, seconds: 2 });
-    const { perSecond: intake } = await runLoad({ ...load, seconds: 3 });
-    readers.disconnect();
-    const perSecond = Math.min(100, eventsPerSecond / panels);
-    const { p50, p99 } = await deliver(
-      {
-        port: server.port,
-        subscribe: requests,
-        publish: notifyRequest(token, measured),
-      },
-      { panels, count: perSecond * deliverySeconds, connections: 8, perSecond },
-    );
-    const searches = await search(server.url, key);
-    return { intake, p50, p99, memory, search: median(searches), searchP99: quantile(searches, 0.99) };
-  } finally {
+    const headers = tokens.map(bearer);
+    const load = { url: `${server.url}/api/notify`, headers, body: notification, connections };
+    return { place, server, load: { ...load, seconds: loadSeconds }, requests };
+  } catch (error) {
     await server.end('SIGTERM');
+    throw error;
   }
+}
+
+/** Requests per second of each load, by rounds, after a round that only warms up. Each round begins with another load. */
+async function intakeInTurn(loads: readonly LoadOptions[]): Promise<number[][]> {
+  const found: number[][] = loads.map(() => []);
+  for (const load of loads) await runLoad(load);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, load] of inTurn(loads, round)) found[i]?.push((await runLoad(load)).perSecond);
+  }
+  return found;
+}
+
+async function deliveryAndSearchInTurn(running: readonly Running[]): Promise<Delivered[]> {
+  const found: Delivered[][] = running.map(() => []);
+  for (let round = 0; round < deliveryRounds; round++) {
+    for (const [i, each] of inTurn(running, round)) found[i]?.push(await deliveryAndSearch(each));
+  }
+  return found.map((each) => {
+    const pick = (of: (one: Delivered) => number) => median(each.map(of));
+    return {
+      p50: pick((one) => one.p50),
+      p99: pick((one) => one.p99),
+      search: pick((one) => one.search),
+      searchP99: pick((one) => one.searchP99),
+    };
+  });
+}
+
+/** All items with their indexes, beginning with another in each round. */
+function inTurn<T>(items: readonly T[], round: number): [number, T][] {
+  const all = [...items.entries()];
+  const first = round % all.length;
+  return [...all.slice(first), ...all.slice(0, first)];
+}
+
+async function deliveryAndSearch({
+  place: { tokens, key, panels },
+  server,
+  requests,
+}: Running): Promise<Delivered> {
+  const perSecond = Math.min(100, eventsPerSecond / panels);
+  const { p50, p99 } = await deliver(
+    { port: server.port, subscribe: requests, publish: notifyRequest(tokens[0] as string, measured) },
+    { panels, count: perSecond * deliverySeconds, connections: 8, perSecond },
+  );
+  const searches = await search(server.url, key);
+  return { p50, p99, search: median(searches), searchP99: quantile(searches, 0.99) };
 }
 
 /** Milliseconds, one search after the other. */
@@ -220,7 +273,7 @@ async function search(url: string, key: string): Promise<number[]> {
   return took;
 }
 
-function report(axes: readonly Axis[], found: readonly (readonly Measured[][])[]): void {
+function report(axes: readonly Axis[], found: readonly (readonly Measured[])[]): void {
   const lines = [
     [
       'what',
@@ -237,35 +290,31 @@ function report(axes: readonly Axis[], found: readonly (readonly Measured[][])[]
   ];
   const steep: string[] = [];
   for (const [a, { name, places, base, hasGoal }] of axes.entries()) {
-    const bases = found[a]?.[places.findIndex(({ size }) => size === base)] as Measured[];
+    const ofBase = found[a]?.[places.findIndex(({ size }) => size === base)] as Measured;
     for (const [p, { size }] of places.entries()) {
-      const here = found[a]?.[p] as Measured[];
-      const pick = (of: (m: Measured) => number) => median(here.map(of));
-      const shares = here.map(({ intake }, round) => intake / (bases[round] as Measured).intake);
+      const here = found[a]?.[p] as Measured;
+      const shares = here.intake.map((each, round) => each / (ofBase.intake[round] as number));
       lines.push([
         name,
         whole(size),
-        spread(
-          here.map(({ intake }) => intake),
-          whole,
-        ),
+        spread(here.intake, whole),
         size === base ? '' : spread(shares, percent),
-        ms(pick((m) => m.p50)),
-        ms(pick((m) => m.p99)),
-        ms(pick((m) => m.search)),
-        ms(pick((m) => m.searchP99)),
-        `${whole(pick((m) => m.memory))} MiB`,
+        ms(here.p50),
+        ms(here.p99),
+        ms(here.search),
+        ms(here.searchP99),
+        `${whole(here.memory)} MiB`,
         hasGoal && size > base ? `≥ ${percent(goal)}: ${median(shares) >= goal ? 'reached' : 'missed'}` : '',
       ]);
       for (const { name: what, cost } of measures) {
-        const factor = pick(cost) / median(bases.map(cost));
+        const factor = cost(here) / cost(ofBase);
         if (size > base && factor > nLogN(size) / nLogN(base))
           steep.push(`${what} at ${whole(size)} ${name} (${times(factor)})`);
       }
     }
   }
   console.log(
-    `${rounds} rounds, sizes in turn; intake on ${connections} connections, by notifications that go to none of the panels; events to all of the panels, one where nothing else is said, ${whole(eventsPerSecond)} events/s at the most.\n`,
+    `${rounds} rounds of intake for ${loadSeconds} s, sizes in turn, all of their servers running, then ${deliveryRounds} of events and searches; sizes are those before the load; intake on ${connections} connections, by notifications that go to none of the panels; events to all of the panels, one where nothing else is said, ${whole(eventsPerSecond)} events/s at the most.\n`,
   );
   console.log(table(lines));
   console.log(`\nWorse than n·log n: ${steep.join(', ') || 'nothing'}.`);
@@ -275,7 +324,7 @@ function report(axes: readonly Axis[], found: readonly (readonly Measured[][])[]
       unit,
       curves: axes.map((axis, a) => ({
         name: axis.name,
-        points: axis.places.map(({ size }, p) => [size, median((found[a]?.[p] ?? []).map(of))]),
+        points: axis.places.map(({ size }, p) => [size, of(found[a]?.[p] as Measured)]),
       })),
     }),
   );

@@ -49,7 +49,7 @@ async function keepPace({ port, request, perSecond, seconds, connections }: Pace
     const send = () => {
       const due = ((performance.now() - began) / 1000) * perSecond;
       while (sent < Math.min(total, due)) {
-        // In turn: the server closes a connection on which no request comes for ten seconds.
+        // In turn, so that each is used: the server closes a new connection that sends no request for ten seconds.
         const socket = free.shift();
         if (!socket) break;
         dueOf.set(socket, began + (sent / perSecond) * 1000);

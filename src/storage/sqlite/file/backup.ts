@@ -42,7 +42,7 @@ export function backUp(databasePath: string, file: string, { force = false } = {
   const partial = temporaryFile(file, 'partial');
   const lock = tryLock(lockOf(partial));
   try {
-    copyWhole(databasePath, partial);
+    copyWhole(databasePath, partial, whileSyncing);
     flushToDisk(partial);
     const { size } = statSync(partial);
     requireWritableTarget(databasePath, file, force);
@@ -76,12 +76,19 @@ function removePartial(file: string): void {
   }
 }
 
-/** Copies a database, its write-ahead log included, into one new file that is readable by its owner only. */
-export function copyWhole(from: string, to: string): void {
+/**
+ * Copies a database, its write-ahead log included, into one new file that is readable by its owner only. `around` runs the part that
+ * writes.
+ */
+export function copyWhole(
+  from: string,
+  to: string,
+  around = (_file: string, write: () => void) => write(),
+): void {
   closeSync(openSync(to, 'wx', 0o600));
   const source = openReadOnly(from);
   try {
-    whileSyncing(to, () => source.prepare('VACUUM INTO ?').run(to));
+    around(to, () => source.prepare('VACUUM INTO ?').run(to));
   } finally {
     source.close();
   }
@@ -94,18 +101,26 @@ export function copyWhole(from: string, to: string): void {
 }
 
 /**
- * Runs `work`, which writes to the file `path`. Meanwhile a thread syncs that file every few milliseconds. Otherwise the system writes
- * hundreds of megabytes at once, and a server that syncs its own file on the same disk waits for all of them.
+ * Runs `write`, which writes to `file`. Meanwhile a thread syncs that file again and again. Without it, the operating system would
+ * write hundreds of megabytes at once, and a server that syncs its own file on the same disk would wait until they are written.
  */
-function whileSyncing(path: string, work: () => void): void {
+function whileSyncing(file: string, write: () => void): void {
   const ended = new Int32Array(new SharedArrayBuffer(4));
-  const data: SyncingData = { path, ended };
-  new Worker(new URL('./syncing-thread.ts', import.meta.url), { workerData: data });
+  startSyncing({ path: file, ended });
   try {
-    work();
+    write();
   } finally {
     Atomics.store(ended, 0, 1);
     Atomics.notify(ended, 0);
+  }
+}
+
+function startSyncing(data: SyncingData): void {
+  const ignore = () => undefined;
+  try {
+    new Worker(new URL('./syncing-thread.ts', import.meta.url), { workerData: data }).on('error', ignore);
+  } catch {
+    // The process may start no more threads. The backup does not need this one: without it, a server waits longer.
   }
 }
 
