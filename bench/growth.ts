@@ -38,7 +38,8 @@ const searchTurns = 5;
 /** Events a second over all panels, the same at each size: with more panels, fewer notifications. */
 const eventsPerSecond = 20_000;
 const deliverySeconds = 3;
-const measured = { title: measuredTitle, message: 'Measured', level: 'warning', ttl: 10_000 };
+/** A panel that connects gets what has not expired: it must expire before the next round. */
+const measured = { title: measuredTitle, message: 'Measured', level: 'warning', ttl: 5_000 };
 
 /** A database of some size, the credentials to use it, and the number of its panels. */
 interface Place {
@@ -224,6 +225,7 @@ async function intakeInTurn(loads: readonly LoadOptions[]): Promise<number[][]> 
 async function deliveryAndSearchInTurn(running: readonly Running[]): Promise<Delivered[]> {
   const found: Delivered[][] = running.map(() => []);
   for (let round = 0; round < deliveryRounds; round++) {
+    if (round > 0) await sleep(measured.ttl);
     for (const [i, each] of inTurn(running, round)) found[i]?.push(await deliveryAndSearch(each));
   }
   return found.map((each) => {
