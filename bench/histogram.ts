@@ -8,7 +8,7 @@ import { parseQuery } from '#core/search/search.ts';
 import { valueFields } from '#core/statistics.ts';
 import { openReadOnly } from '#storage/sqlite/file/database.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
-import { RowReader } from '#storage/sqlite/log/rows.ts';
+import { connectLog } from '#storage/sqlite/log/rows.ts';
 import { countStep } from '#storage/sqlite/search/count.ts';
 import { fieldValues } from '#storage/sqlite/search/field-values.ts';
 import { busiestHosts, minuteCounts } from '#storage/sqlite/search/overview.ts';
@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 const budgetMs = 500;
 const stepMs = 30;
 const sql = new Statements(db);
-const counter = { sql, reader: new RowReader(sql) };
+const counter = connectLog(sql);
 
 /** Counts as the search thread does: in steps, until the time is used up. */
 async function count(q: string, days: number): Promise<{ ms: number; longest: number; complete: boolean }> {

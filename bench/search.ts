@@ -7,7 +7,7 @@ import { parseQuery } from '#core/search/search.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openReadOnly } from '#storage/sqlite/file/database.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
-import { RowReader } from '#storage/sqlite/log/rows.ts';
+import { connectLog } from '#storage/sqlite/log/rows.ts';
 import { searchPage } from '#storage/sqlite/search/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { Dice } from './history-text.ts';
@@ -35,7 +35,7 @@ interface Searched {
 function onSqlite(path: string): Searched {
   const db = openReadOnly(path);
   const sql = new Statements(db);
-  const open = { sql, reader: new RowReader(sql) };
+  const open = connectLog(sql);
   return {
     page: (text) => searchPage(open, { tenant, query: parseQuery(text, context), options }),
     close: () => db.close(),

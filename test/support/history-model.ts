@@ -9,6 +9,7 @@ import type { PanelAddress, Target } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/file/database.ts';
 import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
+import { LiveOrder } from '#storage/sqlite/log/live-order.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
 import { ensurePartition, Statements } from '#storage/sqlite/log/partitions.ts';
@@ -88,6 +89,7 @@ export class HistoryModel {
   readonly tenant: number;
   readonly sql = new Statements(this.db);
   readonly reader = new RowReader(this.sql);
+  readonly liveOrder = new LiveOrder(this.sql);
   readonly #writer: LogWriter;
   readonly #sizes: LogSizes;
 
@@ -150,14 +152,16 @@ export class HistoryModel {
     if (fresh.length > 0) this.#of(id).shown = true;
   }
 
-  /** Puts so many on panels, which no search finds, as they are not in the log. */
-  addToPanels(count: number): void {
+  /** Adds reports of so many panels that they showed the first notification. */
+  addReports(count: number): void {
     this.db
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-         INSERT INTO live (tenant, rank, position, row, route) SELECT ?, 0, i + (1 << 50), i + (1 << 50), 0 FROM n`,
+         INSERT INTO receipts_1 (row, panel_id, shown_at) SELECT 1, 'panel' || i, 1 FROM n`,
       )
-      .run(count, this.tenant);
+      .run(count);
+    const [first] = this.known;
+    if (first) first.shown = true;
   }
 
   /** Ids that match, newest first. */

@@ -12,7 +12,6 @@ import { assertWalIntact } from './file/wal-check.ts';
 import { createSqliteHistory, type SqliteThreads } from './history.ts';
 import type { LogSizes } from './log/log-writer.ts';
 import { ensurePartition } from './log/partitions.ts';
-import type { TenantLivePosition } from './log/retention.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { createSqliteStatistics } from './statistics.ts';
 import type { LogReads, ReaderData } from './threads/reader-thread.ts';
@@ -23,7 +22,6 @@ const closeMs = 10_000;
 const repeatMs = 60_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
-const beforeAll: TenantLivePosition = { tenant: 0, rank: 0, position: 0 };
 
 export interface SqliteOptions {
   readonly path: string;
@@ -96,7 +94,7 @@ export function openSqlite(options: SqliteOptions): Storage {
     queue.report('free space', problem);
     options.onProblem(problem);
   });
-  let sweptUpTo = beforeAll;
+  let sweptUpTo = 0;
   return {
     history: createSqliteHistory(threads),
     statistics: createSqliteStatistics(threads),
@@ -105,7 +103,7 @@ export function openSqlite(options: SqliteOptions): Storage {
     // The reader searches, because no commit waits for it. There is no index on the times, so it scans the live set in parts.
     async sweep(now) {
       const { expired, upTo } = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
-      sweptUpTo = upTo ?? beforeAll;
+      sweptUpTo = upTo ?? 0;
       return queue.push('sweep', now, expired);
     },
     queueDepth: () => queue.depth,

@@ -16,11 +16,11 @@ import { realDatabasePath } from './file/database-file.ts';
 import { tryServerLock } from './file/lock.ts';
 import { toDraftRow } from './history.ts';
 import { insertAcknowledgement } from './log/acknowledgements.ts';
-import { findById } from './log/log-lookup.ts';
+import { findById, partitionsFrom, readEntries } from './log/log-lookup.ts';
 import { bounds, readAfter } from './log/log-reader.ts';
 import { LogWriter } from './log/log-writer.ts';
-import { readPartitions, type Statements, tablesOf } from './log/partitions.ts';
-import { RowReader, toBlob, uuidToText } from './log/rows.ts';
+import { type Statements, tablesOf } from './log/partitions.ts';
+import { connectLog, toBlob, uuidToText } from './log/rows.ts';
 import { prepare } from './open.ts';
 import { runSql } from './threads/jobs.ts';
 
@@ -46,7 +46,7 @@ export async function openSqliteTransfer(
   }
   const builder = createSqliteBuilder();
   const writer = new LogWriter(db);
-  const log = { sql: writer.sql, reader: new RowReader(writer.sql) };
+  const log = connectLog(writer.sql);
   return {
     builder,
     executor: {
@@ -74,19 +74,26 @@ export async function openSqliteTransfer(
 }
 
 function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly Entry[]): TransferReceipt[] {
+  const [first] = entries;
+  if (!first) return [];
   const ids = new Map(entries.map(({ position, id }) => [position, id]));
-  const [first, last] = [entries[0]?.position ?? 0, entries.at(-1)?.position ?? -1];
-  const oldestFirst = readPartitions(statements).reverse();
-  return oldestFirst.flatMap((partition) => {
-    const { log, receipts } = tablesOf(partition);
+  const range = { tenant, from: first.position, limit: entries.length };
+  return partitionsFrom(statements, tenant, first.position).flatMap((partition) => {
+    const { receipts } = tablesOf(partition);
+    const rows = readEntries<{ row: number; position: number }>(
+      statements,
+      partition,
+      range,
+      'n.row, n.position',
+    );
+    const positions = new Map(rows.map(({ row, position }) => [row, position]));
     return statements
-      .of<[number, number, number], ReceiptRow & { readonly position: number }>(
-        `SELECT n.position, r.panel_id AS panelId, r.shown_at AS shownAt, r.expired_at AS expiredAt, r.cleared_at AS clearedAt
-         FROM ${log} n CROSS JOIN ${receipts} r ON r.row = n.row WHERE n.tenant = ? AND n.position BETWEEN ? AND ?
-         ORDER BY n.position, r.panel_id`,
+      .of<[string], ReceiptRow & { readonly row: number }>(
+        `SELECT row, panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+         FROM ${receipts} WHERE row IN (SELECT value FROM json_each(?)) ORDER BY row, panel_id`,
       )
-      .all(tenant, first, last)
-      .map(({ position, ...receipt }) => ({ id: ids.get(position) ?? '', ...receipt }));
+      .all(JSON.stringify([...positions.keys()]))
+      .map(({ row, ...receipt }) => ({ id: ids.get(positions.get(row) ?? 0) ?? '', ...receipt }));
   });
 }
 

@@ -18,10 +18,8 @@ export function clear(
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
   const live = writer.sql
-    .of<[number, number, number], { expires_at: number | null }>(
-      'SELECT expires_at FROM live WHERE tenant = ? AND rank = ? AND position = ?',
-    )
-    .get(tenant, found.rank, found.position);
+    .of<[number], { expires_at: number | null }>('SELECT expires_at FROM live WHERE row = ?')
+    .get(found.row);
   if (!live || (live.expires_at !== null && live.expires_at <= given.at)) return { kind: 'not-live' };
   return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
 }

@@ -34,6 +34,7 @@ interface TenantSum {
   entries: number;
   readonly first: number;
   last: number;
+  lastRow: number;
 }
 
 interface MinuteSum {
@@ -76,7 +77,7 @@ export function indexRows(sql: Statements, partition: Partition, rows: readonly 
   let minute = lastMinute(sql, partition);
   const addRun = sql.of('INSERT INTO row_minutes (row, minute) VALUES (?, ?)');
   for (const { row, tenant, position, notification } of rows) {
-    sumTenant(tenants, tenant, position);
+    sumTenant(tenants, { row, tenant, position });
     if (!notification) continue;
     const { receivedAt, level } = notification;
     const received = Math.floor(receivedAt / minuteMs);
@@ -135,14 +136,18 @@ function lastMinute(sql: Statements, { firstRow }: Partition): number | undefine
     .get(firstRow)?.minute;
 }
 
-function sumTenant(tenants: Map<TenantId, TenantSum>, tenant: TenantId, position: number): void {
+function sumTenant(
+  tenants: Map<TenantId, TenantSum>,
+  { row, tenant, position }: Omit<UnindexedRow, 'notification'>,
+): void {
   const sum = tenants.get(tenant);
   if (!sum) {
-    tenants.set(tenant, { tenant, entries: 1, first: position, last: position });
+    tenants.set(tenant, { tenant, entries: 1, first: position, last: position, lastRow: row });
     return;
   }
   sum.entries += 1;
   sum.last = position;
+  sum.lastRow = row;
 }
 
 function saveSums(
@@ -151,9 +156,10 @@ function saveSums(
   { tenants, minutes }: { readonly tenants: Iterable<TenantSum>; readonly minutes: Iterable<MinuteSum> },
 ): void {
   const addTenant = sql.of(`
-    INSERT INTO partition_tenants (tenant, partition, entries, first_position, last_position) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, last_position = excluded.last_position`);
-  for (const { tenant, entries, first, last } of tenants) addTenant.run(tenant, id, entries, first, last);
+    INSERT INTO partition_tenants (tenant, partition, entries, first_position, last_position, last_row) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, last_position = excluded.last_position, last_row = excluded.last_row`);
+  for (const { tenant, entries, first, last, lastRow } of tenants)
+    addTenant.run(tenant, id, entries, first, last, lastRow);
   const widen = sql.of<[{ id: number; minute: number }], never>(
     `UPDATE partitions SET first_minute = min(coalesce(first_minute, @minute), @minute),
       last_minute = max(coalesce(last_minute, @minute), @minute) WHERE id = @id`,

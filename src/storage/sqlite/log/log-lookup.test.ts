@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
+import { partitionsFrom, readEntries, rowAtOrAfter } from './log-lookup.ts';
+import { ensurePartition, readPartitions, tablesOf } from './partitions.ts';
 
 it('finds what came earlier in the first transaction of a tenant', () => {
   const model = new HistoryModel();
@@ -11,3 +14,88 @@ it('finds what came earlier in the first transaction of a tenant', () => {
   expect(model.db.prepare('SELECT row, counted FROM state_1').all()).toEqual([{ row: 1, counted: 1 }]);
   model.db.close();
 });
+
+/** Makes the tables as the version before made them, whose indexes have all positions. */
+function asBefore({ db, sql }: HistoryModel): void {
+  const has = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'");
+  for (const partition of readPartitions(sql)) {
+    const { log } = tablesOf(partition);
+    if (!has.get(log)) continue;
+    db.exec(`DROP INDEX ${log}_position; CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
+      ALTER TABLE ${log} DROP COLUMN previous`);
+  }
+  db.exec(
+    'UPDATE partitions SET position_step = 1; UPDATE logs SET head_row = 0; UPDATE partition_tenants SET last_row = 0',
+  );
+  sql.forget();
+  ensurePartition(db);
+}
+
+const tenants = [7, 8, 9];
+
+it('reads a part of any log, in partitions of this and the version before, pruned and written anew', () => {
+  const acts = fc.record({
+    tenant: fc.constantFrom(...tenants),
+    entries: fc.integer({ min: 1, max: 40 }),
+    act: fc.constantFrom('nothing', 'nothing', 'index', 'as before', 'prune', 'restart'),
+  });
+  const asks = fc.record({ from: fc.integer({ min: 1, max: 120 }), limit: fc.integer({ min: 1, max: 60 }) });
+  fc.assert(
+    fc.property(
+      fc.array(acts, { minLength: 1, maxLength: 12 }),
+      fc.array(asks, { minLength: 10, maxLength: 10 }),
+      fc.constantFrom(
+        { partitionRows: 45, indexBatchRows: 7 },
+        { partitionRows: 1_000, indexBatchRows: 1_000 },
+      ),
+      (plays, asked, sizes) => {
+        const model = new HistoryModel({ sizes });
+        const heads = new Map(tenants.map((tenant) => [tenant, 0]));
+        for (const { tenant, entries, act } of plays) {
+          model.transaction(() => {
+            // Those of the others lie between.
+            for (let i = 0; i < entries; i++)
+              for (const each of i % 5 === 0 ? tenants : [tenant]) {
+                model.append(draft(), each);
+                heads.set(each, (heads.get(each) ?? 0) + 1);
+              }
+          });
+          if (act === 'index') model.index();
+          if (act === 'as before') asBefore(model);
+          if (act === 'restart') model.restart();
+          if (act === 'prune') {
+            model.prune(Math.floor((heads.get(model.tenant) ?? 0) / 2), 1);
+            model.maintain(Number.POSITIVE_INFINITY, 0);
+          }
+        }
+        for (const tenant of tenants) {
+          const log = model.sql.of<[number], { first: number; head: number }>(
+            'SELECT first, head FROM logs WHERE tenant = ?',
+          );
+          const { first, head } = log.get(tenant) ?? { first: 1, head: 0 };
+          for (const { from: asksFor, limit } of asked) {
+            const from = Math.max(first, asksFor);
+            const read = (range = { tenant, from, limit }) =>
+              partitionsFrom(model.sql, tenant, from).flatMap((partition) =>
+                readEntries<{ row: number; tenant: number; position: number }>(
+                  model.sql,
+                  partition,
+                  range,
+                  'n.row, n.tenant, n.position',
+                ),
+              );
+            const found = read().slice(0, limit);
+            const last = Math.min(head, from + limit - 1);
+            expect(found.map(({ position }) => position)).toEqual(
+              Array.from({ length: Math.max(0, last - from + 1) }, (_, i) => from + i),
+            );
+            expect(found.every((entry) => entry.tenant === tenant)).toBe(true);
+            expect(rowAtOrAfter(model.sql, tenant, asksFor)).toBe(found[0]?.row);
+          }
+        }
+        model.db.close();
+      },
+    ),
+    { numRuns: Number(process.env.RUNS ?? 60), endOnFailure: true },
+  );
+}, 120_000);

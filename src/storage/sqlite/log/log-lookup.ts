@@ -4,7 +4,6 @@ import {
   eachPartition,
   findPartition,
   type Partition,
-  readNewest,
   readPartitions,
   type Statements,
   tablesOf,
@@ -18,29 +17,6 @@ export interface FoundRow {
   readonly rank: number;
   readonly route: number;
   readonly receivedAt: number;
-}
-
-/** The partition in which a position of a tenant lies, if it is kept. */
-export function partitionOfPosition(
-  sql: Statements,
-  tenant: TenantId,
-  position: number,
-): Partition | undefined {
-  // The newest is asked itself: what of it is not indexed yet is not in the list of what partitions hold.
-  const newest = readNewest(sql);
-  const isThere = sql
-    .of<[number, number], { one: number }>(
-      `SELECT 1 AS one FROM ${tablesOf(newest).log} WHERE tenant = ? AND position <= ? LIMIT 1`,
-    )
-    .get(tenant, position);
-  if (isThere) return newest;
-  const found = sql
-    .of<[number, number], { partition: number }>(
-      `SELECT partition FROM partition_tenants WHERE tenant = ? AND first_position <= ?
-       ORDER BY partition DESC LIMIT 1`,
-    )
-    .get(tenant, position);
-  return found && readPartitions(sql).find(({ id }) => id === found.partition);
 }
 
 /** Finds a tenant's kept notification by its id, the newest partition first. */
@@ -59,22 +35,69 @@ export function findById(sql: Statements, tenant: TenantId, id: string): FoundRo
   return undefined;
 }
 
-/** The partitions, oldest first, in which positions of a tenant from this one on lie. */
+/** The partitions, oldest first, in which positions of a tenant from this one on lie. Older positions are no longer kept. */
 export function partitionsFrom(sql: Statements, tenant: TenantId, position: number): Partition[] {
-  const first = partitionOfPosition(sql, tenant, position)?.firstRow ?? 0;
-  return readPartitions(sql)
-    .filter(({ firstRow }) => firstRow >= first)
-    .reverse();
+  const found = sql
+    .of<[number, number], { id: number; last: number }>(
+      `SELECT partition AS id, last_position AS last FROM partition_tenants WHERE tenant = ? AND first_position <= ?
+       ORDER BY partition DESC LIMIT 1`,
+    )
+    .get(tenant, position);
+  const partitions = readPartitions(sql);
+  // What is not listed is not indexed yet, so it is in the newest one.
+  const isListed = found !== undefined && position <= found.last;
+  const oldest = isListed ? partitions.findIndex(({ id }) => id === found.id) : 0;
+  return partitions.slice(0, oldest + 1).reverse();
+}
+
+interface EntryRange {
+  readonly tenant: TenantId;
+  /** The first position. */
+  readonly from: number;
+  /** The most entries. */
+  readonly limit: number;
+}
+
+/**
+ * Reads `columns` of entries `n` in a partition, by position. The index finds each position that `positionStep` divides; the entries
+ * between two of them, and those after the last, are found by following `previous`.
+ */
+export function readEntries<Row>(
+  sql: Statements,
+  partition: Partition,
+  { tenant, from, limit }: EntryRange,
+  columns: string,
+): Row[] {
+  const { id, lastRow, positionStep: step } = partition;
+  const { log } = tablesOf(partition);
+  const entry = `SELECT n.row, n.position, ${step === 1 ? 'NULL' : 'n.previous'}`;
+  const last =
+    lastRow === null
+      ? 'SELECT head_row FROM logs WHERE tenant = @tenant'
+      : `SELECT last_row FROM partition_tenants WHERE tenant = @tenant AND partition = ${id}`;
+  return sql
+    .of<[EntryRange & { readonly most: number }], Row>(
+      `WITH RECURSIVE indexed(row, position, previous) AS (
+         ${entry} FROM ${log} n WHERE n.tenant = @tenant AND n.position >= @from AND n.position % ${step} = 0
+         ORDER BY n.position LIMIT @most
+       ), found(row, position, previous) AS (
+         SELECT * FROM indexed
+         UNION ${entry} FROM ${log} n WHERE n.row = (${last})
+         UNION ${entry} FROM found JOIN ${log} n ON n.row = found.previous
+         WHERE n.position >= @from AND n.position % ${step} <> 0
+       )
+       SELECT ${columns} FROM found CROSS JOIN ${log} n ON n.row = found.row WHERE found.position >= @from
+       ORDER BY found.position LIMIT @limit`,
+    )
+    .all({ tenant, from, limit, most: Math.ceil(limit / step) + 1 });
 }
 
 /** The row of the tenant's first entry at or after a position; undefined when there is none. */
 export function rowAtOrAfter(sql: Statements, tenant: TenantId, position: number): number | undefined {
-  for (const partition of partitionsFrom(sql, tenant, position)) {
-    const found = sql
-      .of<[number, number], { row: number }>(
-        `SELECT row FROM ${tablesOf(partition).log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
-      )
-      .get(tenant, position);
+  const log = sql.of<[number], { first: number }>('SELECT first FROM logs WHERE tenant = ?').get(tenant);
+  const from = Math.max(position, log?.first ?? 1);
+  for (const partition of partitionsFrom(sql, tenant, from)) {
+    const [found] = readEntries<{ row: number }>(sql, partition, { tenant, from, limit: 1 }, 'n.row');
     if (found) return found.row;
   }
   return undefined;

@@ -4,9 +4,8 @@ import type { ReceiptRow } from '#core/receipts.ts';
 import { isEmpty, type PanelAddress, reaches } from '#core/target.ts';
 import { charsBySender } from '../../history-rows.ts';
 import { readAcknowledged } from './acknowledgements.ts';
-import { findById, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
-import { tablesOf } from './partitions.ts';
-import type { TenantLivePosition } from './retention.ts';
+import { findById, partitionsFrom, readEntries } from './log-lookup.ts';
+import { findPartition, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
 
 export function bounds({ sql }: LogConnection, tenant: number): LogBounds {
@@ -44,12 +43,8 @@ export function readAfter(
   const entries: Entry[] = [];
   if (after >= head) return { head, first, entries };
   for (const partition of partitionsFrom(sql, tenant, after + 1)) {
-    const rows = sql
-      .of<[number, number, number], EntryRow>(
-        `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n
-         WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
-      )
-      .all(tenant, after, limit - entries.length);
+    const range = { tenant, from: after + 1, limit: limit - entries.length };
+    const rows = readEntries<EntryRow>(sql, partition, range, entryColumns);
     for (const row of rows) entries.push(reader.entry(row, partition));
     if (entries.length >= limit) break;
   }
@@ -62,7 +57,8 @@ export function live(
   panel: PanelAddress,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): { head: number; positions: LivePosition[] } {
-  const { sql, reader } = connection;
+  const { sql, reader, liveOrder } = connection;
+  liveOrder.refresh();
   const { head } = bounds(connection, tenant);
   const routes = reader.routes.idsWhere(
     tenant,
@@ -70,8 +66,9 @@ export function live(
   );
   const positions = sql
     .of<[number, number, string, number], LivePosition>(
-      `SELECT rank, position FROM live
+      `SELECT rank, position FROM temp.live_order o
        WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
+         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row)
        ORDER BY rank DESC, position DESC LIMIT ?`,
     )
     .all(tenant, now, JSON.stringify(routes), limit);
@@ -87,8 +84,10 @@ export function readLive(
   const notifications: LiveNotification[] = [];
   let scanned = 0;
   let taken = 0;
+  const rows = connection.liveOrder.rowsAt(tenant, positions, now);
   for (const position of positions) {
-    const found = findLive(connection, tenant, position, now);
+    const row = rows.get(position);
+    const found = row === undefined ? undefined : readLiveRow(connection, tenant, row);
     taken += found ? charsBySender(found) : 0;
     if (taken > chars && notifications.length > 0) break;
     scanned += 1;
@@ -97,55 +96,49 @@ export function readLive(
   return { notifications, scanned };
 }
 
-function findLive(
+function readLiveRow(
   { sql, reader }: LogConnection,
   tenant: number,
-  position: number,
-  now: number,
+  row: number,
 ): LiveNotification | undefined {
-  const partition = partitionOfPosition(sql, tenant, position);
+  const partition = findPartition(sql, row);
   if (!partition) return undefined;
   const { log, state } = tablesOf(partition);
-  const row = sql
-    .of<[number, number, number], NotificationRow & { counted: number | null }>(
-      `SELECT ${entryColumns}, s.counted FROM ${log} n
-       CROSS JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
-       LEFT JOIN ${state} s ON s.row = n.row
-       WHERE n.tenant = ? AND n.position = ? AND (l.expires_at IS NULL OR l.expires_at > ?)`,
+  const found = sql
+    .of<[number], NotificationRow & { counted: number | null }>(
+      `SELECT ${entryColumns}, s.counted FROM ${log} n LEFT JOIN ${state} s ON s.row = n.row WHERE n.row = ?`,
     )
-    .get(tenant, position, now);
-  if (!row) return undefined;
-  const acknowledged = readAcknowledged(sql, tenant, row.row);
-  return { ...reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
+    .get(row);
+  if (!found) return undefined;
+  const acknowledged = readAcknowledged(sql, tenant, row);
+  return { ...reader.notification(found, partition), count: found.counted ?? 0, acknowledged };
 }
 
 /** Live notifications that are scanned for expired ones at once: some two milliseconds. */
 const scannedAtOnce = 10_000;
 
 /**
- * Scans the next live notifications of all tenants after the given one, and returns at most `limit` that have expired. `upTo`: the
- * last one scanned; undefined at the end of the list.
+ * Scans the live notifications of all tenants in the rows after the given one, and returns the rows of at most `limit` that have expired.
+ * `upTo`: the last row scanned; undefined at the end of the list.
  */
 export function expired(
   { sql }: LogConnection,
   now: number,
-  { tenant, rank, position }: TenantLivePosition,
+  after: number,
   limit: number,
-): { expired: TenantLivePosition[]; upTo: TenantLivePosition | undefined } {
-  const next = 'FROM live WHERE (tenant, rank, position) > (?, ?, ?) ORDER BY tenant, rank, position';
+): { expired: number[]; upTo: number | undefined } {
+  const next = 'FROM live WHERE row > ? ORDER BY row';
   const expired = sql
-    .of<number[], TenantLivePosition>(
-      `SELECT tenant, rank, position FROM (SELECT tenant, rank, position, expires_at ${next} LIMIT ${scannedAtOnce})
-       WHERE expires_at <= ? ORDER BY tenant, rank, position LIMIT ?`,
+    .of<number[], { row: number }>(
+      `SELECT row FROM (SELECT row, expires_at ${next} LIMIT ${scannedAtOnce}) WHERE expires_at <= ? ORDER BY row LIMIT ?`,
     )
-    .all(tenant, rank, position, now, limit);
+    .all(after, now, limit)
+    .map(({ row }) => row);
   if (expired.length === limit) return { expired, upTo: expired.at(-1) };
-  const upTo = sql
-    .of<number[], TenantLivePosition>(
-      `SELECT tenant, rank, position ${next} LIMIT 1 OFFSET ${scannedAtOnce - 1}`,
-    )
-    .get(tenant, rank, position);
-  return { expired, upTo };
+  const last = sql
+    .of<number[], { row: number }>(`SELECT row ${next} LIMIT 1 OFFSET ${scannedAtOnce - 1}`)
+    .get(after);
+  return { expired, upTo: last?.row };
 }
 
 export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {

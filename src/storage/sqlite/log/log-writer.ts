@@ -158,9 +158,7 @@ export class LogWriter {
     id: string,
     { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
   ): Clear {
-    this.sql
-      .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
-      .run(tenant, live.rank, live.position);
+    this.sql.of('DELETE FROM live WHERE row = ?').run(live.row);
     const position = this.insertChange(tenant, live, id, { reason, by, at });
     this.#saveState(
       live.row,
@@ -178,15 +176,28 @@ export class LogWriter {
     id: string,
     { reason, by, at, note = null }: ChangeRow,
   ): number {
-    const position = this.logs.next(tenant, this.#nextRow);
+    const { position, previous } = this.logs.next(tenant, this.#nextRow);
     const { log } = tablesOf(this.#partition);
     const { time, rest } = toIdParts(id);
     this.sql
       .of(
-        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason, message)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, cleared, "by", reason, message)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(this.#nextRow, tenant, position, time, rest, at - time, route, cleared, by, reason, note);
+      .run(
+        this.#nextRow,
+        tenant,
+        position,
+        previous,
+        time,
+        rest,
+        at - time,
+        route,
+        cleared,
+        by,
+        reason,
+        note,
+      );
     this.#unindexed.push({ row: this.#nextRow, tenant, position });
     this.#nextRow += 1;
     this.routes.touch(route, this.#partition.id);
@@ -221,9 +232,9 @@ export class LogWriter {
   /** Adds a notification without looking at its key, and without deliveries. */
   insert(tenant: number, d: DraftRow): { readonly position: number; readonly route: Route } {
     const row = this.#nextRow;
-    const position = this.logs.next(tenant, row, rowBytes(d.title, d.message));
+    const { position, previous } = this.logs.next(tenant, row, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
-    this.#rows.insert({ row, tenant, position, route }, d);
+    this.#rows.insert({ row, tenant, position, previous, route }, d);
     this.#nextRow += 1;
     // Here, and not when the rows are indexed: a commit would wait for the terms of 250 rows.
     const terms = indexTerms(tenant, d, decided);
@@ -232,9 +243,9 @@ export class LogWriter {
     if (d.shown) {
       this.sql
         .of(
-          'INSERT INTO live (tenant, rank, position, row, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          'INSERT INTO live (row, tenant, rank, position, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?, ?)',
         )
-        .run(tenant, d.rank, position, row, d.expiresAt, d.key, route);
+        .run(row, tenant, d.rank, position, d.expiresAt, d.key, route);
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');

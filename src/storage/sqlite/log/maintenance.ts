@@ -125,7 +125,7 @@ function startCopy(sql: Statements, tolerated: number): boolean {
     .get({ tolerated });
   if (!worst) return false;
   const { id, generation } = worst;
-  createLogTables(sql.db, { id, generation: generation + 1 });
+  createLogTables(sql.db, { id, generation: generation + 1, positionStep: 1 });
   sql
     .of(
       `INSERT INTO retired_partitions (id, generation, first_row, last_row, whole)
@@ -174,7 +174,9 @@ function copySome(sql: Statements, { id, generation, firstRow }: Retired, size: 
 /** Puts the finished copy in the place of what it was made of. */
 function switchTo(sql: Statements, { id, generation }: PartitionName, used: number): void {
   const { log } = tablesOf({ id, generation });
-  sql.of('UPDATE partitions SET generation = ?, sealed = 0 WHERE id = ?').run(generation, id);
+  sql
+    .of('UPDATE partitions SET generation = ?, sealed = 0, position_step = 1 WHERE id = ?')
+    .run(generation, id);
   sql
     .of(
       `UPDATE retired_partitions SET (generation, last_row) = (?, p.last_row) FROM partitions p WHERE p.id = retired_partitions.id AND p.id = ?`,

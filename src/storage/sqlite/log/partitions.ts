@@ -11,6 +11,9 @@ import type { Database, Statement } from 'better-sqlite3';
 /** The rows of a full partition. The limit keeps each search, seal and drop of one partition short. */
 export const partitionRows = 250_000;
 
+/** A new partition's index on positions has one in so many: a commit changes a page of it for each of its tenants. */
+const positionStep = 16;
+
 /** The number of FTS5 index segments that are merged into one. */
 export const mergedSegments = 8;
 
@@ -27,6 +30,8 @@ export interface Partition {
   readonly lastMinute: number | null;
   /** 1: its index is merged into one segment. */
   readonly sealed: 0 | 1;
+  /** The index on positions has those that this number divides. */
+  readonly positionStep: number;
 }
 
 export interface PartitionTables {
@@ -49,7 +54,8 @@ export function tablesOf({ id, generation }: Pick<Partition, 'id' | 'generation'
 }
 
 const newestFirst = `SELECT id, generation, first_row AS firstRow, last_row AS lastRow, indexed,
-  first_minute AS firstMinute, last_minute AS lastMinute, sealed FROM partitions ORDER BY first_row DESC`;
+  first_minute AS firstMinute, last_minute AS lastMinute, sealed,
+  position_step AS positionStep FROM partitions ORDER BY first_row DESC`;
 
 /** Returns all partitions, newest first. */
 export const readPartitions = (statements: Statements): Partition[] =>
@@ -74,17 +80,21 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/** Creates the first partition of a new database. */
+/** Creates the first partition of a new database, and the column that the newest one of an older version lacks. */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    if (readPartitions(new Statements(db)).length === 0) createPartition(db, 1, 1);
+    const [newest] = readPartitions(new Statements(db));
+    if (!newest) return createPartition(db, 1, 1);
+    const { log } = tablesOf(newest);
+    const has = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'");
+    if (!has.get(log)) db.exec(`ALTER TABLE ${log} ADD COLUMN previous INTEGER`);
   }).immediate();
 }
 
 /** Creates a partition that starts at `firstRow`, in the caller's transaction. */
 export function createPartition(db: Database, id: number, firstRow: number): void {
   const { state, receipts } = tablesOf({ id, generation: 0 });
-  createLogTables(db, { id, generation: 0 });
+  createLogTables(db, { id, generation: 0, positionStep });
   db.exec(`
     -- Changes of a notification after it was stored. A notification without changes has no row.
     CREATE TABLE ${state} (
@@ -103,12 +113,15 @@ export function createPartition(db: Database, id: number, firstRow: number): voi
       PRIMARY KEY (row, panel_id)
     ) WITHOUT ROWID;`);
   db.prepare(
-    'INSERT INTO partitions (id, generation, first_row, indexed, sealed) VALUES (?, 0, ?, ?, 0)',
-  ).run(id, firstRow, firstRow - 1);
+    'INSERT INTO partitions (id, generation, first_row, indexed, sealed, position_step) VALUES (?, 0, ?, ?, 0, ?)',
+  ).run(id, firstRow, firstRow - 1, positionStep);
 }
 
 /** Creates the tables of one generation: the log, its dictionary, and the terms for search. */
-export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 'generation'>): void {
+export function createLogTables(
+  db: Database,
+  partition: Pick<Partition, 'id' | 'generation' | 'positionStep'>,
+): void {
   const { log, terms, dictionary } = tablesOf(partition);
   db.exec(`
     -- Texts that several rows share. A log column without a type holds the id of a text here, or the text itself.
@@ -119,6 +132,7 @@ export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 
       row INTEGER PRIMARY KEY,     -- in the order of commits, over all tenants
       tenant INTEGER NOT NULL,
       position INTEGER NOT NULL,
+      previous INTEGER,            -- the row of the tenant's entry before this one; null in a partition whose index has all positions
       id_time INTEGER NOT NULL,    -- the id's first 48 bits: Unix milliseconds
       id_rest BLOB NOT NULL,       -- its other 10 bytes
       delay INTEGER NOT NULL,      -- from the id's time until it was received, or cleared; milliseconds
@@ -144,7 +158,7 @@ export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 
       throttle_count INTEGER,
       at INTEGER AS (id_time + delay)
     );
-    CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
+    CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position) WHERE position % ${partition.positionStep} = 0;
     CREATE INDEX ${log}_id ON ${log} (id_time) WHERE cleared IS NULL;
     -- core/search/index-terms.ts splits and folds the terms. The tokenizer must not split or fold them again.
     CREATE VIRTUAL TABLE ${terms} USING fts5 (

@@ -9,12 +9,14 @@ interface RowPlace {
   readonly row: number;
   readonly tenant: number;
   readonly position: number;
+  /** The row of the tenant's entry before this one. */
+  readonly previous: number;
   /** The number of what routing decided. */
   readonly route: number;
 }
 
 const usualColumns = [
-  ...['row', 'tenant', 'position', 'id_time', 'id_rest', 'delay', 'route', 'title', 'message'],
+  ...['row', 'tenant', 'position', 'previous', 'id_time', 'id_rest', 'delay', 'route', 'title', 'message'],
   ...['level', 'rank', 'lasts', 'ip', 'host', 'source_ip', 'token_id', 'throttle_count'],
 ];
 /** Null in most notifications. */
@@ -47,11 +49,12 @@ export class RowWriter {
     this.#insertAll = insert([...usualColumns, ...rareColumns]);
   }
 
-  insert({ row, tenant, position, route }: RowPlace, d: DraftRow): void {
+  insert({ row, tenant, position, previous, route }: RowPlace, d: DraftRow): void {
     const time = Number.parseInt(d.id.slice(0, 8) + d.id.slice(9, 13), 16);
     const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
     const usual = [
-      ...[row, tenant, position, time, d.id.slice(14), d.receivedAt - time, route, d.title, d.message],
+      ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
+      ...[d.title, d.message],
       ...[this.#store(d.level), d.rank, lasts, this.#store(d.ip), this.#store(d.host)],
       ...[this.#store(d.sourceIp), this.#store(d.tokenId), d.throttleCount],
     ];

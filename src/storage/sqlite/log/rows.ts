@@ -9,6 +9,7 @@ import {
   sharedFields,
   toChange,
 } from '../../history-rows.ts';
+import { LiveOrder } from './live-order.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { Routes } from './routes.ts';
 
@@ -133,7 +134,14 @@ export class RowReader {
 export interface LogConnection {
   readonly sql: Statements;
   readonly reader: RowReader;
+  readonly liveOrder: LiveOrder;
 }
+
+export const connectLog = (sql: Statements): LogConnection => ({
+  sql,
+  reader: new RowReader(sql),
+  liveOrder: new LiveOrder(sql),
+});
 
 export type PartitionName = Pick<Partition, 'id' | 'generation'>;
 

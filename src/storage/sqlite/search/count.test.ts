@@ -80,7 +80,7 @@ test('a step ends, however many rows or values of one partition it would have to
   });
   model.index();
   const keys: Query = { kind: 'key', patterns: [`*${'a'.repeat(30)}b`, `*1${'a'.repeat(60)}`] };
-  const live: Query = { kind: 'is', states: ['live'] };
+  const unseen: Query = { kind: 'is', states: ['unseen'] };
   const minutes = { after: start, before: start + rows * 10, origin: 0, bucketMs: 60_000 };
   const now = start + 1;
   const expectSteps = async (asked: Query, least: number, times = minutes) => {
@@ -90,9 +90,13 @@ test('a step ends, however many rows or values of one partition it would have to
   };
   await expectSteps({ kind: 'all' }, 1, { ...minutes, bucketMs: 1000 });
   await expectSteps(keys, rows / 300);
-  model.addToPanels(50_001);
-  await expectSteps(live, rows / 300);
-  const page = { tenant: model.tenant, query: live, options: { now, limit: 10 } };
+  model.addReports(500_001);
+  await expectSteps(unseen, rows / 300);
+  const page = {
+    tenant: model.tenant,
+    query: { kind: 'key', patterns: ['*b'] } as const,
+    options: { now, limit: 10 },
+  };
   expect((await searchPage(model, page, () => true)).searchedTo).not.toBeNull();
   model.db.close();
 });

@@ -14,7 +14,7 @@ const firstRow = 1_000_003;
 function indexOf(commits: readonly (readonly (readonly string[])[])[], merges: readonly number[]) {
   const db = new Database(':memory:');
   db.exec(`
-    CREATE TABLE partitions (id, generation, first_row, last_row, indexed, first_minute, last_minute, sealed);
+    CREATE TABLE partitions (id, generation, first_row, last_row, indexed, first_minute, last_minute, sealed, position_step);
     CREATE TABLE partition_tenants (tenant, partition);
     INSERT INTO partition_tenants VALUES (${tenant}, 1), (8, 1)`);
   createPartition(db, 1, firstRow);

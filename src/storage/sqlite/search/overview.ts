@@ -3,12 +3,13 @@ import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
 import { minuteMs } from '../../counting.ts';
 import { finite } from '../../history-rows.ts';
-import { partitionsFrom } from '../log/log-lookup.ts';
-import { readNewest, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
+import { partitionsFrom, readEntries } from '../log/log-lookup.ts';
+import { bounds } from '../log/log-reader.ts';
+import { readNewest, type Statements, tablesOf } from '../log/partitions.ts';
 import type { LogConnection, NotificationRow } from '../log/rows.ts';
 
-/** Notifications read for the busiest hosts: some 20 ms. */
-const newestRows = 10_000;
+/** Entries read for the busiest hosts: some 20 ms. */
+const newestEntries = 10_000;
 
 /** By minute and level, oldest first. */
 export function minuteCounts({ sql }: LogConnection, tenant: TenantId, from: number): MinuteCount[] {
@@ -35,35 +36,33 @@ function firstMinute(sql: Statements, tenant: TenantId): number {
   if (!log || log.first === 1) return 0;
   if (log.first > log.head) return Number.POSITIVE_INFINITY;
   for (const partition of partitionsFrom(sql, tenant, log.first)) {
-    const found = sql
-      .of<[number, number], { at: number }>(
-        `SELECT at FROM ${tablesOf(partition).log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
-      )
-      .get(tenant, log.first);
+    const range = { tenant, from: log.first, limit: 1 };
+    const [found] = readEntries<{ at: number }>(sql, partition, range, 'n.at');
     if (found) return Math.floor(found.at / minuteMs);
   }
   return 0;
 }
 
-/** Hosts that were named most since `from`, the most frequent first, among the newest notifications. */
+/** Hosts that were named most since `from`, the most frequent first, among the newest entries. */
 export function busiestHosts(
-  { sql, reader }: LogConnection,
+  connection: LogConnection,
   tenant: TenantId,
   from: number,
   limit: number,
 ): BusyHost[] {
+  const { sql, reader } = connection;
   const hosts = new Map<string, { host: string; count: number; level: string; rank: number }>();
-  let left = newestRows;
-  for (const partition of readPartitions(sql)) {
-    const rows = sql
-      .of<[number, number, number], Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at'>>(
-        `SELECT host, level, rank, at FROM ${tablesOf(partition).log}
-         WHERE tenant = ? AND cleared IS NULL AND row >= (SELECT first_row FROM logs WHERE tenant = ?)
-         ORDER BY position DESC LIMIT ?`,
-      )
-      .all(tenant, tenant, left);
-    left -= rows.length;
-    for (const { rank, at, ...row } of rows) {
+  const { head, first } = bounds(connection, tenant);
+  const range = { tenant, from: Math.max(first, head + 1 - newestEntries), limit: newestEntries };
+  for (const partition of partitionsFrom(sql, tenant, range.from)) {
+    const rows = readEntries<Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at' | 'cleared'>>(
+      sql,
+      partition,
+      range,
+      'n.host, n.level, n.rank, n.at, n.cleared',
+    );
+    for (const { rank, at, cleared, ...row } of rows) {
+      if (cleared !== null) continue;
       const host = reader.text(row.host, partition);
       if (host === null || at < from) continue;
       const level = reader.text(row.level, partition);
@@ -74,7 +73,6 @@ export function busiestHosts(
         if (rank > known.rank) Object.assign(known, { host, level, rank });
       }
     }
-    if (left <= 0) break;
   }
   return [...hosts.entries()]
     .sort(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))

@@ -4,7 +4,6 @@ import { printQuery } from '#core/search/search-print.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { instant, play, query, sizes, start, step } from '#test/support/arbitrary-history.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { countStep } from './count.ts';
 import { searchPage } from './search.ts';
 
 /** Every page of a search, one after the other. `steps`: how often a page may ask whether its time is over. */
@@ -61,34 +60,6 @@ test('however it is partitioned, indexed, sealed and dropped, a search finds wha
     { numRuns: Number(process.env.RUNS ?? 150), endOnFailure: true },
   );
 }, 120_000);
-
-test('with more on panels than a search lists, rows are tested for it', async () => {
-  const live: Query = { kind: 'is', states: ['live'] };
-  const disk: Query = { kind: 'text', field: null, phrases: [{ text: 'disk', prefix: false }] };
-  const model = new HistoryModel({ sizes: { partitionRows: 30, indexBatchRows: 5 } });
-  for (let i = 0; i < 80; i++) {
-    const title = i % 3 === 0 ? 'disk' : 'title';
-    const given = draft({ title, receivedAt: start + i, expiresAt: i % 2 === 0 ? null : start + 70 });
-    model.transaction(() => model.append(given));
-    if (i % 8 === 0) model.transaction(() => model.clear(given.id, start + i));
-  }
-  model.addToPanels(50_001);
-  const now = start + 80;
-  for (const asked of [
-    live,
-    { kind: 'not', term: live } as const,
-    { kind: 'and', terms: [disk, live] } as const,
-    { kind: 'or', terms: [disk, live] } as const,
-    { kind: 'is', states: ['expired'] } as const,
-  ]) {
-    const found = await searchAll(model, asked, { now, limit: 30, steps: 1_000_000 });
-    expect(found, printQuery(asked)).toEqual(model.search(asked, now));
-    const request = { now, after: 0, before: now, origin: 0, bucketMs: now };
-    const { counts } = await countStep(model, { tenant: model.tenant, query: asked, request });
-    expect(counts, printQuery(asked)).toEqual([{ bucket: 0, level: 'info', count: found.length }]);
-  }
-  model.db.close();
-});
 
 test('a page of none says whether there is more', async () => {
   const model = new HistoryModel();

@@ -7,9 +7,7 @@ import type { SingleTerm } from '../../term-index.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import { FtsIndex, type PatternBudget } from './fts-index.ts';
 
-/** With more notifications on panels than this, rows are tested for it: to list them all would take longer. */
-const mostLiveRows = 50_000;
-/** The same of reports that a panel showed one, in a partition. */
+/** With more reports of panels in a partition than this, rows are tested for it: to list them all would take longer. */
 const mostShown = 500_000;
 
 /** By the term of a state, how its rows of a partition are read, maybe repeated or with those of other tenants. undefined: there are too many. */
@@ -26,25 +24,15 @@ export function stateRows(
       .get(...values);
     return JSON.parse(found?.rows ?? '[]') as number[];
   };
-  const readLive = () => {
-    const found = sql
-      .of<number[], { count: number; rows: string }>(
-        `SELECT count(*) AS count, json_group_array(row) FILTER (WHERE row BETWEEN ? AND ?) AS rows FROM
-         (SELECT row FROM live WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) LIMIT ?)`,
-      )
-      .get(range.low, range.high, tenant, now, mostLiveRows + 1);
-    return { count: found?.count ?? 0, rows: JSON.parse(found?.rows ?? '[]') as number[] };
-  };
   const within = ({ firstRow, indexed }: Partition) =>
     [Math.max(firstRow, range.low), Math.min(indexed, range.high)] as const;
-  let live: ReturnType<typeof readLive> | undefined;
   return new Map([
     [
       flagTerm(tenant, 'live'),
       (partition) => {
-        live ??= readLive();
-        const [low, high] = within(partition);
-        return live.count > mostLiveRows ? undefined : live.rows.filter((row) => row >= low && row <= high);
+        const live =
+          'live WHERE row BETWEEN ? AND ? AND tenant = ? AND (expires_at IS NULL OR expires_at > ?)';
+        return read(live, ...within(partition), tenant, now);
       },
     ],
     [

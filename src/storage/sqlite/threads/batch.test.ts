@@ -30,11 +30,7 @@ const draft = fc.record({
 });
 const job: fc.Arbitrary<Job> = fc.oneof(
   fc.tuple(fc.constant('append' as const), fc.nat(), draft, maybe(fc.record({ key: text, hash: text }))),
-  fc.tuple(
-    fc.constant('sweep' as const),
-    fc.nat(),
-    fc.array(fc.record({ tenant: fc.nat(), rank: fc.nat(), position: fc.nat() })),
-  ),
+  fc.tuple(fc.constant('sweep' as const), fc.nat(), fc.array(fc.nat())),
   fc.tuple(
     fc.constant('clear' as const),
     fc.nat(),

@@ -20,7 +20,7 @@ import {
 } from '../log/log-reader.ts';
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
-import { type LogConnection, RowReader } from '../log/rows.ts';
+import { connectLog, type LogConnection } from '../log/rows.ts';
 import { countStep } from '../search/count.ts';
 import { fieldValues } from '../search/field-values.ts';
 import { busiestHosts, minuteCounts } from '../search/overview.ts';
@@ -59,8 +59,7 @@ let connection: LogConnection | undefined;
 const reportedSqlChars = 200;
 
 function open(): LogConnection {
-  const sql = new Statements(openReadOnly(path));
-  return { sql, reader: new RowReader(sql) };
+  return connectLog(new Statements(openReadOnly(path)));
 }
 
 function close(): void {
