@@ -80,8 +80,9 @@ async function read({ op, args }: Read): Promise<unknown> {
     try {
       return await (logReads[op] as (...given: unknown[]) => unknown)(connection, ...args);
     } finally {
-      // Some errors have ended it.
       if (sql.db.inTransaction) sql.of('COMMIT').run();
+      // An error has ended it, and undone what it put into temporary tables.
+      else close();
     }
   } catch (error) {
     if (isDamage(error)) {
