@@ -27,7 +27,10 @@ export const Overview = component('Overview', {
   minutes: Type.Array(CountBucket, {
     description: 'The last 60 minutes, oldest first, the running one last; none is left out.',
   }),
-  received24h: Type.Integer({ minimum: 0 }),
+  received24h: Type.Integer({
+    minimum: 0,
+    description: 'At least so many: counting ends after half a second, which is enough for tens of millions.',
+  }),
   panels: closed({ online: Type.Integer(), total: Type.Integer(), behind: Type.Integer() }),
   rejections: Type.Array(closed({ reason: Type.Enum([...rejectionReasons]), count: Type.Integer() }), {
     description: 'Since `countedSince`, the most frequent first; reasons without any are left out.',

@@ -27,12 +27,6 @@ export interface Counted {
   readonly searchedTo: number | null;
 }
 
-export interface MinuteCount {
-  readonly at: number;
-  readonly level: string;
-  readonly count: number;
-}
-
 export interface BusyHost {
   readonly host: string;
   readonly count: number;
@@ -56,8 +50,6 @@ export interface WantedValues extends CallOptions {
 export interface Statistics {
   /** Counts the matches of a query by time and level, newest first, until the time is over. */
   count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted>;
-  /** The notifications received in each minute from `from` on. Retention removes only whole minutes. */
-  minutes(tenant: TenantId, from: number): Promise<readonly MinuteCount[]>;
   /** The most frequent hosts since `from`, among the newest 10,000 notifications. */
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]>;
   /**

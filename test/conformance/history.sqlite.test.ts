@@ -80,7 +80,7 @@ test('what retention drops leaves the file: tables, terms, counts and routes', a
     expect(count(logs)).toBe(1);
     expect(count('SELECT count(*) FROM retired_partitions')).toBe(0);
   });
-  for (const table of ['minutes', 'row_minutes', 'partition_tenants'])
+  for (const table of ['row_minutes', 'partition_tenants'])
     expect(count(`SELECT count(*) FROM ${table}`)).toBeLessThanOrEqual(5);
   expect(await database.history.oldestRevision(tenant)).toBe(20);
   db.close();

@@ -108,7 +108,7 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
         ],
         hosts: await statistics.busiestHosts(own, 0, 9),
         values: await statistics.values(own, { field: 'host', prefix: '', limit: 9 }),
-        minutes: await statistics.minutes(own, 0),
+        minutes: await statistics.count(own, all, { ...times, bucketMs: 60_000 }, { now }),
       };
     };
     const expected = await answers();

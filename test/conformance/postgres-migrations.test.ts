@@ -76,7 +76,8 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
         now,
       );
       expect(await directory.panels.find(tenant, `p${position}`)).toBeDefined();
-      expect(await statistics.minutes(tenant, 0)).not.toEqual([]);
+      const minutes = { after: 0, before: now + 60_000, origin: 0, bucketMs: 60_000 };
+      expect((await statistics.count(tenant, all, minutes, { now })).counts).not.toEqual([]);
       await history.prune(tenant, { olderThan: null, keep: 3 }, now);
     };
     for (let i = 0; i < 7; i++) await use();

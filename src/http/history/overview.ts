@@ -4,7 +4,7 @@ import type { CountBucket } from '#contract/overview.ts';
 import { Overview } from '#contract/overview.ts';
 import { iso } from '#core/iso-time.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { MinuteCount } from '#core/statistics.ts';
+import type { LevelCount } from '#core/statistics.ts';
 import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -12,40 +12,36 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const minutesShown = 60;
 const hostsShown = 10;
-/** How long expensive statistics are cached, so that their cost does not grow with the number of open pages. */
-const cacheMs = 4_000;
+/** How long what is counted is cached, so that its cost does not grow with the number of open pages. */
+const cacheMs = 2_000;
 
 /** GET /api/overview: a summary of a tenant's current state. */
 export function overviewRoutes(app: App, services: Services): void {
-  const { statistics, metrics, now } = services;
-  const cached = createReadCache((tenant) => expensiveStatistics(services, tenant), cacheMs);
+  const { metrics, now } = services;
+  const cached = createReadCache((tenant) => countHistory(services, tenant), cacheMs);
 
   app.get(
     '/api/overview',
     route('viewer', {
       summary:
         'The state of the tenant: the last hour by minute, panels, rejections, the busiest hosts, live notifications',
-      description: 'The busiest hosts and the live notifications are up to four seconds old.',
+      description: 'What is counted in history is up to two seconds old.',
       response: { 200: Overview },
     }),
     async ({ principal: { tenant } }) => {
       const at = now();
-      const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;
-      const [minutes, panels, rejections, { topHosts, live }] = await Promise.all([
-        statistics.minutes(tenant, at - dayMs),
+      const [{ minutes, ...counted }, panels, rejections] = await Promise.all([
+        cached.forceFetch(tenant),
         panelCounts(services, tenant),
         metrics.of(tenant).rejections(),
-        cached.forceFetch(tenant),
       ]);
       return {
         serverTime: iso(at),
-        minutes: minuteBuckets(minutes, firstMinute),
-        received24h: minutes.reduce((sum, { count }) => sum + count, 0),
+        minutes: lastHour(minutes, at),
+        ...counted,
         panels,
         rejections: rejections.sort((a, b) => b.count - a.count),
         countedSince: iso(metrics.since),
-        topHosts,
-        live,
       };
     },
   );
@@ -60,14 +56,15 @@ export function createReadCache<T extends object>(
   return new LRUCache({ max: 1_000, ttl: ttlMs, ttlResolution: 0, fetchMethod: read, perf });
 }
 
-function minuteBuckets(counts: readonly MinuteCount[], first: number): CountBucket[] {
+function lastHour(minutes: readonly LevelCount[], at: number): CountBucket[] {
+  const first = Math.floor(at / minuteMs) - minutesShown + 1;
   const buckets = Array.from({ length: minutesShown }, (_, i) => ({
-    at: iso(first + i * minuteMs),
+    at: iso((first + i) * minuteMs),
     counts: {} as Record<string, number>,
   }));
-  for (const { at, level, count } of counts) {
-    const bucket = buckets[(at - first) / minuteMs];
-    if (bucket) bucket.counts[level] = count;
+  for (const { bucket, level, count } of minutes) {
+    const found = buckets[bucket - first];
+    if (found) found.counts[level] = count;
   }
   return buckets;
 }
@@ -81,26 +78,26 @@ async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): P
   return { online: connected.size, total: panels.size, behind };
 }
 
-async function expensiveStatistics(
-  { statistics, now }: Services,
-  tenant: TenantId,
-): Promise<Pick<Overview, 'topHosts' | 'live'>> {
+/** What the overview shows of history; `minutes`: those of the last day in which something was received, by their number. */
+async function countHistory({ statistics, now }: Services, tenant: TenantId) {
   const at = now();
-  const everything = {
-    after: 0,
+  const options = { now: at, timeoutMs: limits.searchMs };
+  const day = {
+    after: Math.ceil((at - dayMs) / minuteMs) * minuteMs,
     before: Number.MAX_SAFE_INTEGER,
     origin: 0,
-    bucketMs: Number.MAX_SAFE_INTEGER,
+    bucketMs: minuteMs,
   };
-  const [hosts, { counts }] = await Promise.all([
+  const everything = { ...day, after: 0, bucketMs: Number.MAX_SAFE_INTEGER };
+  const [minutes, live, hosts] = await Promise.all([
+    statistics.count(tenant, { kind: 'all' }, day, options),
+    statistics.count(tenant, { kind: 'is', states: ['live'] }, everything, options),
     statistics.busiestHosts(tenant, at - dayMs, hostsShown),
-    statistics.count(tenant, { kind: 'is', states: ['live'] }, everything, {
-      now: at,
-      timeoutMs: limits.searchMs,
-    }),
   ]);
   return {
+    minutes: minutes.counts,
+    received24h: minutes.counts.reduce((sum, { count }) => sum + count, 0),
+    live: Object.fromEntries(live.counts.map(({ level, count }) => [level, count])),
     topHosts: hosts.map((host) => ({ ...host })),
-    live: Object.fromEntries(counts.map(({ level, count }) => [level, count])),
   };
 }

@@ -1,7 +1,7 @@
 /** What overview, histogram and completion count. */
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, Statistics, WantedValues } from '#core/statistics.ts';
-import { minuteMs, sortedValues } from '../counting.ts';
+import { sortedValues } from '../counting.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { typedPrefix, valueRanges, valuesMs, wantedValues } from '../field-values.ts';
 import type { Connections } from './connections.ts';
@@ -21,18 +21,6 @@ export interface StatisticsLanes {
 export const createPostgresStatistics = ({ reads, steps, turns }: StatisticsLanes): Statistics => ({
   count: (tenant, query, times, options) =>
     turns.run(tenant, stepsOf(countLog(steps, { tenant, query, times }, options)), options.signal),
-
-  async minutes(tenant, from) {
-    // Of older minutes than that of the first entry, retention may have dropped some.
-    const rows = await reads.query<{ minute: number; level: string; count: number }>(
-      tenant,
-      `SELECT m.minute, m.level, m.count FROM logs k LEFT JOIN LATERAL read_after($1, k.first - 1, 1) n ON k.first > 1
-       JOIN minutes m ON m.tenant = k.tenant AND m.minute >= greatest($2, n.at / ${minuteMs})
-       WHERE k.tenant = $1 AND k.first <= k.head ORDER BY m.minute, m.level`,
-      [tenant, Math.ceil(from / minuteMs)],
-    );
-    return rows.map(({ minute, level, count }) => ({ at: minute * minuteMs, level, count }));
-  },
 
   busiestHosts: (tenant, from, limit) =>
     turns.run(tenant, () =>

@@ -7,14 +7,8 @@ import type { CountRequest } from './search/count.ts';
 const stepMs = 30;
 
 /** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
-export function createSqliteStatistics({
-  reader,
-  searcher,
-  searches,
-}: Omit<SqliteThreads, 'queue'>): Statistics {
+export function createSqliteStatistics({ searcher, searches }: Omit<SqliteThreads, 'queue'>): Statistics {
   return {
-    minutes: reader.minutes,
-
     busiestHosts: (tenant, from, limit) =>
       searches.run(tenant, () => searcher.busiestHosts(tenant, from, limit)),
 

@@ -37,13 +37,6 @@ interface TenantSum {
   lastRow: number;
 }
 
-interface MinuteSum {
-  readonly tenant: TenantId;
-  readonly minute: number;
-  readonly level: string;
-  count: number;
-}
-
 /** What an earlier process, or a transaction that was rolled back, left to be indexed. */
 export function readUnindexed(
   sql: Statements,
@@ -73,23 +66,20 @@ export function indexRows(sql: Statements, partition: Partition, rows: readonly 
   if (!last) return;
   addTerms(sql, partition, rows);
   const tenants = new Map<TenantId, TenantSum>();
-  const minutes = new Map<string, MinuteSum>();
   let minute = lastMinute(sql, partition);
+  const minutes = new Set<number>();
   const addRun = sql.of('INSERT INTO row_minutes (row, minute) VALUES (?, ?)');
   for (const { row, tenant, position, notification } of rows) {
     sumTenant(tenants, { row, tenant, position });
     if (!notification) continue;
-    const { receivedAt, level } = notification;
-    const received = Math.floor(receivedAt / minuteMs);
+    const received = Math.floor(notification.receivedAt / minuteMs);
     if (received !== minute) addRun.run(row, received);
     minute = received;
-    const key = `${tenant} ${received} ${level}`;
-    const sum = minutes.get(key);
-    if (sum) sum.count += 1;
-    else minutes.set(key, { tenant, minute: received, level, count: 1 });
+    minutes.add(received);
   }
-  saveSums(sql, partition, { tenants: tenants.values(), minutes: minutes.values() });
+  saveTenants(sql, partition, tenants.values());
   addLevels(sql, rows);
+  widen(sql, partition, minutes);
   sql.of('UPDATE partitions SET indexed = ? WHERE id = ?').run(last.row, partition.id);
 }
 
@@ -150,27 +140,19 @@ function sumTenant(
   sum.lastRow = row;
 }
 
-function saveSums(
-  sql: Statements,
-  { id }: Partition,
-  { tenants, minutes }: { readonly tenants: Iterable<TenantSum>; readonly minutes: Iterable<MinuteSum> },
-): void {
-  const addTenant = sql.of(`
-    INSERT INTO partition_tenants (tenant, partition, entries, first_position, last_position, last_row) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, last_position = excluded.last_position, last_row = excluded.last_row`);
-  for (const { tenant, entries, first, last, lastRow } of tenants)
-    addTenant.run(tenant, id, entries, first, last, lastRow);
-  const widen = sql.of<[{ id: number; minute: number }], never>(
+/** Adds minutes to those between which all rows of the partition were received. */
+function widen(sql: Statements, { id }: Partition, minutes: ReadonlySet<number>): void {
+  const add = sql.of<[{ id: number; minute: number }], never>(
     `UPDATE partitions SET first_minute = min(coalesce(first_minute, @minute), @minute),
       last_minute = max(coalesce(last_minute, @minute), @minute) WHERE id = @id`,
   );
-  const addMinute =
-    sql.of(`INSERT INTO minutes (partition, tenant, minute, level, count) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
-  const seen = new Set<number>();
-  for (const { tenant, minute, level, count } of minutes) {
-    addMinute.run(id, tenant, minute, level, count);
-    if (!seen.has(minute)) widen.run({ id, minute });
-    seen.add(minute);
-  }
+  for (const minute of minutes) add.run({ id, minute });
+}
+
+function saveTenants(sql: Statements, { id }: Partition, tenants: Iterable<TenantSum>): void {
+  const add = sql.of(`
+    INSERT INTO partition_tenants (tenant, partition, entries, first_position, last_position, last_row) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, last_position = excluded.last_position, last_row = excluded.last_row`);
+  for (const { tenant, entries, first, last, lastRow } of tenants)
+    add.run(tenant, id, entries, first, last, lastRow);
 }

@@ -213,7 +213,6 @@ function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize):
   const ofPartition = [
     `row_minutes WHERE ${rowsInIt}`,
     `row_levels WHERE ${rowsInIt}`,
-    `minutes WHERE partition = ${id}`,
     `partition_tenants WHERE partition = ${id}`,
     'routes WHERE partition < (SELECT min(id) FROM partitions)',
   ];

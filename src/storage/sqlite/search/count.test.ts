@@ -100,3 +100,45 @@ test('a step ends, however many rows or values of one partition it would have to
   expect((await searchPage(model, page, () => true)).searchedTo).not.toBeNull();
   model.db.close();
 });
+
+const everyMinute: CountTimes = { after: 0, before: start * 2, origin: 0, bucketMs: 60_000 };
+const countEachMinute = async (model: HistoryModel) =>
+  (await countAll(model, { kind: 'all' }, start, 1_000_000, everyMinute)).counts;
+
+test('counts what retention keeps, also beside another tenant, and after its partition was written anew', async () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 40, indexBatchRows: 7 } });
+  model.transaction(() => {
+    for (let i = 0; i < 50; i++) {
+      model.append(draft({ receivedAt: start + i * 60_000 }));
+      model.append(draft({ receivedAt: start + i * 60_000 }), 8);
+    }
+  });
+  model.index();
+  model.prune(26, start);
+  const expected = model.count({ kind: 'all' }, start, everyMinute);
+  expect(Object.keys(expected)).toHaveLength(24);
+  expect(await countEachMinute(model)).toEqual(expected);
+  // Of the other tenant nothing is kept of the first partition: the row behind the last dropped one is in no table any more.
+  model.db.exec('UPDATE logs SET first = 40 WHERE tenant = 8');
+  model.maintain(undefined, 0);
+  model.restart();
+  expect(await countEachMinute(model)).toEqual(expected);
+  model.db.close();
+});
+
+test('counts a level that is named by digits under its name, also where its text stands in the row itself', async () => {
+  const model = new HistoryModel();
+  model.transaction(() => {
+    model.append(draft({ host: 'first', key: 'second', ip: '10.0.0.1' }));
+    model.append(draft({ level: 'error' }));
+  });
+  const level = String(model.db.prepare('SELECT id FROM dictionary_1_0').pluck().get());
+  model.db.prepare('UPDATE log_1_0 SET level = ? WHERE position = 2').run(level);
+  const counts = await countEachMinute(model);
+  expect(
+    Object.keys(counts)
+      .map((cell) => cell.split(' ')[1])
+      .sort(),
+  ).toEqual([level, 'info'].sort());
+  model.db.close();
+});

@@ -23,7 +23,7 @@ import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
 import { countStep } from '../search/count.ts';
 import { fieldValues } from '../search/field-values.ts';
-import { busiestHosts, minuteCounts } from '../search/overview.ts';
+import { busiestHosts } from '../search/overview.ts';
 import { findRecord, searchPage } from '../search/search.ts';
 import { type Call, serveWorker } from './thread.ts';
 
@@ -42,7 +42,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
-  ...{ minutes: minuteCounts, busiestHosts, values: fieldValues },
+  ...{ busiestHosts, values: fieldValues },
 
   /** A statement of the directory. */
   sql: ({ sql }: LogConnection, text: string, parameters: readonly unknown[]) =>

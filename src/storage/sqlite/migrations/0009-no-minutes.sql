@@ -1,0 +1,2 @@
+-- Counts by minute come from the index, as all other counts do.
+DROP TABLE minutes;
