@@ -25,8 +25,8 @@ const mostPauseMs = 1_000;
 
 /**
  * Returns a function that returns how many milliseconds searches must pause after a step of `tookMs`. It gives priority to storing and
- * showing notifications on a machine with fewer cores than busy threads: while the main thread is busy for more than half of the
- * time, searches get twice the share of time that it leaves free, and at least a tenth.
+ * showing notifications on a machine with fewer cores than busy threads: searches get the share of time that the main thread leaves
+ * free, and at least a tenth.
  */
 export function pauseUnderLoad(cores = availableParallelism()): (tookMs: number) => number {
   if (cores >= busyThreads) return () => 0;
@@ -35,7 +35,7 @@ export function pauseUnderLoad(cores = availableParallelism()): (tookMs: number)
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    const share = Math.min(1, Math.max(leastShare, 2 * (1 - utilization)));
+    const share = Math.min(1, Math.max(leastShare, 1 - utilization));
     return Math.min(mostPauseMs, tookMs * (1 / share - 1));
   };
 }
