@@ -33,7 +33,7 @@ const beyondReach = [
   'DELETE /api/account/passkeys/{id}',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */
-const missedByChance = 12;
+const missedByChance = 20;
 /** What was made up is taken away so often, or lists grow and every answer with them. */
 const tidyEvery = full ? 4_000 : 1_000;
 
