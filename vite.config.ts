@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { compressedFiles } from './scripts/compressed-files.ts';
-import { levelIcons } from './src/contract/level-styles.ts';
+import { levelIcons } from './src/contract/routing/level-styles.ts';
 
 const root = import.meta.dirname;
 

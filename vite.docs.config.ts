@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 import { compressedFiles } from './scripts/compressed-files.ts';
-import { pageHtml } from './scripts/docs-html.ts';
+import { notFoundPage, pageHtml } from './scripts/docs-html.ts';
 import { renderSite, type SitePage, siteBase } from './scripts/docs-site.ts';
 
 const root = import.meta.dirname;
@@ -43,7 +43,7 @@ function documentation(): Plugin {
         icon: asset('icon.svg', readFileSync(join(root, 'src/web/icon.svg'))),
         searchText: asset('search.json', searchText(pages)),
       };
-      for (const page of pages)
+      for (const page of [...pages, notFoundPage])
         this.emitFile({
           type: 'asset',
           fileName: `${page.address || 'start'}.html`,

@@ -3,9 +3,9 @@
  * take to complete, on a history made by history-data.ts. Run: node bench/histogram.ts FILE [SEARCHES PER KIND]
  */
 
-import { histogramTimes } from '#core/histogram.ts';
-import { parseQuery } from '#core/search/search.ts';
-import { valueFields } from '#core/statistics.ts';
+import { histogramTimes } from '#core/history/histogram.ts';
+import { valueFields } from '#core/history/statistics.ts';
+import { parseQuery } from '#core/search/search-parser.ts';
 import { openReadOnly } from '#storage/sqlite/file/database.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
 import { connectLog } from '#storage/sqlite/log/rows.ts';

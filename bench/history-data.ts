@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import type { Route } from '#core/ports.ts';
 import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
+import { append } from '#storage/sqlite/log/append.ts';
 import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { LogWriter } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
@@ -158,7 +159,7 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       route: texts[route] as string,
       shown,
     };
-    writer.append(tenant, draft, null);
+    append(writer, tenant, draft, null);
     if (!shown) return;
     if (dice.below(50) > 0)
       recordReceipts(writer, tenant, panel, [{ id, state: 'shown', at: receivedAt + 20 }]);

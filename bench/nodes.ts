@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStorage } from '#app.ts';
-import { readConfig } from '#config.ts';
+import { readConfig } from '#config/config.ts';
 import { createLogger } from '#log.ts';
 import { missingNats, startNats } from '#test/support/nats.ts';
 import { createDatabase } from '#test/support/postgres.ts';

@@ -11,7 +11,7 @@ const web = join(root, 'dist/web');
 const pages = {
   panel: { limit: 60_000, entries: ['panel/index.html'] },
   dashboard: {
-    limit: 250_000,
+    limit: 225_000,
     entries: [
       'dashboard/index.html',
       'dashboard/pages/overview/overview-page.tsx',

@@ -1,9 +1,9 @@
 /** Writes directly to a database what would take long through the API: thousands of rules and tenants, tokens. */
 import { closeSync, copyFileSync, fsyncSync, openSync } from 'node:fs';
-import { builtInStyles } from '#contract/level-styles.ts';
-import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
-import { newKey, newToken } from '#core/credentials.ts';
-import type { CredentialRecord } from '#core/directory.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
+import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
+import { newKey, newToken } from '#core/people/credentials.ts';
+import type { CredentialRecord } from '#core/tenants/directory.ts';
 import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
 import { ensurePartition } from '#storage/sqlite/log/partitions.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';

@@ -3,12 +3,12 @@
  * expressions on the longest message. Run: node bench/routing.ts
  */
 import { RE2JS } from 're2js';
-import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
+import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
+import { createYieldToEventLoop } from '#core/concurrency.ts';
 import { compileRules, compileRulesInSlices } from '#core/routing/compile-rules.ts';
-import { compileRegex, maxRegexPositions } from '#core/routing/regex.ts';
+import { compileRegex, maxRegexPositions } from '#core/routing/regex/regex.ts';
 import type { Router } from '#core/routing/router.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
-import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
 
 const levels = new Map([
   ['info', { rank: 20, durationMs: 30_000 }],

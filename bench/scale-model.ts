@@ -29,7 +29,7 @@ export const planned = 0.5;
 /** The most nodes of one primary: a node has up to 15 connections, and more than about 450 slow PostgreSQL down. */
 const nodesOfPrimary = 30;
 
-/** As in storage/postgres/append-queue.ts. */
+/** As in storage/postgres/log/append-queue.ts. */
 const mostInBatch = 256;
 
 export interface Load {

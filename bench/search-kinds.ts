@@ -1,5 +1,5 @@
 /** Searches of every kind, over a history made by history-data.ts. */
-import type { SearchContext } from '#core/search/search-context.ts';
+import type { SearchContext } from '#core/search/search-terms.ts';
 import { hostAddress, hostName, newest, panelId, panelTags, tokenId } from './history-data.ts';
 import { Dice } from './history-text.ts';
 

@@ -3,7 +3,7 @@
  * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]. FILE may also be the URL of a PostgreSQL database to which
  * `belfry migrate` copied the history; processor time is then only that of this process.
  */
-import { parseQuery } from '#core/search/search.ts';
+import { parseQuery } from '#core/search/search-parser.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openReadOnly } from '#storage/sqlite/file/database.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
@@ -65,7 +65,7 @@ interface Timed {
   slowest: string;
 }
 
-/** What tells which are slow. */
+/** The times that decide which filters are slow: elapsed time on PostgreSQL, otherwise processor time. */
 const judged = ({ times, busy }: Timed) => (isPostgres ? times : busy);
 
 async function time(name: string, make: () => string, runs: number): Promise<Timed> {

@@ -1,4 +1,4 @@
-// Sends a notification, with nothing but Go's standard library:
+// Sends a notification, with nothing but the standard library of Go 1.24 or newer:
 //
 //	BELFRY_URL=http://127.0.0.1:8080 BELFRY_TOKEN=bfy_… go run send.go "Disk full" "/var is at 97 %" error
 package main

@@ -46,6 +46,8 @@ def send(url, token, notification, retry_seconds=60):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        raise SystemExit("usage: send.py TITLE MESSAGE [LEVEL]")
     title, message, level = (sys.argv[1:] + ["info"])[:3]
     print(
         send(

@@ -44,6 +44,17 @@ ${outlineHtml(page)}
 `;
 }
 
+/** Shown in place of a page that does not exist. */
+export const notFoundPage: SitePage = {
+  file: '',
+  address: 'not-found',
+  title: 'Page not found',
+  html: `<h1>Page not found</h1>
+<p>There is no page at this address. Search the documentation, or start at the <a href="${siteBase}">first page</a>.</p>
+`,
+  sections: [],
+};
+
 function navigationHtml(page: SitePage, pages: readonly SitePage[], label: string): string {
   const titles = new Map(pages.map(({ file, title }) => [file, title]));
   const groups = navigation.map(({ title, files }) => {
@@ -71,6 +82,7 @@ function outlineHtml({ sections }: SitePage): string {
 
 function neighboursHtml(page: SitePage, pages: readonly SitePage[]): string {
   const at = pages.indexOf(page);
+  if (at < 0) return '';
   const link = (other: SitePage | undefined, rel: string, words: string) =>
     other
       ? `<a rel="${rel}" href="${siteBase}${other.address}"><span>${words}</span>${escapeHtml(other.title)}</a>`

@@ -21,6 +21,8 @@ export const navigation: readonly PageGroup[] = [
     title: 'Operate',
     files: [
       'docs/operations.md',
+      'docs/monitoring.md',
+      'docs/postgresql.md',
       'docs/configuration.md',
       'docs/configuration-as-code.md',
       'docs/command-line.md',

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { type CommandEntry, commandTable } from '#cli/command-table.ts';
 import type { Io } from '#cli/io.ts';
 import { createProgram } from '#cli/run.ts';
-import { describeConfig, readConfig } from '#config.ts';
+import { describeConfig, readConfig } from '#config/config.ts';
 
 /** belfry.1, as man and mandoc take it. */
 export function manualPage(version: string): string {

@@ -1,11 +1,11 @@
 /** Wiring: the only file that imports from every part of the server. */
 import { startLoops, watchClock } from './background.ts';
-import type { Config } from './config.ts';
-import type { AccountStore } from './core/accounts.ts';
-import type { Directory } from './core/directory.ts';
+import type { Config } from './config/config.ts';
+import { settlesWithin } from './core/concurrency.ts';
 import { AppError } from './core/errors.ts';
-import { settlesWithin } from './core/settles-within.ts';
-import type { ClockMemory } from './core/trusted-clock.ts';
+import type { ClockMemory } from './core/intake/trusted-clock.ts';
+import type { AccountStore } from './core/people/accounts.ts';
+import type { Directory } from './core/tenants/directory.ts';
 import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
@@ -14,25 +14,25 @@ import type { Logger } from './log.ts';
 import type { migrateDatabase as migrate } from './migrate-database.ts';
 import { createServices } from './services.ts';
 import { shutDown } from './shutdown.ts';
-import { createAccountStore } from './storage/accounts.ts';
-import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
+import { assertComplete, createClockMemory } from './storage/meta.ts';
+import { createAccountStore } from './storage/people/accounts.ts';
 import { tryServerLock } from './storage/sqlite/file/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
-import { assertComplete } from './storage/transfer-mark.ts';
 import { version } from './version.ts';
 
 // The command line imports what it needs of other folders from here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
-export { type Config, describeConfig } from './config.ts';
-export { databaseUrl as readDatabaseUrl } from './config-values.ts';
-export { changedChannelFields, newChannelFields } from './core/channel-setup.ts';
-export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
-export { parseQuery } from './core/search/search.ts';
+export { type Config, describeConfig } from './config/config.ts';
+export { databaseUrl as readDatabaseUrl } from './config/values.ts';
+export { changedChannelFields, newChannelFields } from './core/channels/channel-setup.ts';
+export { keyView, newKey, newToken, tokenView } from './core/people/credentials.ts';
+export { randomSecret } from './core/people/secrets.ts';
+export { ruleWarnings } from './core/routing/rules.ts';
 export { offerNearest } from './core/search/search-nearest.ts';
-export { randomSecret } from './core/secrets.ts';
+export { parseQuery } from './core/search/search-parser.ts';
 export { createLogger } from './log.ts';
 export { lowerPriority } from './storage/low-priority.ts';
 export { backUp } from './storage/sqlite/file/backup.ts';
@@ -104,17 +104,16 @@ export async function openStorage(
     const onWarning = (message: string) => logger.warn(message);
     storage = await openPostgres({ url: database.url, queueCapacity, onProblem, onWarning });
   }
-  const { builder } = storage;
-  const directory = createDirectory(builder, storage.executor);
-  const clockMemory = createClockMemory(builder, storage.executor);
+  const directory = createDirectory(storage.db);
+  const clockMemory = createClockMemory(storage.db);
   try {
-    await assertComplete(storage);
+    await assertComplete(storage.db);
   } catch (error) {
     await storage.close();
     throw error;
   }
   await makeDefaultTenant(directory);
-  const accounts = createAccountStore(builder, storage.executor);
+  const accounts = createAccountStore(storage.db);
   return { storage, directory, accounts, clockMemory, close: (withinMs) => storage.close(withinMs) };
 }
 

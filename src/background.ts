@@ -1,11 +1,12 @@
 /** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from './config.ts';
-import { forgetAudit } from './core/audit.ts';
-import type { Directory } from './core/directory.ts';
-import { iso } from './core/iso-time.ts';
-import { enforceRetention } from './core/retention.ts';
-import { type ClockMemory, TrustedClock } from './core/trusted-clock.ts';
+import type { Config } from './config/config.ts';
+import { enforceLiveLimit } from './core/history/live-limit.ts';
+import { enforceRetention } from './core/history/retention.ts';
+import { type ClockMemory, TrustedClock } from './core/intake/trusted-clock.ts';
+import { boundAudit, forgetAudit } from './core/tenants/audit.ts';
+import type { Directory } from './core/tenants/directory.ts';
+import { iso } from './core/time.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import type { Storage } from './storage/storage.ts';
@@ -78,9 +79,22 @@ export function startLoops(
       startedAt = performance.now();
     }
   };
+  /** The newest audit entry with which each tenant was last bounded: what is bounded grows only with an entry. */
+  const bounded = new Map<number, string | null>();
+  const stopped = () => signal.aborted;
+  const boundTenants = async () => {
+    for (const { tenant, id } of await directory.auditLog.newest()) {
+      if (stopped()) return;
+      if (bounded.get(tenant) === id) continue;
+      await directory.credentials.forgetEnded(tenant, now());
+      await boundAudit(directory.auditLog, tenant, stopped);
+      bounded.set(tenant, id);
+    }
+  };
   const forget = async () => {
     await directory.invitations.sweep(now());
-    await forgetAudit(directory.auditLog, clock.now(), () => signal.aborted);
+    await forgetAudit(directory.auditLog, clock.now(), stopped);
+    await boundTenants();
   };
   const retention = {
     directory,
@@ -88,13 +102,20 @@ export function startLoops(
     bus,
     days: config.retention.days,
     count: config.retention.count,
+    bounds: config.bounds,
     now,
     rulesPruned: new Map(),
   };
   const retain = async () => {
     await clockMemory.write(clock.observe());
-    const round = () =>
-      enforceRetention({ ...retention, trustedNow: () => clock.now() }, () => signal.aborted);
+    const warn = (message: string) => logger.warn(message);
+    const round = async () => {
+      try {
+        await enforceRetention({ ...retention, trustedNow: () => clock.now() }, stopped);
+      } finally {
+        await enforceLiveLimit({ directory, history, bus, now, warn }, stopped);
+      }
+    };
     await (storage.retain ? storage.retain(round) : round());
   };
   const loops = [

@@ -1,6 +1,6 @@
 /** The HTTP API on a database, without a listener: for commands that do what the API does, whether a server runs or not. */
-import type { Config } from './config.ts';
-import { newKey } from './core/credentials.ts';
+import type { Config } from './config/config.ts';
+import { newKey } from './core/people/credentials.ts';
 import { createServer } from './http/server.ts';
 import type { Logger } from './log.ts';
 import { createServices, type Opened } from './services.ts';

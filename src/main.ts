@@ -15,7 +15,7 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 // Loaded after the check, because an older Node cannot parse them.
 const [{ run }, { readConfig }, { version }] = await Promise.all([
   import('./cli/run.ts'),
-  import('./config.ts'),
+  import('./config/config.ts'),
   import('./version.ts'),
 ]);
 
@@ -23,7 +23,11 @@ const { stdin, stdout, stderr, env } = process;
 /** In a checkout, people run commands with npm. */
 const isCheckout = ['..', '../..'].some((up) => existsSync(join(import.meta.dirname, up, 'src/main.ts')));
 // A closed pipe is not an error. Commands that depend on it listen themselves.
-for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+let lostOutput: string | undefined;
+stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') lostOutput = code;
+});
+stderr.on('error', () => undefined);
 
 const code = await run(process.argv.slice(2), {
   stdin,
@@ -55,4 +59,5 @@ const code = await run(process.argv.slice(2), {
 await Promise.all(
   [stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
 );
-process.exit(code);
+if (lostOutput !== undefined) stderr.write(`belfry: the output could not be written (${lostOutput})\n`);
+process.exit(lostOutput !== undefined && code === 0 ? 1 : code);

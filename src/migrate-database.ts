@@ -1,12 +1,12 @@
 /** `belfry migrate`: copies a whole database to another one. */
 import { copyFileSync, existsSync } from 'node:fs';
 import { openKeyFile } from './accounts/key-file.ts';
-import { type DatabaseSetting, databaseUrl } from './config-values.ts';
-import { assertSharedKey } from './storage/shared-key.ts';
+import { type DatabaseSetting, databaseUrl } from './config/values.ts';
+import { assertSharedKey } from './storage/meta.ts';
 import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
-import { type TransferProgress, type TransferResult, transfer } from './storage/transfer.ts';
-import type { TransferDatabase } from './storage/transfer-database.ts';
+import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
+import type { TransferDatabase } from './storage/transfer/transfer-database.ts';
 
 export interface MigrateOptions {
   readonly from: string;
@@ -34,13 +34,11 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     const keyFile = options.keyFile ?? keyFileOf(source);
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     // With another key than the nodes', nobody could sign in afterwards.
-    if (key !== undefined && source.kind === 'postgres')
-      await assertSharedKey(from.builder, from.executor, key);
+    if (key !== undefined && source.kind === 'postgres') await assertSharedKey(from.db, key);
     const to = await open(target, 'target');
     try {
       const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
-      if (key !== undefined && target.kind === 'postgres')
-        await assertSharedKey(to.builder, to.executor, key);
+      if (key !== undefined && target.kind === 'postgres') await assertSharedKey(to.db, key);
       const needed = target.kind === 'sqlite' ? keyFileOf(target) : keyFile;
       if (key !== undefined && !existsSync(needed)) copyFileSync(keyFile, needed);
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };

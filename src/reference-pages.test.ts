@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeIo } from '#test/support/fake-io.ts';
 import { run } from './cli/run.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 
 const docs = join(import.meta.dirname, '../docs');
 
@@ -36,9 +36,10 @@ test('the page of the command line is what each command says of itself', async (
   const found = await Promise.all(commands.map((name) => chapters([name])));
   const page = `# Command line
 
-\`belfry\` stands for \`npm run --silent belfry --\` in a checkout, for \`npx belfry\` with the package, and for \`docker exec belfry belfry\` with a container. Commands that
-administer open the database themselves, whether the server runs or not; \`send\`, \`run\`, \`tail\` and \`ack\` talk to the server at \`BELFRY_URL\` with \`BELFRY_TOKEN\`.
-The exit code is 0 when it is done, 1 when it failed, and 2 for wrong usage or configuration.
+\`belfry\` stands for \`npm run --silent belfry --\` in a checkout, for \`npx belfry\` with the package, and for \`docker exec belfry belfry\` with a container. \`send\`, \`run\`, \`tail\`, \`ack\` and
+\`panel\` talk to the server at \`BELFRY_URL\` with \`BELFRY_TOKEN\`, and so do \`export\`, \`diff\` and \`apply\` if \`BELFRY_TOKEN\` is set. All others open the database at \`BELFRY_DATABASE_URL\`
+themselves, whether the server runs or not.
+The exit code is 0 for success, 1 for a failure, and 2 for wrong usage or configuration.
 
 \`\`\`text
 ${all}

@@ -1,38 +1,39 @@
 /** The services of a running server, and how they are created. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
+import { createInProcessBus } from './bus/in-process.ts';
 import { createChannelService } from './channels/service.ts';
-import type { Config } from './config.ts';
-import type { AccountStore } from './core/accounts.ts';
+import type { Config } from './config/config.ts';
 import { createAttention } from './core/attention/attention.ts';
-import type { Directory } from './core/directory.ts';
-import { Intake } from './core/intake.ts';
+import type { Bus } from './core/bus.ts';
+import { Intake } from './core/intake/intake.ts';
+import { MappingReader } from './core/intake/mappings.ts';
+import { WebhookSignatures } from './core/intake/webhook-signatures.ts';
 import { Limits } from './core/limits.ts';
-import { MappingReader } from './core/mappings.ts';
 import { Metrics } from './core/metrics.ts';
+import type { AccountStore } from './core/people/accounts.ts';
+import { InitialSetup } from './core/people/secrets.ts';
+import { UsageRecorder } from './core/people/usage-recorder.ts';
 import type { NotificationDraft } from './core/ports.ts';
-import { Presence } from './core/presence.ts';
 import { Explainer } from './core/routing/explain.ts';
 import { Throttle } from './core/routing/throttle.ts';
-import { InitialSetup } from './core/secrets.ts';
+import { Presence } from './core/stream/presence.ts';
 import { TenantStreams } from './core/stream/tenant-streams.ts';
 import { isEmpty } from './core/target.ts';
-import { Tenancy } from './core/tenancy.ts';
-import { UsageRecorder } from './core/usage-recorder.ts';
-import { WebhookSignatures } from './core/webhook-signatures.ts';
+import type { Directory } from './core/tenants/directory.ts';
+import { Tenancy } from './core/tenants/tenancy.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
-import { openBus } from './open-bus.ts';
 import type { OtlpTracing } from './otlp-tracing.ts';
 import { createOutbound } from './outbound/outbound.ts';
-import { createDeliveryQueue } from './storage/deliveries.ts';
+import { createDeliveryQueue } from './storage/channels/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
-import { assertSharedKey } from './storage/shared-key.ts';
+import { assertSharedKey } from './storage/meta.ts';
 import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
@@ -65,16 +66,16 @@ export async function createServices(
   if (storage.nodes) bus.subscribe('directory', () => void tenancy.poll().catch(onError));
   const metrics = new Metrics(now());
   const usage = new UsageRecorder(directory);
-  const deliveries = createDeliveryQueue(storage.builder, storage.executor, leaseHolder(storage));
+  const deliveries = createDeliveryQueue(storage.db, leaseHolder(storage));
   const channels = createChannelService({
     ...{ queue: deliveries, directory, history, key, now, onError, tracer },
     ...{ ...config.channels, baseUrl: config.baseUrl },
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });
-  const onStored = (tenant: number, draft: NotificationDraft) => {
+  const onStored = (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => {
     const ofTenant = metrics.of(tenant);
     ofTenant.received(draft.sentLevel);
-    if (draft.route.channels && draft.throttledOn === null) channels.wake(tenant);
+    if (endsDelivered || (draft.route.channels && draft.throttledOn === null)) channels.wake(tenant);
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
     usage.recordHits(
@@ -97,7 +98,7 @@ export async function createServices(
     tracer,
   });
   const attention = createAttention({
-    dueTimes: createDueTimes(storage.builder, storage.executor),
+    dueTimes: createDueTimes(storage.db),
     history,
     tenancy,
     bus,
@@ -160,6 +161,7 @@ export async function createServices(
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,
+      bounds: config.bounds,
       rateAuth: config.rate.auth,
       rateApi: config.rate.api,
       baseUrl: config.baseUrl,
@@ -171,6 +173,35 @@ export async function createServices(
   };
 }
 
+/** Opens the bus that the settings choose, and loads only its transport. `key`: the same on all nodes of one database. */
+async function openBus(
+  { bus, database }: Config,
+  key: string,
+  logger: Logger,
+  onError: (error: unknown) => void,
+): Promise<Bus> {
+  if (bus === 'in-process' || database.kind === 'sqlite') return createInProcessBus(onError);
+  const connect =
+    bus === 'auto'
+      ? (await import('./bus/postgres.ts')).postgresTransport(database.url)
+      : (await import('./bus/nats.ts')).natsTransport(bus.urls, natsPrefix(key));
+  const { NodeBus } = await import('./bus/node-bus.ts');
+  const onProblem = (problem: string | undefined) =>
+    problem === undefined
+      ? logger.info('the bus works again')
+      : logger.warn(
+          { problem },
+          'the bus is interrupted: panels get what other nodes take up to two seconds later',
+        );
+  const nodeBus = new NodeBus({ connect, onProblem, onError });
+  await nodeBus.ready;
+  return nodeBus;
+}
+
+/** The key keeps installations apart that use the same NATS. */
+const natsPrefix = (key: string) =>
+  `belfry.${createHash('sha256').update(`belfry bus ${key}`).digest('hex').slice(0, 16)}`;
+
 /** For fetching certificates and short answers from addresses that senders name. */
 const fetched = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
@@ -181,17 +212,17 @@ async function fetchText(url: string): Promise<string> {
 }
 
 /** Where several nodes share a database, its clock decides how long leases hold. */
-function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>[2] {
+function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>[1] {
   if (!nodes) return { name: 'server' };
   return { name: randomUUID(), clock: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint` };
 }
 
 /** The key file is beside the SQLite file, or where its setting points. Nodes of one database must have the same key. */
-async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
+async function openKey({ database, keyFile }: Config, { db }: Storage): Promise<string> {
   if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
   const path = keyFile ?? './data/belfry.key';
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const key = openKeyFile(path);
-  await assertSharedKey(builder, executor, key);
+  await assertSharedKey(db, key);
   return key;
 }

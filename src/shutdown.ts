@@ -1,5 +1,5 @@
 /** Shuts a server down in order and in bounded time, even if something hangs. */
-import { settlesWithin } from './core/settles-within.ts';
+import { settlesWithin } from './core/concurrency.ts';
 import type { Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';

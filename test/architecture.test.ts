@@ -150,6 +150,16 @@ describe('the import table', () => {
   });
 });
 
+describe('a folder', () => {
+  const folder = (files: number, name: string) =>
+    Object.fromEntries(Array.from({ length: files }, (_, n) => [`src/core/${n}${name}`, '']));
+
+  test('holds at most 24 files, tests not counted', () => {
+    expect(broken(folder(25, '.ts'))).toEqual([expect.stringContaining('src/core: 25 files')]);
+    expect(broken({ ...folder(24, '.ts'), ...folder(5, '.test.ts') })).toEqual([]);
+  });
+});
+
 describe('a file', () => {
   test('has at most 300 lines, unless it is a test', () => {
     const lines = (count: number) => 'const a = 1;\n'.repeat(count);
@@ -170,7 +180,7 @@ describe('a file', () => {
 
   test('does not look at the environment', () => {
     expect(broken({ 'src/http/a.ts': 'const a = process.env.A;' })).toHaveLength(1);
-    expect(broken({ 'src/config.ts': `const a = process['env'];` })).toHaveLength(1);
+    expect(broken({ 'src/config/config.ts': `const a = process['env'];` })).toHaveLength(1);
     expect(broken({ 'src/main.ts': 'run(process.env);' })).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { type AccountStore, where } from '#core/accounts.ts';
-import { findEmail } from '#core/email.ts';
 import { AppError } from '#core/errors.ts';
-import type { OwnAccount, SignIn, Visit } from '#core/sign-in.ts';
+import { type AccountStore, where } from '#core/people/accounts.ts';
+import { findEmail } from '#core/people/email.ts';
+import type { OwnAccount, SignIn, Visit } from '#core/people/sign-in.ts';
 import { createTrustedOutbound } from '#outbound/outbound.ts';
 import { createOidc, providerId } from './oidc.ts';
 import type { OidcSettings } from './oidc-provider.ts';
@@ -11,7 +11,7 @@ import { hashNewPassword, newPerson, passwordMatches } from './passwords.ts';
 import { createPending, createSessions, expiredCookie } from './sessions.ts';
 import { createTwoFactor } from './two-factor.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly store: AccountStore;
   /** Signs cookies and encrypts the secrets of authenticator apps. */
   readonly key: string;
@@ -68,14 +68,12 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     if (signedIn) await store.endSession(signedIn.person.id, signedIn.session.id);
   };
 
-  const twoFactor = createTwoFactor({ store, sessions, pending, key, now, confirm });
-  const passkeys = createPasskeys({ store, sessions, pending, now });
+  const parts = { store, sessions, pending, now };
+  const twoFactor = createTwoFactor(parts, { key, confirm });
+  const passkeys = createPasskeys(parts);
 
   return {
-    ...createOidc({
-      ...{ settings: options.oidc, outbound: createTrustedOutbound() },
-      ...{ store, sessions, pending, now, onProblem },
-    }),
+    ...createOidc(parts, { settings: options.oidc, outbound: createTrustedOutbound(), onProblem }),
     ...passkeys,
     ...twoFactor,
     withSecondFactor: twoFactor.signIn,

@@ -39,3 +39,10 @@ test('a key that cannot be read is said, and not made anew', () => {
   mkdirSync(path);
   expect(() => openKeyFile(path)).toThrow(/the key file .+ cannot be read \(EISDIR\)/);
 });
+
+test('a key that cannot be made says where', () => {
+  const path = join(folder, 'nowhere', 'belfry.key');
+  expect(() => openKeyFile(path)).toThrow(
+    `the key file ${path} cannot be made (ENOENT): this user must be able to write to ${join(folder, 'nowhere')}`,
+  );
+});

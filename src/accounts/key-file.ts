@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '#core/errors.ts';
 
@@ -10,7 +20,7 @@ const keyBytes = 32;
  * file does not exist, it is created atomically and is durable when this returns. Only the server may call this, while it holds
  * the database's lock.
  *
- * @throws AppError `conflict` when the file cannot be read or holds no key; Error when it cannot be created.
+ * @throws AppError `conflict` when the file cannot be read or created, or holds no key.
  */
 export function openKeyFile(path: string): string {
   let text: string;
@@ -23,7 +33,15 @@ export function openKeyFile(path: string): string {
         'conflict',
         `the key file ${path} cannot be read (${code}): make it readable for this user alone`,
       );
-    createKeyFile(path);
+    try {
+      createKeyFile(path);
+    } catch (failure) {
+      const { code: why } = failure as NodeJS.ErrnoException;
+      throw new AppError(
+        'conflict',
+        `the key file ${path} cannot be made (${why}): this user must be able to write to ${dirname(path)}; or set BELFRY_KEY_FILE to another place`,
+      );
+    }
     text = readFileSync(path, 'utf8');
   }
   const key = text.trim();
@@ -40,7 +58,15 @@ function createKeyFile(path: string): void {
     // A file that a crash left behind may have other permissions.
     rmSync(fresh, { force: true });
     const key = `${randomBytes(keyBytes).toString('base64url')}\n`;
-    writeFileSync(fresh, key, { flag: 'wx', mode: 0o600, flush: true });
+    const file = openSync(fresh, 'wx', 0o600);
+    try {
+      writeFileSync(file, key, { flush: true });
+      // Root may run a command before the server's first start: the key is for the user of the folder.
+      const { uid, gid } = statSync(dirname(path));
+      if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+    } finally {
+      closeSync(file);
+    }
     renameSync(fresh, path);
   } finally {
     rmSync(fresh, { force: true });

@@ -2,9 +2,8 @@
  * The requests to an identity provider: its discovery document, and the exchange of a code for a person's claims (OpenID
  * Connect).
  */
-
-import { findEmail } from '#core/email.ts';
 import { unavailable } from '#core/errors.ts';
+import { findEmail } from '#core/people/email.ts';
 import type { Outbound, OutboundRequest } from '#outbound/outbound.ts';
 
 /** The identity provider that people sign in with. */
@@ -44,20 +43,6 @@ interface SignInCode {
   readonly nonce: string;
 }
 
-export interface ProviderClient {
-  /** @throws AppError `unavailable` when the provider does not answer, or its issuer is not the configured one. */
-  discover(): Promise<Metadata>;
-  /** The person's verified claims. @throws Error when a token or an answer violates OpenID Connect. */
-  exchange(metadata: Metadata, code: SignInCode): Promise<Claims>;
-}
-
-export function createProviderClient(settings: OidcSettings, outbound: Outbound): ProviderClient {
-  return {
-    discover: () => discover(outbound, settings.issuer),
-    exchange: (metadata, code) => exchange(outbound, settings, metadata, code),
-  };
-}
-
 /** The code and the client's secret travel to these addresses. @throws Error when one of them is not https. */
 function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Metadata) {
   for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint]) {
@@ -66,7 +51,8 @@ function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userin
   }
 }
 
-async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
+/** @throws AppError `unavailable` when the provider does not answer, or its issuer is not the configured one. */
+export async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
   try {
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const { status, body } = await outbound.request({ url }, answered);
@@ -84,7 +70,8 @@ async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
   );
 }
 
-async function exchange(
+/** The person's verified claims. @throws Error when a token or an answer violates OpenID Connect. */
+export async function exchange(
   outbound: Outbound,
   { clientId, clientSecret }: OidcSettings,
   metadata: Metadata,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { AccountStore } from '#core/accounts.ts';
-import type { Visit } from '#core/sign-in.ts';
+import type { AccountStore } from '#core/people/accounts.ts';
+import type { Visit } from '#core/people/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { createOidc } from './oidc.ts';
-import type { Pending, Sessions } from './sessions.ts';
+import type { SignInParts } from './sessions.ts';
 
 const issuer = 'https://id.example.org';
 const metadata = {
@@ -16,15 +16,17 @@ const visit = { origin: 'https://belfry.example.org' } as Visit;
 
 /** Where the browser is sent, by a provider that answers this. */
 async function way(answer: object): Promise<string> {
-  const oidc = createOidc({
+  const parts = {
+    store: {} as AccountStore,
+    sessions: { cookie: () => 'cookie' } as unknown as SignInParts['sessions'],
+    pending: { create: async () => 'state' } as unknown as SignInParts['pending'],
+    now: Date.now,
+  };
+  const oidc = createOidc(parts, {
     settings: { issuer, clientId: 'belfry', clientSecret: 'secret', name: 'Example' },
     outbound: {
       request: async () => ({ status: 200, headers: {}, body: JSON.stringify(answer) }),
     } as unknown as Outbound,
-    store: {} as AccountStore,
-    sessions: { cookie: () => 'cookie' } as unknown as Sessions,
-    pending: { create: async () => 'state' } as unknown as Pending,
-    now: Date.now,
     onProblem: () => undefined,
   });
   return (await oidc.providerUrl(visit, 'oidc', '/')).url;

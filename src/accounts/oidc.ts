@@ -1,13 +1,13 @@
 /** Signing in with an identity provider: OpenID Connect, code flow with PKCE. */
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import { type AccountStore, where } from '#core/accounts.ts';
 import { notFound } from '#core/errors.ts';
-import { randomSecret } from '#core/secrets.ts';
-import type { SignIn, Visit } from '#core/sign-in.ts';
+import { type AccountStore, where } from '#core/people/accounts.ts';
+import { randomSecret } from '#core/people/secrets.ts';
+import type { SignIn, Visit } from '#core/people/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { type Claims, createProviderClient, type OidcSettings } from './oidc-provider.ts';
-import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
+import { type Claims, discover, exchange, type OidcSettings } from './oidc-provider.ts';
+import { expiredCookie, type SignInParts } from './sessions.ts';
 
 /** There is one provider; its name in paths. */
 export const providerId = 'oidc';
@@ -36,30 +36,20 @@ interface OidcOptions {
   readonly settings: OidcSettings | undefined;
   /** The operator configures the provider, so any address is allowed. */
   readonly outbound: Outbound;
-  readonly store: AccountStore;
-  readonly sessions: Sessions;
-  readonly pending: Pending;
-  readonly now: () => number;
   readonly onProblem: (message: string, error: unknown) => void;
 }
 
-export function createOidc({
-  settings,
-  outbound,
-  store,
-  sessions,
-  pending,
-  now,
-  onProblem,
-}: OidcOptions): Pick<SignIn, 'providers' | 'providerUrl' | 'fromProvider'> {
+export function createOidc(
+  { store, sessions, pending, now }: SignInParts,
+  { settings, outbound, onProblem }: OidcOptions,
+): Pick<SignIn, 'providers' | 'providerUrl' | 'fromProvider'> {
   if (!settings) {
     const none = async () => {
       throw notFound('provider');
     };
     return { providers: [], providerUrl: none, fromProvider: none };
   }
-  const { clientId, name } = settings;
-  const client = createProviderClient(settings, outbound);
+  const { issuer, clientId, name } = settings;
   const requireKnown = (provider: string) => {
     if (provider !== providerId) throw notFound('provider');
   };
@@ -78,7 +68,7 @@ export function createOidc({
 
     async providerUrl(visit, provider, returnTo) {
       requireKnown(provider);
-      const { authorization_endpoint } = await client.discover();
+      const { authorization_endpoint } = await discover(outbound, issuer);
       const begun: PendingSignIn = {
         verifier: randomSecret() + randomSecret(),
         nonce: randomSecret(),
@@ -107,10 +97,10 @@ export function createOidc({
         const begun = await takePendingSignIn(visit, query.state);
         if (query.error !== undefined)
           throw new SignInError(query.error === 'access_denied' ? 'denied' : 'provider');
-        const metadata = await client.discover();
+        const metadata = await discover(outbound, issuer);
         if (query.code === undefined || (query.iss ?? metadata.issuer) !== metadata.issuer)
           throw new SignInError('provider');
-        const claims = await client.exchange(metadata, {
+        const claims = await exchange(outbound, settings, metadata, {
           code: query.code,
           redirectUri: callback(visit),
           verifier: begun.verifier,
@@ -179,7 +169,7 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
     {
       id,
       email,
-      name: name?.trim().slice(0, 100) || (email.split('@')[0] ?? email),
+      name: name?.replaceAll('\0', '').trim().slice(0, 100).toWellFormed() || (email.split('@')[0] ?? email),
       emailVerified: true,
       signInWith: { provider: providerId, subject },
     },

@@ -1,10 +1,11 @@
 /** Passkeys (WebAuthn). The library is loaded at first use, which saves memory on an idle server. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { uuidv7 } from 'uuidv7';
-import { type AccountStore, where } from '#core/accounts.ts';
+import { limits } from '#contract/limits.ts';
 import { AppError, badRequest } from '#core/errors.ts';
-import type { OwnAccount, PasskeyJson, SignIn, Visit } from '#core/sign-in.ts';
-import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
+import { where } from '#core/people/accounts.ts';
+import type { OwnAccount, PasskeyJson, SignIn, Visit } from '#core/people/sign-in.ts';
+import { expiredCookie, type SignInParts } from './sessions.ts';
 
 const table = 'passkeys';
 const challengeMs = 5 * 60_000;
@@ -12,13 +13,6 @@ const challengeMs = 5 * 60_000;
 const tookTooLong = () => badRequest('this took too long: try again');
 const failed = (cause?: unknown) =>
   new AppError('bad-request', 'the passkey could not be checked: try again', { cause });
-
-interface PasskeysOptions {
-  readonly store: AccountStore;
-  readonly sessions: Sessions;
-  readonly pending: Pending;
-  readonly now: () => number;
-}
 
 export interface Passkeys
   extends Pick<SignIn, 'passkeyOptions' | 'withPasskey'>,
@@ -29,7 +23,7 @@ export interface Passkeys
 
 const library = () => import('@simplewebauthn/server');
 
-export function createPasskeys({ store, sessions, pending, now }: PasskeysOptions): Passkeys {
+export function createPasskeys({ store, sessions, pending, now }: SignInParts): Passkeys {
   const { rows } = store;
   const challengeCookie = async (visit: Visit, kind: 'passkey' | 'new passkey', challenge: string) => {
     const token = await pending.create(kind, challenge, challengeMs);
@@ -41,6 +35,14 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     if (challenge === undefined) throw tookTooLong();
     return challenge;
   };
+  /** Checked first, so that the device creates none that is then refused. */
+  const requireRoom = async (personId: string) => {
+    if ((await rows.count(table, [where('person', personId)])) >= limits.passkeysPerPerson)
+      throw new AppError(
+        'conflict',
+        `you have ${limits.passkeysPerPerson} passkeys already: remove one first`,
+      );
+  };
   const bound = ({ origin }: Visit) => ({
     expectedOrigin: origin,
     expectedRPID: hostOf(origin),
@@ -50,7 +52,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
 
   const ownerOf: Passkeys['ownerOf'] = async (visit, response) => {
     const { id } = response;
-    if (typeof id !== 'string') throw badRequest('body.response.id must be string');
+    if (typeof id !== 'string') throw badRequest('response.id must be a string');
     const expectedChallenge = await takeChallenge(visit, 'passkey');
     const [row] = await rows.select(table, [where('credential_id', id)]);
     if (!row) throw new AppError('unauthorized', 'this passkey is not known here');
@@ -106,6 +108,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     async newPasskeyOptions(visit) {
       const { generateRegistrationOptions } = await library();
       const { person } = await sessions.requirePerson(visit);
+      await requireRoom(person.id);
       const known = await rows.select(table, [where('person', person.id)]);
       const options = await generateRegistrationOptions({
         rpName: 'Belfry',
@@ -133,6 +136,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
         throw failed(error);
       });
       if (!verified) throw failed();
+      await requireRoom(person.id);
       const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
       if ((await rows.count(table, [where('credential_id', credential.id)])) > 0)
         throw new AppError('conflict', 'this passkey is known already');

@@ -2,10 +2,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { uuidv7 } from 'uuidv7';
-import type { NewPerson } from '#core/accounts.ts';
-import { readEmail } from '#core/email.ts';
 import { AppError, badRequest } from '#core/errors.ts';
-import { passwordProblem } from '#core/passwords.ts';
+import type { NewPerson } from '#core/people/accounts.ts';
+import { readEmail } from '#core/people/email.ts';
+import { passwordProblem } from '#core/people/passwords.ts';
 
 /**
  * OWASP's first recommendation: 46 MiB, one pass, one lane. Of the settings that it calls equally strong, this one gives its

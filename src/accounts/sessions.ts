@@ -1,16 +1,16 @@
 /** Session cookies, and the short-lived verifications of a sign-in in progress. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { unauthorized } from '#core/errors.ts';
 import {
   type AccountRows,
   type AccountStore,
   type NewSession,
   type SignedInPerson,
   where,
-} from '#core/accounts.ts';
-import { unauthorized } from '#core/errors.ts';
-import { hashSecret, randomSecret } from '#core/secrets.ts';
-import type { Visit, WithCookies } from '#core/sign-in.ts';
+} from '#core/people/accounts.ts';
+import { hashSecret, randomSecret } from '#core/people/secrets.ts';
+import type { Visit, WithCookies } from '#core/people/sign-in.ts';
 
 /** A remembered session expires this long after its sign-in. */
 const rememberedMs = 30 * 24 * 3_600_000;
@@ -22,7 +22,7 @@ const touchMs = 60_000;
 /** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
 export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | 'provider';
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly store: AccountStore;
   /** Cookies are signed with it. */
   readonly key: string;
@@ -30,7 +30,13 @@ export interface SessionsOptions {
   readonly onProblem: (message: string, error: unknown) => void;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
+/** What each way to sign in is built on. */
+export interface SignInParts {
+  readonly store: AccountStore;
+  readonly sessions: ReturnType<typeof createSessions>;
+  readonly pending: ReturnType<typeof createPending>;
+  readonly now: () => number;
+}
 
 export function createSessions({ store, key, now, onProblem }: SessionsOptions) {
   /** Stores the last use and extends the session, at most once per `touchMs`, without delaying the request. */
@@ -151,8 +157,6 @@ function verified(escaped: string, key: string): string | undefined {
 }
 
 type PendingKind = 'two-factor' | 'device' | 'passkey' | 'new passkey' | 'provider';
-
-export type Pending = ReturnType<typeof createPending>;
 
 /**
  * Pending verifications: a value that is stored between the two requests of a sign-in step, under a random token. The browser

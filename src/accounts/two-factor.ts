@@ -1,12 +1,12 @@
 /** One-time codes of an authenticator app (RFC 6238), and backup codes. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import { type AccountStore, type Row, type SignedInPerson, where } from '#core/accounts.ts';
 import { AppError } from '#core/errors.ts';
-import { createSealer, derivedKey } from '#core/sealing.ts';
-import { randomText } from '#core/secrets.ts';
-import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/sign-in.ts';
-import { expiredCookie, type Pending, type Sessions } from './sessions.ts';
+import { createSealer, derivedKey } from '#core/history/sealing.ts';
+import { type Row, type SignedInPerson, where } from '#core/people/accounts.ts';
+import { randomText } from '#core/people/secrets.ts';
+import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/people/sign-in.ts';
+import { expiredCookie, type SignInParts } from './sessions.ts';
 
 const table = 'two_factors';
 const stepMs = 30_000;
@@ -33,18 +33,17 @@ const locked = () =>
     retryAfterSeconds: lockMs / 1000,
   });
 
-export interface TwoFactorOptions {
-  readonly store: AccountStore;
-  readonly sessions: Sessions;
-  readonly pending: Pending;
+interface TwoFactorOptions {
   /** Secrets are encrypted with it. */
   readonly key: string;
-  readonly now: () => number;
   /** The person of a visit, once they gave their password. @throws AppError `forbidden` for a wrong one. */
   readonly confirm: (visit: Visit, password: string) => Promise<SignedInPerson>;
 }
 
-export function createTwoFactor({ store, sessions, pending, key, now, confirm }: TwoFactorOptions) {
+export function createTwoFactor(
+  { store, sessions, pending, now }: SignInParts,
+  { key, confirm }: TwoFactorOptions,
+) {
   const { rows } = store;
   const secrets = createSecrets(key);
   const find = async (person: string) => (await rows.select(table, [where('person', person)]))[0];

@@ -1,7 +1,6 @@
 import { connect, type Subscription } from '@nats-io/transport-node';
 import type { Topic } from '#core/bus.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
-import { parseTopic, topicName } from './topics.ts';
 
 const connectMs = 3_000;
 
@@ -34,16 +33,15 @@ export function natsTransport(
     })();
     const subscriptions = new Map<Topic, Subscription>();
     const subscribe = (topic: Topic) =>
-      connection.subscribe(`${prefix}.${topicName(topic)}`, {
+      connection.subscribe(`${prefix}.${topic}`, {
         callback(error, { subject }) {
-          if (error) return onLost(error);
-          const found = parseTopic(subject.slice(prefix.length + 1));
-          if (found !== undefined) onWake(found);
+          if (error) onLost(error);
+          else onWake(subject.slice(prefix.length + 1));
         },
       });
     return {
       async send(topics) {
-        for (const topic of topics) connection.publish(`${prefix}.${topicName(topic)}`);
+        for (const topic of topics) connection.publish(`${prefix}.${topic}`);
       },
       async listen(topics) {
         for (const topic of topics) {

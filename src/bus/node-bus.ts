@@ -1,6 +1,6 @@
 import type { Bus, Topic } from '#core/bus.ts';
+import { settlesWithin } from '#core/concurrency.ts';
 import type { Entry } from '#core/ports.ts';
-import { settlesWithin } from '#core/settles-within.ts';
 import { createInProcessBus } from './in-process.ts';
 
 /** How wake-ups travel between nodes. The bus does not rely on the promises to settle: it limits its own waiting. */
@@ -16,8 +16,8 @@ export interface Transport {
 }
 
 export interface TransportEvents {
-  /** Another node sent a wake-up. */
-  onWake(topic: Topic): void;
+  /** Another node sent a wake-up on the topic of this name. */
+  onWake(name: string): void;
   /** The connection has ended, or will not work again. */
   onLost(error: Error): void;
 }
@@ -154,8 +154,9 @@ export class NodeBus implements Bus {
     this.#connection += 1;
     const connection = this.#connection;
     const events = {
-      onWake: (topic: Topic) => {
-        if (connection === this.#connection) this.#local.publish(topic, []);
+      onWake: (name: string) => {
+        const topic = topicNamed(name);
+        if (topic !== undefined && connection === this.#connection) this.#local.publish(topic, []);
       },
       onLost: (error: Error) => this.#lose(connection, error),
     };
@@ -190,4 +191,10 @@ export class NodeBus implements Bus {
     this.#problem = problem;
     if (isNew) this.#options.onProblem(problem);
   }
+}
+
+/** undefined for any other name, because everybody who may connect can send messages. */
+function topicNamed(name: string): Topic | undefined {
+  if (name === 'directory' || name === 'commands') return name;
+  return /^[1-9]\d{0,15}$/.test(name) ? Number(name) : undefined;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { Topic } from '#core/bus.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
-import { parseTopic, topicName } from './topics.ts';
 
 const prefix = 'belfry_';
 const connectMs = 3_000;
@@ -20,12 +20,10 @@ export function postgresTransport(url: string): (events: TransportEvents) => Pro
     client.on('error', onLost);
     client.on('end', () => onLost(new Error('the connection has ended')));
     client.on('notification', ({ channel: name, payload }) => {
-      const topic = parseTopic(name.slice(prefix.length));
-      if (topic !== undefined && payload !== node) onWake(topic);
+      if (payload !== node) onWake(name.slice(prefix.length));
     });
     await client.connect();
-    const names = (topics: Parameters<Transport['listen']>[0]) =>
-      topics.map((topic) => prefix + topicName(topic));
+    const names = (topics: readonly Topic[]) => topics.map((topic) => `${prefix}${topic}`);
     let last: Promise<unknown> = Promise.resolve();
     /** One after the other: a connection does one thing at a time. */
     const query = async (statement: string | pg.QueryConfig): Promise<void> => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels.ts';
+import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels/channels.ts';
 import type { HistoryRecord } from '#core/ports.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';

@@ -8,8 +8,8 @@ import type {
   DeliveryQueue,
   DeliveryResult,
   WaitingChannel,
-} from '#core/channels.ts';
-import { coalesced } from '#core/coalesced.ts';
+} from '#core/channels/channels.ts';
+import { coalesced } from '#core/concurrency.ts';
 import type { History, HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SendResult } from './message.ts';
 

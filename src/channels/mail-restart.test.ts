@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { ChannelRecord, Delivery } from '#core/channels.ts';
+import type { ChannelRecord, Delivery } from '#core/channels/channels.ts';
 import type { HistoryRecord } from '#core/ports.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
-import { sendMail } from './email.ts';
+import { sendMail } from './kinds/email.ts';
 
 let server: Server;
 afterEach(() => void server.close());

@@ -1,5 +1,5 @@
 /** A notification as channels send it, and what the kinds of channels share. */
-import { builtInStyles } from '#contract/level-styles.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
 export interface OutgoingNotification {

@@ -4,11 +4,11 @@ import { duplexPair } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import type { ChannelKind } from '#contract/channel-fields.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { createOutbound, type OutboundRequest } from '#outbound/outbound.ts';
-import { sendMail } from './email.ts';
+import { sendMail } from './kinds/email.ts';
+import type { Brokers } from './kinds/mqtt.ts';
 import type { ChannelSetup, OutgoingNotification } from './message.ts';
-import type { Brokers } from './mqtt.ts';
 import { send } from './send.ts';
 
 const notification: OutgoingNotification = {

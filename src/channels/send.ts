@@ -1,11 +1,19 @@
 /** One attempt to deliver one notification through one channel. */
-import type { ChannelKind } from '#contract/channel-fields.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, lineOf, pauseOf } from './answer.ts';
-import { apprise } from './apprise.ts';
-import { discord } from './discord.ts';
-import { type MailServer, sendMail } from './email.ts';
-import { gotify } from './gotify.ts';
+import { apprise } from './kinds/apprise.ts';
+import { discord } from './kinds/discord.ts';
+import { type MailServer, sendMail } from './kinds/email.ts';
+import { gotify } from './kinds/gotify.ts';
+import type { Brokers } from './kinds/mqtt.ts';
+import { ntfy } from './kinds/ntfy.ts';
+import { pagerduty } from './kinds/pagerduty.ts';
+import { type PushAudience, sendPush } from './kinds/push.ts';
+import { slack } from './kinds/slack.ts';
+import { teams } from './kinds/teams.ts';
+import { telegram } from './kinds/telegram.ts';
+import { webhook } from './kinds/webhook.ts';
 import {
   attemptMs,
   type ChannelSetup,
@@ -13,14 +21,6 @@ import {
   type OutgoingNotification,
   type SendResult,
 } from './message.ts';
-import type { Brokers } from './mqtt.ts';
-import { ntfy } from './ntfy.ts';
-import { pagerduty } from './pagerduty.ts';
-import { type PushAudience, sendPush } from './push.ts';
-import { slack } from './slack.ts';
-import { teams } from './teams.ts';
-import { telegram } from './telegram.ts';
-import { webhook } from './webhook.ts';
 
 const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'push' | 'mqtt'>, HttpKind>> = {
   webhook,
@@ -70,7 +70,7 @@ async function attempt(
     if (kind === 'push') return await sendPush(options.audience, notification, options);
     if (kind === 'mqtt') {
       // Loaded with the first delivery of this kind.
-      const { sendMqtt } = await import('./mqtt.ts');
+      const { sendMqtt } = await import('./kinds/mqtt.ts');
       return await sendMqtt(setup, notification, options);
     }
     return await sendOverHttp(httpKinds[kind], setup, notification, options);

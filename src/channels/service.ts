@@ -1,18 +1,18 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
-import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels.ts';
-import type { Directory } from '#core/directory.ts';
+import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
+import { createSealer } from '#core/history/sealing.ts';
 import type { History, TenantId } from '#core/ports.ts';
-import { createSealer } from '#core/sealing.ts';
+import type { Directory } from '#core/tenants/directory.ts';
 import type { Tracer } from '#core/tracing.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
-import type { MailServer } from './email.ts';
+import type { MailServer } from './kinds/email.ts';
+import type { Brokers } from './kinds/mqtt.ts';
+import { createPushService, type PushTest } from './kinds/push-service.ts';
 import { MailBudget } from './mail-budget.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
-import type { Brokers } from './mqtt.ts';
-import { createPushService, type PushTest } from './push-service.ts';
 
 export interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
@@ -109,7 +109,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       }),
     async stop() {
       await dispatcher.stop(stopMs);
-      if (brokers.kept.size > 0) await (await import('./mqtt.ts')).closeBrokers(brokers);
+      if (brokers.kept.size > 0) await (await import('./kinds/mqtt.ts')).closeBrokers(brokers);
     },
 
     seal(tenant, id, secrets) {

@@ -39,11 +39,25 @@ printf '%s\\n' "\${COMPREPLY[@]}"; echo ===`,
   }
 });
 
+test('bash and zsh complete the command behind run -- as that of another program', async () => {
+  const program = `${await scriptOf('bash')}
+_command_offset() { COMPREPLY=("from $1"); }
+COMP_WORDS=(belfry run --title x -- ls ''); COMP_CWORD=6; _belfry; echo "$COMPREPLY"`;
+  expect(execFileSync('bash', ['-u'], { input: program, encoding: 'utf8' })).toBe('from 5\n');
+  expect(await scriptOf('zsh')).toContain(
+    '[[ $cmd == run ]] && { shift $i words; ((CURRENT -= i)); _normal; }',
+  );
+});
+
+test('zsh completes at once when it loads the file for the first completion', async () => {
+  expect(await scriptOf('zsh')).toMatch(/loadautofunc \]\]; then\n {2}_belfry "\$@"\n/);
+});
+
 test('zsh and fish get every command and option with what it does', async () => {
   for (const shell of ['zsh', 'fish']) {
     const script = await scriptOf(shell);
     expect(script).toContain('token create');
-    expect(script).toMatch(/--scopes:what it may be used for|-l scopes -r -d 'what it may be used for/);
+    expect(script).toMatch(/--scopes:scopes, separated|-l scopes -r -d 'scopes, separated/);
     expect(script).toContain('viewer');
   }
 });

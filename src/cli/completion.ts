@@ -48,8 +48,20 @@ function optionCases(table: readonly CommandEntry[], line: (option: OptionEntry)
     .join('');
 }
 
-/** Walks the words before the cursor: `cmd` becomes the command they name. An option's value is no command. */
-function walk(table: readonly CommandEntry[], words: string, first: number, cursor: string): string {
+interface WordList {
+  /** The array of words, and the index of the first one behind the program. */
+  readonly words: string;
+  readonly first: number;
+  readonly cursor: string;
+  /** Completes the command line of another program, whose name is the word behind `i`. */
+  readonly otherCommand: string;
+}
+
+/**
+ * Walks the words before the cursor: `cmd` becomes the command they name. An option's value is no command. Behind `run --` is the
+ * command line of another program.
+ */
+function walk(table: readonly CommandEntry[], { words, first, cursor, otherCommand }: WordList): string {
   const commands = table.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   const taking = table.flatMap((entry) =>
     withValue(entry).flatMap(({ names }) => names.map((name) => quoted(`${entry.path};${name}`))),
@@ -57,7 +69,10 @@ function walk(table: readonly CommandEntry[], words: string, first: number, curs
   return `  local cmd='' word i next
   for ((i = ${first}; i < ${cursor}; i++)); do
     word=\${${words}[i]}
-    [[ $word == -- ]] && return
+    if [[ $word == -- ]]; then
+      [[ $cmd == run ]] && ${otherCommand}
+      return
+    fi
     case "$cmd;$word" in
     ${taking.join('|')}) ((i++)); continue ;;
     esac
@@ -82,7 +97,7 @@ function bashScript(table: readonly CommandEntry[]): string {
 _belfry() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} words=''
   COMPREPLY=()
-${walk(table, 'COMP_WORDS', 1, 'COMP_CWORD')}  case "$cmd;$prev" in
+${walk(table, { words: 'COMP_WORDS', first: 1, cursor: 'COMP_CWORD', otherCommand: 'declare -F _command_offset >/dev/null && _command_offset $((i + 1))' })}  case "$cmd;$prev" in
 ${values}  esac
   case "$cmd" in
 ${words.join('')}  esac
@@ -112,7 +127,7 @@ function zshScript(table: readonly CommandEntry[]): string {
 _belfry() {
   local cur=\${words[CURRENT]} prev=\${words[CURRENT-1]}
   local -a commands options
-${walk(table, 'words', 2, 'CURRENT')}  case "$cmd;$prev" in
+${walk(table, { words: 'words', first: 2, cursor: 'CURRENT', otherCommand: '{ shift $i words; ((CURRENT -= i)); _normal; }' })}  case "$cmd;$prev" in
 ${values}  esac
   case "$cmd" in
 ${words.join('')}  esac
@@ -124,7 +139,12 @@ ${words.join('')}  esac
     _files
   fi
 }
-compdef _belfry belfry
+# zsh runs this file for the first completion, or it is read with source.
+if [[ \${zsh_eval_context[-1]} == loadautofunc ]]; then
+  _belfry "$@"
+else
+  compdef _belfry belfry
+fi
 `;
 }
 

@@ -6,8 +6,8 @@ export function addConfig(program: Command, io: Io): void {
   program
     .command('config')
     .summary('print the settings in force')
-    .description('print the settings in force, secrets masked; all that is wrong with them, if anything is')
-    .option('--explain', 'with a line on each')
+    .description('print the settings in force, secrets masked, or everything that is wrong with them')
+    .option('--explain', 'with an explanation of each')
     .addHelpText('after', `\nExample:\n  ${io.program} config --explain`)
     .action(async ({ explain = false }: { explain?: boolean }) => {
       const config = io.config();

@@ -12,7 +12,7 @@ export function addExport(program: Command, io: Io): void {
     .command('export')
     .summary('print the configuration of a tenant as YAML')
     .description(
-      `print levels, mappings, channels, panels, rules and saved searches as YAML, ${where}; of secrets only the names of environment variables are in it`,
+      `print levels, mappings, channels, panels, rules and saved searches as YAML, ${where}; instead of secrets, it has the names of environment variables`,
     )
     .option(...tenant)
     .option('--schema', 'print the JSON Schema of the file instead, for editors')
@@ -46,7 +46,7 @@ export function addDiff(program: Command, io: Io): void {
 export function addApply(program: Command, io: Io): void {
   program
     .command('apply')
-    .summary('make a tenant what a configuration file says')
+    .summary('change a tenant to match a configuration file')
     .description(
       `create and change levels, mappings, channels, panels, rules and saved searches until they are as in the file, ${where}; shows the effect on the last day's notifications first, and takes the secrets of channels from the environment`,
     )

@@ -34,7 +34,9 @@ export function databaseFailure(error: unknown, database: Config['database']): u
   const elsewhere = 'set BELFRY_DATABASE_URL to another place';
   if (isFolder(file)) return new Failure(`${file} is a folder: set BELFRY_DATABASE_URL to a file in it`);
   if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code ?? '')) {
-    return new Failure(`cannot write ${file}: make ${dirname(file)} writable for this user, or ${elsewhere}`);
+    return new Failure(
+      `cannot write ${file}: this user must be able to write to ${dirname(file)} and to every file in it; or ${elsewhere}`,
+    );
   }
   if (/^(ENOTDIR|EEXIST|EISDIR)/.test(code ?? '')) {
     return new Failure(`cannot make ${file}: ${dirname(file)} is no folder; ${elsewhere}`);
@@ -53,20 +55,33 @@ function postgresFailure(error: Error, url: string): unknown {
   const cause = error.cause instanceof Error ? error.cause : error;
   const { code = '' } = cause as NodeJS.ErrnoException;
   const { host, pathname } = new URL(url);
-  if (!/^(E[A-Z]+|08|28|3D|57)/.test(code) && !cause.message.includes('timeout')) return error;
+  if (code === '42501')
+    return new Failure(
+      `the user of BELFRY_DATABASE_URL may not set up ${host}${pathname} (${cause.message}): make it the owner of the database`,
+    );
+  const isUnavailable = 'code' in error && error.code === 'unavailable';
+  if (!isUnavailable && !/^(E[A-Z]+|08|28|3D|57)/.test(code) && !cause.message.includes('timeout'))
+    return error;
   return new Failure(
     `cannot use PostgreSQL at ${host}${pathname} (${cause.message || code}): check BELFRY_DATABASE_URL, and that the server runs`,
   );
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // There is nothing, or this user may not look.
+    return false;
+  }
 }
 
 /** As {@link databaseFailure}, for an output file. */
 export function outputFailure(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
-  if (error.code === 'ENOSPC') return new Failure(`no space left for ${path}: name a file on another disk`);
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ENOSPC' || error.code === 'SQLITE_FULL')
+    return new Failure(`no space left for ${path}: name a file on another disk`);
+  if (!('syscall' in error)) return error;
   return new Failure(
     `cannot write ${path} (${String(error.code)}): name a file in a folder that this user may write to`,
   );

@@ -12,7 +12,7 @@ export interface Io {
   /** The settings of the environment. @throws ConfigError with all problems. */
   config(): Config;
   /** Calls back on a signal that would end the process, and keeps it running. Returns a function that stops this. */
-  onSignal(callback: () => void): () => void;
+  onSignal(callback: (signal: NodeJS.Signals) => void): () => void;
   /** Calls back before the process ends, also by an unexpected error. Returns a function that stops this. */
   onEnd(callback: () => void): () => void;
   /** Ends the process at once; a normal exit would wait for a thread that hangs. */

@@ -13,7 +13,10 @@ test.each([
   [['tokn'], /did you mean token\?/],
   [['token', 'create'], /--name <name>' not specified/],
   [['token', 'create', '--name', ' '], /1 to 100 characters/],
-  [['token', 'create', '--name', 'x', '--scopes', 'notify,root'], /"root" is none of notify, panel, metrics/],
+  [
+    ['token', 'create', '--name', 'x', '--scopes', 'notify,root'],
+    /"root" is not one of notify, panel, metrics/,
+  ],
   [['token', 'create', '--name', 'x', '--expires', '90'], /whole number and a unit/],
   [['token', 'create', '--name', 'x', '--expires', '0d'], /whole number and a unit/],
   [['token', 'create', '--name', 'x', '--allow-from', '10.0.0.0/99'], /"10\.0\.0\.0\/99" is no address/],

@@ -1,20 +1,20 @@
 import { Command } from 'commander';
-import { addAcknowledge } from './acknowledge.ts';
-import { addBackup, addRestore } from './backup.ts';
+import { addBackup, addRestore } from './administration/backup.ts';
+import { addKey, addToken } from './administration/credentials.ts';
+import { addMigrate } from './administration/migrate.ts';
+import { addPanel } from './administration/panel.ts';
+import { addTenant } from './administration/tenant.ts';
+import { addUser } from './administration/user.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addApply, addDiff, addExport } from './configuration-commands.ts';
-import { addKey, addToken } from './credentials.ts';
 import { errorMessage } from './error-message.ts';
 import type { Io } from './io.ts';
-import { addMigrate } from './migrate.ts';
-import { addPanel } from './panel.ts';
-import { addSend } from './send.ts';
+import { addAcknowledge } from './sending/acknowledge.ts';
+import { addSend } from './sending/send.ts';
+import { addRun } from './sending/watched-run.ts';
 import { addServe } from './serve.ts';
 import { addTail } from './tail.ts';
-import { addTenant } from './tenant.ts';
-import { addUser } from './user.ts';
-import { addRun } from './watched-run.ts';
 
 /** Runs one command. Returns its exit code: 0 done, 1 failed, 2 wrong usage or configuration. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

@@ -1,6 +1,6 @@
 import { ApiError } from '#client/api-error.ts';
 import { type Client, createClient } from '#client/client.ts';
-import type { Scope } from '#contract/token.ts';
+import type { Scope } from '#contract/people/token.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { visibleText } from './terminal-text.ts';
@@ -35,9 +35,10 @@ export function serverClient(io: Io, scope: Scope): ServerClient {
 /** Turns errors of the client into messages for people; other errors stay as they are. */
 function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
   if (!(error instanceof ApiError)) return error;
-  // The answer of a proxy says nothing about the token.
-  if (error.code === undefined && error.status !== 0) return error;
   const message = visibleText(error.message);
+  // The answer of a proxy or of other software says nothing about the token.
+  if (error.code === undefined && error.status !== 0)
+    return new Failure(`no Belfry answers at ${url} (${message}): check BELFRY_URL`);
   switch (error.status) {
     case 0:
       return new Failure(noAnswer(error, io, url));
@@ -47,6 +48,10 @@ function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string
       );
     case 403:
       return new Failure(`this token lacks the ${scope} scope: make one with ${tokenCommand(io, scope)}`);
+    case 404:
+      return new URL(url).pathname === '/'
+        ? error
+        : new Failure(`${message}: BELFRY_URL must have no path, as in ${new URL(url).origin}`);
     case 429:
       return new Failure(`${message}: try again in ${error.retryAfterSeconds ?? 1} s`);
     default:
@@ -56,6 +61,8 @@ function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string
 
 function noAnswer(error: ApiError, io: Io, url: string): string {
   const start = io.program.startsWith('npm') ? 'npm start' : `${io.program} serve`;
+  if (codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return `${url} does not speak https: set BELFRY_URL to an address with http:`;
   return codeOf(error) === 'ECONNREFUSED'
     ? `no Belfry answers at ${url}: start it with ${start}, or set BELFRY_URL`
     : `${visibleText(error.message)}: check BELFRY_URL`;

@@ -13,11 +13,11 @@ export function addTail(program: Command, io: Io): void {
     .command('tail')
     .summary('watch a panel in this terminal')
     .description(
-      'be a panel of the server at BELFRY_URL, with the token in BELFRY_TOKEN: live in a terminal, one line for each event elsewhere',
+      'show a panel of the server at BELFRY_URL, with the token in BELFRY_TOKEN: a live view in a terminal, otherwise one line for each event',
     )
     .option(
       '--panel <name>',
-      "the panel's name; it is made when there is none (default: this machine's name)",
+      "the panel's name; it is created if there is none (default: this machine's name)",
       readPanelName,
     )
     .addHelpText(

@@ -42,6 +42,10 @@ export class ApiError extends Error {
 export const isCode = (error: unknown, code: ErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
+/** Whether a retry may succeed: there was no answer, or only this attempt failed. */
+export const isTemporary = (error: unknown): error is ApiError =>
+  error instanceof ApiError && ([0, 408, 429].includes(error.status) || error.status >= 500);
+
 /** Reads the error from an answer. Its body may be anything, as a proxy may have written it. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const retryAfter = response.headers.get('retry-after') ?? '';

@@ -17,7 +17,7 @@ export function backoffMs(attempt: number, { baseMs, capMs, random = Math.random
 }
 
 /** Resolves after `ms`, or as soon as `signal` aborts. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

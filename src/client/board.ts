@@ -1,8 +1,8 @@
-import type { Level } from '#contract/level.ts';
-import { minRankOf } from '#contract/level-styles.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import type { NotificationEvent } from '#contract/notification.ts';
-import type { AcknowledgeEvent, SettingsEvent } from '#contract/panel-events.ts';
+import type { AcknowledgeEvent, SettingsEvent } from '#contract/panels/panel-events.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { PanelEvent } from './panel-events.ts';
 
 /** A notification as a panel shows it. */

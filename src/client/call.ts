@@ -45,8 +45,25 @@ export function createCall({ url, token, headers: always, fetch: send = fetch }:
   };
 }
 
-/** The answer's JSON. */
-export async function jsonOf<T>(response: Response): Promise<T> {
+export interface RequestOptions extends CallOptions {
+  /** In place of the usual time limit. */
+  readonly timeoutMs?: number;
+}
+
+/** A call whose answer is read: its JSON, or undefined if it has no body. The time limit includes reading it. */
+export type Request = <T>(method: string, path: string, options?: RequestOptions) => Promise<T>;
+
+export function createRequest(call: Call, usualTimeoutMs = 15_000): Request {
+  return <T>(method: string, path: string, options: RequestOptions = {}) => {
+    const { timeoutMs = usualTimeoutMs, signal, ...rest } = options;
+    return withTimeLimit(timeoutMs, signal, async (limited) => {
+      const response = await call(method, path, { ...rest, signal: limited });
+      return response.status === 204 ? (undefined as T) : jsonOf<T>(response);
+    });
+  };
+}
+
+async function jsonOf<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T;
   } catch (error) {
@@ -69,7 +86,7 @@ function reasonOf(error: unknown): string {
  *
  * @throws ApiError with status 0 when the time is over.
  */
-export async function withTimeLimit<T>(
+async function withTimeLimit<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,11 @@
 /** A typed client of Belfry's HTTP API, for programs and for browsers. */
 import type { Static } from 'typebox';
-import type { AcknowledgeAccepted, HistoryPage, NotifyAccepted, NotifyBody } from '#contract/notification.ts';
+import type {
+  AcknowledgeAccepted,
+  HistoryPage,
+  NotifyAccepted,
+  NotifyBody,
+} from '#contract/history/notification.ts';
 import type {
   ClearAccepted,
   Panel,
@@ -8,8 +13,8 @@ import type {
   PanelRegister,
   Receipts,
   ReceiptsAccepted,
-} from '#contract/panel.ts';
-import { type CallerOptions, type CallOptions, createCall, jsonOf, withTimeLimit } from './call.ts';
+} from '#contract/panels/panel.ts';
+import { type CallerOptions, type CallOptions, createCall, createRequest } from './call.ts';
 import { type PanelEvent, type PanelEventsOptions, panelEvents } from './panel-events.ts';
 
 export type NotificationToSend = Static<typeof NotifyBody>;
@@ -29,8 +34,6 @@ export interface ClientOptions extends CallerOptions {
   /** The time limit of a request; streams have a limit of silence instead. Default: 15 s. */
   readonly timeoutMs?: number;
 }
-
-const usualTimeoutMs = 15_000;
 
 /** Every function throws an ApiError on an error response and on a timeout. */
 export interface Client {
@@ -55,12 +58,9 @@ export interface Client {
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
 }
 
-export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientOptions): Client {
+export function createClient({ timeoutMs, ...options }: ClientOptions): Client {
   const call = createCall(options);
-  const request = <T>(method: string, path: string, more: CallOptions = {}) =>
-    withTimeLimit(timeoutMs, more.signal, async (signal) =>
-      jsonOf<T>(await call(method, path, { ...more, signal })),
-    );
+  const request = createRequest(call, timeoutMs);
   const encode = (id: string) => encodeURIComponent(id);
 
   return {
@@ -82,11 +82,8 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
       const path = `/api/panels/${encode(panelId)}/receipts`;
       return (await request<Static<typeof ReceiptsAccepted>>('POST', path, { body, signal })).recorded;
     },
-    unpair: async (panelId, { signal } = {}) => {
-      await withTimeLimit(timeoutMs, signal, (limited) =>
-        call('POST', `/api/panels/${encode(panelId)}/unpair`, { signal: limited }),
-      );
-    },
+    unpair: (panelId, { signal } = {}) =>
+      request('POST', `/api/panels/${encode(panelId)}/unpair`, { signal }),
     history: (query = {}, options = {}) => request('GET', `/api/history${queryOf(query)}`, options),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),
   };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { encodeSse } from '#contract/sse.ts';
+import { encodeSse } from '#contract/panels/sse.ts';
 import { ApiError } from './api-error.ts';
 import { createClient } from './client.ts';
 import type { Connection } from './event-stream.ts';

@@ -1,6 +1,6 @@
 /** The events of a panel's stream. */
-import type { NotificationEvent } from '#contract/notification.ts';
-import type { ReadyEvent } from '#contract/panel.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
+import type { ReadyEvent } from '#contract/panels/panel.ts';
 import type {
   AcknowledgeEvent,
   ByeEvent,
@@ -12,7 +12,7 @@ import type {
   SettingsEvent,
   TestEvent,
   ThrottledEvent,
-} from '#contract/panel-events.ts';
+} from '#contract/panels/panel-events.ts';
 import type { Call } from './call.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
 

@@ -1,6 +1,9 @@
 /** The contract types that `belfry/client` exports. scripts/client-types.ts writes them out for the package. */
 import type { Static } from 'typebox';
-import type { HistoryNotification as HistoryNotificationSchema, NotifyBody } from '#contract/notification.ts';
+import type {
+  HistoryNotification as HistoryNotificationSchema,
+  NotifyBody,
+} from '#contract/history/notification.ts';
 import type { PanelEvent } from './panel-events.ts';
 
 /** A notification to send. */

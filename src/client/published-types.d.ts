@@ -24,9 +24,10 @@ export interface BelfryClient {
    * Resolves once the notification is durable. While the server is away or busy it is sent again with the same idempotency
    * key, so that it is stored once.
    *
+   * @returns its id; with a warning when it is stored, but its level is new or there is no room for its expectation.
    * @throws ApiError when the server refuses it, or when `retryMs` is over.
    */
-  send(notification: Notification, options?: SendOptions): Promise<{ id: string }>;
+  send(notification: Notification, options?: SendOptions): Promise<{ id: string; warning?: string }>;
   /**
    * The events of a panel, until `signal` aborts or the loop ends. A connection that breaks is opened again, and continues
    * after the last event that you got: no gap, no repeat.

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { encodeSse } from '#contract/sse.ts';
+import { encodeSse } from '#contract/panels/sse.ts';
 import { createClient } from './published.ts';
 
 const json = (status: number, body: unknown, headers = {}) =>

@@ -1,5 +1,5 @@
 /** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
-import { ApiError } from './api-error.ts';
+import { ApiError, isTemporary } from './api-error.ts';
 import { backoffMs, pause } from './backoff.ts';
 import { createCall } from './call.ts';
 import { createClient as createApiClient } from './client.ts';
@@ -10,7 +10,7 @@ import type {
   HistoryQuery,
   SubscribeOptions,
 } from './published-types.d.ts';
-import { isPassing, sendUntil } from './send-until.ts';
+import { sendUntil } from './send-until.ts';
 
 export { ApiError } from './api-error.ts';
 
@@ -32,7 +32,7 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
         return (await client.registerPanel({ name: panel }, signal && { signal })).id;
       } catch (error) {
         if (signal?.aborted) return undefined;
-        const isFinal = !(error instanceof ApiError) || (error.code !== undefined && !isPassing(error));
+        const isFinal = !(error instanceof ApiError) || (error.code !== undefined && !isTemporary(error));
         if (isFinal) throw error;
         const backoff = backoffMs(attempt, { baseMs: 1_000, capMs: 30_000 });
         const retryInMs = Math.max((error.retryAfterSeconds ?? 0) * 1_000, backoff);
@@ -49,7 +49,8 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
       signal?.throwIfAborted();
       const outgoing = { notification, idempotencyKey };
       try {
-        return { id: await sendUntil(client, outgoing, performance.now() + retryMs, signal) };
+        const { id, warning } = await sendUntil(client, outgoing, performance.now() + retryMs, signal);
+        return { id, ...(warning !== undefined && { warning }) };
       } catch (error) {
         signal?.throwIfAborted();
         throw error;

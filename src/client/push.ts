@@ -1,12 +1,12 @@
-import type { ChannelTest } from '#contract/channel.ts';
+import type { ChannelTest } from '#contract/channels/channel.ts';
 import type {
   PushDeviceAdd,
   PushDeviceAdded,
   PushLink,
   PushOwnDevice,
   PushSubscription,
-} from '#contract/push.ts';
-import { createCall, jsonOf, withTimeLimit } from './call.ts';
+} from '#contract/panels/push.ts';
+import { createCall, createRequest } from './call.ts';
 
 /** The calls of a push device. All throw an ApiError if the call fails. */
 export interface PushCalls {
@@ -20,20 +20,14 @@ export interface PushCalls {
 
 /** @param url where the server is, as in https://belfry.example.org. */
 export function createPushCalls(url: string, timeoutMs = 60_000): PushCalls {
-  const call = createCall({ url });
-  const post = (path: string, body: object) =>
-    withTimeLimit(timeoutMs, undefined, (signal) => call('POST', `/api/push/${path}`, { body, signal }));
-  const ask = async <T>(path: string, body: object) => jsonOf<T>(await post(path, body));
+  const request = createRequest(createCall({ url }), timeoutMs);
+  const post = <T>(path: string, body: object) => request<T>('POST', `/api/push/${path}`, { body });
   return {
-    link: (secret) => ask('link', { secret }),
-    add: (device) => ask('devices', device),
-    device: (secret) => ask('device', { secret }),
-    async renew(secret, subscription) {
-      await post('device/subscription', { secret, subscription });
-    },
-    test: (secret) => ask('device/test', { secret }),
-    async remove(secret) {
-      await post('device/remove', { secret });
-    },
+    link: (secret) => post('link', { secret }),
+    add: (device) => post('devices', device),
+    device: (secret) => post('device', { secret }),
+    renew: (secret, subscription) => post('device/subscription', { secret, subscription }),
+    test: (secret) => post('device/test', { secret }),
+    remove: (secret) => post('device/remove', { secret }),
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Receipts } from '#contract/panel.ts';
+import type { Receipts } from '#contract/panels/panel.ts';
 import { ApiError } from './api-error.ts';
 import { type Receipt, ReceiptOutbox } from './receipt-outbox.ts';
 

@@ -1,5 +1,5 @@
-import type { Receipts } from '#contract/panel.ts';
-import { ApiError } from './api-error.ts';
+import type { Receipts } from '#contract/panels/panel.ts';
+import { isTemporary } from './api-error.ts';
 import { backoffMs } from './backoff.ts';
 
 export type Receipt = Receipts[number];
@@ -66,13 +66,8 @@ export class ReceiptOutbox {
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
-      if (isRetryable(error)) this.#waiting.unshift(...batch);
+      // The server would refuse an invalid batch again.
+      if (isTemporary(error)) this.#waiting.unshift(...batch);
     }
   }
-}
-
-/** Whether a retry may succeed. The server would refuse an invalid batch again. */
-function isRetryable(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false;
-  return error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500;
 }

@@ -1,4 +1,5 @@
-import { ApiError } from './api-error.ts';
+import type { NotifyAccepted } from '#contract/history/notification.ts';
+import { isTemporary } from './api-error.ts';
 import { backoffMs, pause } from './backoff.ts';
 import type { Client, NotificationToSend } from './client.ts';
 
@@ -9,7 +10,7 @@ export interface Outgoing {
 }
 
 /**
- * Sends a notification and retries while the server is unavailable or busy, until the monotonic time `until`. Returns its id.
+ * Sends a notification and retries while the server is unavailable or busy, until the monotonic time `until`.
  *
  * @throws ApiError of the last attempt.
  */
@@ -18,12 +19,12 @@ export async function sendUntil(
   { notification, idempotencyKey }: Outgoing,
   until: number,
   signal?: AbortSignal,
-): Promise<string> {
+): Promise<NotifyAccepted> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return (await client.send(notification, { idempotencyKey, ...(signal && { signal }) })).id;
+      return await client.send(notification, { idempotencyKey, ...(signal && { signal }) });
     } catch (error) {
-      if (!isPassing(error) || signal?.aborted) throw error;
+      if (!isTemporary(error) || signal?.aborted) throw error;
       const askedMs = (error.retryAfterSeconds ?? 0) * 1_000;
       const waitMs = Math.max(askedMs, backoffMs(attempt, { baseMs: 250, capMs: 4_000 }));
       if (performance.now() + waitMs > until) throw error;
@@ -31,9 +32,4 @@ export async function sendUntil(
       if (signal?.aborted) throw error;
     }
   }
-}
-
-/** Whether a retry may succeed: there was no answer, or a temporary error. */
-export function isPassing(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }

@@ -1,13 +1,13 @@
 /** The file of `belfry export`, `diff` and `apply`: what a tenant is set up with, each thing known by its name. */
 import { type Static, Type } from 'typebox';
-import { ChannelCreate } from './channel.ts';
-import { LevelName, LevelPut } from './level.ts';
+import { ChannelCreate } from './channels/channel.ts';
+import { SavedSearchPut } from './history/search.ts';
+import { MappingName, MappingPut } from './integrations/mapping.ts';
 import { limits } from './limits.ts';
-import { MappingName, MappingPut } from './mapping.ts';
-import { PanelPatch } from './panel.ts';
-import { EscalationStep, RuleCreate, RuleThen } from './rule.ts';
+import { PanelPatch } from './panels/panel.ts';
+import { LevelName, LevelPut } from './routing/level.ts';
+import { EscalationStep, RuleCreate, RuleThen } from './routing/rule.ts';
 import { closed, component } from './schema.ts';
-import { SavedSearchPut } from './search.ts';
 
 const { name: panelName, ...panelFields } = PanelPatch.properties;
 

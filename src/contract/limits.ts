@@ -22,7 +22,22 @@ export const limits = {
   headerPairs: 100,
   nameChars: 100,
   rulesPerTenant: 20_000,
+  /** Of all rules of a tenant together, as they are stored. */
+  rulesBytesPerTenant: 16 * 1024 * 1024,
+  /** Of the earlier versions of a tenant's rules together; beyond it, the oldest are deleted. At least one whole earlier set fits. */
+  earlierRulesBytesPerTenant: 32 * 1024 * 1024,
+  /**
+   * The rules that match a notification, and the panels, tags and channels that they name. Once there are so many, no further rule is
+   * tried. The rule that reaches it takes part as a whole, so there may be 1,050 more: the most that one rule names.
+   */
+  namesPerNotification: 2_000,
+  /** Of a tenant's audit log; beyond it, the oldest entries are deleted before their year is over. */
+  auditBytesPerTenant: 256 * 1024 * 1024,
   panelsPerTenant: 20_000,
+  /** In force: neither revoked nor expired. Each panel has a token, and senders have theirs. As many ended ones are kept. */
+  tokensPerTenant: 30_000,
+  keysPerTenant: 1_000,
+  passkeysPerPerson: 25,
   channelsPerTenant: 50,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,
@@ -35,6 +50,9 @@ export const limits = {
   deliveryLogMs: 30 * 24 * 3_600_000,
   /** The most a panel is sent as its live set: the highest in rank, then the newest. */
   liveSet: 500,
+  /** Notifications of one tenant that stay on panels for longer than `stayingMs`. Beyond it, the oldest of the lowest rank leave. */
+  stayingPerTenant: 20_000,
+  stayingMs: 600_000,
   /** The most entries a panel is replayed; further behind, it gets a gap and the live set. */
   replayEntries: 10_000,
   historyPage: 200,

@@ -33,11 +33,17 @@ export const NullableInstant = nullable(Instant);
 /** Something else that an answer names. */
 export const NamedRef = closed({ id: Type.String(), name: Type.String() });
 /** Names that people give. */
-export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '\\S',
+  errorMessage: 'must have 1 to 100 characters, not white space alone',
+});
 const bucket = closed({
   perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
   burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
 });
 export const RateLimit = Type.Union([bucket, Type.Literal('off'), Type.Null()], {
+  errorMessage: 'must be {"perSecond": …, "burst": …}, "off" or null',
   description: "null: the server's own limit.",
 });

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
 import {
   addressKey,
+  addressSet,
   addressText,
   canonicalAddress,
   compareAddresses,
@@ -235,4 +236,34 @@ test('a set of ranges holds what any of them holds', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+describe('a set of addresses and blocks', () => {
+  test.each([
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['10.1.2.3/8', '10.9.9.9', true],
+    ['0.0.0.0/0', '203.0.113.9', true],
+    ['192.0.2.1', '192.0.2.1', true],
+    ['192.0.2.1', '192.0.2.2', false],
+    ['2001:db8::/32', '2001:db8:ffff::1', true],
+    ['2001:db8::/32', '2001:db9::1', false],
+    ['::1', '::1', true],
+    ['10.0.0.0/8', '2001:db8::1', false],
+    ['::ffff:10.0.0.1', '10.0.0.1', true],
+    ['::ffff:10.0.0.0/104', '10.9.9.9', true],
+    ['::ffff:10.0.0.0/104', '11.0.0.1', false],
+  ])('%s and %s: %s', (entry, address, holds) => {
+    expect(addressSet([entry])(address)).toBe(holds);
+  });
+
+  test('holds what any of its entries holds', () => {
+    const set = addressSet(['192.0.2.0/24', '2001:db8::/64', '198.51.100.7']);
+    expect(['192.0.2.9', '2001:db8::9', '198.51.100.7', '198.51.100.8'].map(set)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
 });

@@ -110,6 +110,18 @@ export function compileAddressSet(ranges: readonly AddressRange[]): (key: Addres
   };
 }
 
+/**
+ * As {@link compileAddressSet}, of addresses, CIDR blocks and ranges as text. A text that is no address is in none.
+ * @throws AppError `bad-request` for an entry that is none of them.
+ */
+export function addressSet(entries: readonly string[]): (address: string) => boolean {
+  const isWithin = compileAddressSet(entries.map(parseAddressRange));
+  return (address) => {
+    const key = findAddressKey(address);
+    return key !== undefined && isWithin(key);
+  };
+}
+
 const rangeError = (text: string, hint = 'write 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9, in v4 or v6') =>
   badRequest(`"${text}" is no address, CIDR block or range; ${hint}`);
 

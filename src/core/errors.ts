@@ -30,6 +30,14 @@ export const badRequest = (message: string) => new AppError('bad-request', messa
 export const badField = (path: string, message: string) =>
   new AppError('bad-request', `${path}: ${message}`, { place: { pointer: pointerOf(path) } });
 const pointerOf = (path: string) => path.replace(/^|\[|\./g, '/').replaceAll(']', '');
+/** The path of a JSON Pointer, as errors name a field: when.ip[0] of /when/ip/0. */
+export function pathOf(pointer: string): string {
+  const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return steps.reduce((path, step) => {
+    if (/^\d+$/.test(step)) return `${path}[${step}]`;
+    return path === '' ? step : `${path}.${step}`;
+  });
+}
 export const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 export const forbidden = () => new AppError('forbidden', 'forbidden');
 export const rateLimited = (retryAfterSeconds: number) =>

@@ -8,8 +8,8 @@
  * Without a store there is one node, and both kinds are exact.
  */
 import { hash } from 'node:crypto';
-import { RateLimiter, type RateState } from './rate-limit.ts';
-import type { Rate } from './tenants.ts';
+import { RateLimiter, type RateState } from './intake/rate-limit.ts';
+import type { Rate } from './tenants/tenants.ts';
 
 /** The buckets that all nodes share. */
 export interface LimitStore {

@@ -1,7 +1,7 @@
 /** How the nodes of one database learn of each other. */
-import type { Screen } from './directory.ts';
 import type { TenantId } from './ports.ts';
-import type { ConnectedPanel } from './stream/connection.ts';
+import type { ConnectedPanel } from './stream/hub.ts';
+import type { Screen } from './tenants/directory.ts';
 
 /** A node's view of a tenant: the head of its log as far as this node has read it, and the connected panels. */
 export interface NodePanels {

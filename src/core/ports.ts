@@ -87,11 +87,8 @@ export interface Acknowledgement extends Acknowledged {
   readonly route: Route;
 }
 
-/** Position and rank of a live notification. */
-export interface LivePosition {
-  readonly rank: number;
-  readonly position: number;
-}
+/** Of a live notification. */
+export type LivePosition = Pick<Notification, 'rank' | 'position'>;
 
 export interface LiveNotification extends Notification {
   /** How many later notifications a throttle suppressed and counted on this one. */
@@ -124,6 +121,8 @@ export type AppendOutcome =
        * takes over from that, unless it is of a higher level or in the place of a silent sender; its time is when it was received.
        */
       readonly entries: readonly Entry[];
+      /** True when it ends an alert and was also queued for the channels that had the alert, whether or not its own rules name them. */
+      readonly endsDelivered?: boolean;
     }
   | RepeatOutcome
   | {
@@ -139,10 +138,14 @@ export type RepeatOutcome =
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
 
-/** Asks that the notification be the one that a throttle shows for `perMs`. Fails if the throttle already shows another one. */
+/**
+ * Asks that the notification be the one that a throttle shows for `perMs`. Fails if the throttle already shows another one, except
+ * those in `insteadOf`.
+ */
 export interface ThrottleClaim {
   readonly name: string;
   readonly perMs: number;
+  readonly insteadOf: readonly string[];
 }
 
 export type ClearOutcome =
@@ -187,7 +190,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The formats in which a search returns records: see record-forms.ts. */
+/** The formats in which a search returns records: see `recordForms` in export.ts. */
 export interface RecordForms {
   readonly record: HistoryRecord;
   readonly lines: string;
@@ -267,6 +270,11 @@ export interface History {
     now: number,
     chars: number,
   ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly scanned: number }>;
+  /**
+   * Of the live notifications that stay until after `until`: the ids of those beyond the `limit` highest in rank, then newest, in
+   * that order; some thousands at most.
+   */
+  stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
   search<Form extends RecordForm = 'record'>(
@@ -287,10 +295,4 @@ export interface History {
   oldestRevision(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
-}
-
-/** Storage health for the readiness check. */
-export interface StorageHealth {
-  /** undefined if intake works, else a sentence that says why not. */
-  problem(): string | undefined;
 }

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
+import type { FastifyReply } from 'fastify';
 import { AppError } from '#core/errors.ts';
 import { nothingThere } from './errors.ts';
-import { makePublic } from './route-schemas.ts';
+import { makePublic } from './openapi/route-schemas.ts';
 import type { App, Services } from './services.ts';
 import { pagePolicy } from './web.ts';
 
 /** A page or a file of the documentation; a name that begins with a dot is neither. */
 const address = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
+/** Shown in a browser in place of a page that does not exist. */
+const notFoundPage = 'not-found.html';
 
 /** /docs: the documentation, as files that were built and compressed before. */
 export function docsRoutes(app: App, { settings }: Services): void {
@@ -30,28 +34,36 @@ export function docsRoutes(app: App, { settings }: Services): void {
     });
     const schema = { hide: true };
     scope.get('/docs', { schema }, (_request, reply) => reply.redirect('/docs/', 308));
-    scope.get<{ Params: { '*': string } }>('/docs/*', { schema }, ({ params }, reply) => {
+    scope.get<{ Params: { '*': string } }>('/docs/*', { schema }, async ({ params, headers }, reply) => {
       const file = fileOf(params['*']);
       if (!existsSync(join(root, 'start.html')))
         throw new AppError(
           'not-found',
           'the documentation is not built here: start with npm start, which builds it',
         );
-      if (file === undefined || !existsSync(join(root, file))) throw nothingThere();
+      if (file === undefined || file === notFoundPage || !existsSync(join(root, file))) {
+        if (!headers.accept?.includes('text/html')) throw nothingThere();
+        reply.code(404).type('text/html; charset=utf-8').header('vary', 'accept');
+        return asPage(reply)
+          .header('cache-control', 'no-cache')
+          .send(await readFile(join(root, notFoundPage)));
+      }
       // The name of an asset contains a hash of its content, so a name never changes its meaning.
       reply.header(
         'cache-control',
         file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       );
-      if (file.endsWith('.html'))
-        reply
-          .header('content-security-policy', pagePolicy)
-          .header('referrer-policy', 'no-referrer')
-          .header('cross-origin-opener-policy', 'same-origin');
+      if (file.endsWith('.html')) asPage(reply);
       return reply.sendFile(file);
     });
   });
 }
+
+const asPage = (reply: FastifyReply): FastifyReply =>
+  reply
+    .header('content-security-policy', pagePolicy)
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-opener-policy', 'same-origin');
 
 function fileOf(path: string): string | undefined {
   const page = path.replace(/\/$/, '') || 'start';

@@ -2,10 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
+import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
+import { invalidRequest } from './invalid-request.ts';
 
 /** Answers any error. Only the message of an AppError reaches the caller; a bug is logged with its stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -59,7 +60,7 @@ const lingerMs = 2_000;
  * Ends the connection once the rest of the body has arrived, or too much of it. If it were closed at once, it would be reset under a
  * client that is still sending, and the answer would be lost with it.
  */
-function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
+export function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   const end = response.end.bind(response) as () => ServerResponse;
   response.end = ((body?: unknown) => {
@@ -83,7 +84,8 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse): void 
 export const tooLarge = (limitBytes: number) =>
   new AppError('too-large', `the body is too large: at most ${sizeText(limitBytes)}`);
 
-export const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
+export const nothingThere = () =>
+  new AppError('not-found', 'there is nothing at this path; /docs/api/ lists all paths');
 
 const sizeText = (bytes: number) =>
   bytes % 1024 === 0
@@ -124,30 +126,6 @@ export function toAppError(error: unknown, bodyLimit?: number): AppError {
   return statusCode !== undefined && statusCode < 500
     ? new AppError('bad-request', error.message)
     : new AppError('internal', 'internal error');
-}
-
-type Problem = NonNullable<FastifyError['validation']>[number];
-
-/** "body.when.host must NOT have fewer than 1 items", with the allowed values where there is a choice. */
-function invalidRequest(context: string | undefined, problems: readonly Problem[]): AppError {
-  const problem = problems[0];
-  if (!problem) return new AppError('bad-request', 'the request is not valid');
-  const path = `${context === 'querystring' ? 'query' : (context ?? 'body')}${problem.instancePath.replaceAll('/', '.')}`;
-  const { allowedValues, additionalProperty } = problem.params as {
-    allowedValues?: unknown[];
-    additionalProperty?: string;
-  };
-  const detail = allowedValues
-    ? `: ${allowedValues.join(', ')}`
-    : additionalProperty
-      ? `: "${additionalProperty}"`
-      : '';
-  const message = `${path} ${problem.message ?? 'is not valid'}${detail}`;
-  return new AppError('bad-request', message, { place: placeOf(context, problem.instancePath) });
-}
-
-function placeOf(context: string | undefined, pointer: string): ErrorPlace {
-  return context === 'body' || context === undefined ? { pointer } : { parameter: pointer.slice(1) };
 }
 
 /** Answers errors before there is a request: of the parser, and time-outs before the head was complete. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 
@@ -16,4 +16,9 @@ export function findHeadProblem({ rawHeaders, headers, httpVersion }: IncomingMe
   if (headers.host === undefined && httpVersion === '1.1')
     return new AppError('bad-request', 'the Host header is required');
   return undefined;
+}
+
+/** Whether a body was announced. One that turns out to be empty may arrive as late as any other. */
+export function bodyFollows(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }

@@ -1,5 +1,5 @@
 import type { FastifySchema, RouteOptions } from 'fastify';
-import type { Policy } from '#core/access.ts';
+import type { Policy } from '#core/people/access.ts';
 import type { App } from './services.ts';
 
 export interface RouteEntry {

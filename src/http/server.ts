@@ -19,10 +19,10 @@ import { setUpRoutes } from './account/setup.ts';
 import { SignInLimits } from './account/sign-in-limits.ts';
 import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
-import { Authenticator } from './auth.ts';
+import { Authenticator } from './callers/auth.ts';
+import { limitConcurrency } from './callers/concurrency-limits.ts';
 import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
-import { limitConcurrency } from './concurrency-limits.ts';
 import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError, nothingThere } from './errors.ts';
 import { expectationRoutes } from './history/expectations.ts';
@@ -37,14 +37,13 @@ import { ListenerIntake } from './intake/listener-intake.ts';
 import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
-import { lazyCompilers } from './lazy-compilers.ts';
-import { openApiRoutes } from './openapi-routes.ts';
+import { parseJsonBodies } from './json-body.ts';
+import { lazyCompilers } from './openapi/lazy-compilers.ts';
+import { openApiRoutes } from './openapi/openapi-routes.ts';
 import { healthRoutes } from './operator/health.ts';
 import { metricsRoutes } from './operator/metrics.ts';
-import { commandRoutes } from './panels/commands.ts';
 import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
-import { showingRoutes } from './panels/showing.ts';
 import { streamRoutes } from './panels/stream.ts';
 import { findHeadProblem } from './request-head.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
@@ -107,7 +106,9 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     done(findHeadProblem(request.raw) ?? (request.is404 ? notFoundError(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
+  app.addHook('preValidation', authenticator.checkAgain);
   limitConcurrency(app, services.metrics);
+  parseJsonBodies(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(notFoundError(request, reply), request, reply));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
@@ -121,8 +122,6 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   for (const routesOf of [
     panelRoutes,
     pairingRoutes,
-    commandRoutes,
-    showingRoutes,
     channelRoutes,
     pushRoutes,
     ruleRoutes,
@@ -196,7 +195,7 @@ function createApp(logger: FastifyBaseLogger): App {
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     schemaController: { compilersFactory: lazyCompilers },
   }) as unknown as App;
-  // Node silently drops headers beyond about a thousand, even Authorization: keep all, and let refuseHead refuse many.
+  // Node silently drops headers beyond about a thousand, even Authorization: keep all, and let findHeadProblem refuse many.
   app.server.maxHeadersCount = 0;
   // A client that closes its side for writing (`nc -N`) still gets its answer. Streams end then: see openSse.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;

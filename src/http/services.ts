@@ -1,5 +1,4 @@
 /** The services that routes use, and the properties that hooks add to a request. */
-
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -8,29 +7,30 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import type { Policy, Principal } from '#core/access.ts';
-import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
 import type { Schedule } from '#core/attention/schedule.ts';
 import type { Bus } from '#core/bus.ts';
-import type { ChannelService, DeliveryQueue } from '#core/channels.ts';
-import type { Directory } from '#core/directory.ts';
-import type { Intake } from '#core/intake.ts';
+import type { ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
+import type { ReceiptStore } from '#core/history/receipts.ts';
+import type { Statistics } from '#core/history/statistics.ts';
+import type { Intake } from '#core/intake/intake.ts';
+import type { MappingReader } from '#core/intake/mappings.ts';
+import type { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
 import type { Limits } from '#core/limits.ts';
-import type { MappingReader } from '#core/mappings.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { History, StorageHealth } from '#core/ports.ts';
-import type { Presence } from '#core/presence.ts';
-import type { ReceiptStore } from '#core/receipts.ts';
+import type { Policy, Principal } from '#core/people/access.ts';
+import type { AccountStore, SignedInPerson } from '#core/people/accounts.ts';
+import type { InitialSetup } from '#core/people/secrets.ts';
+import type { OwnAccount, SignIn } from '#core/people/sign-in.ts';
+import type { UsageRecorder } from '#core/people/usage-recorder.ts';
+import type { History } from '#core/ports.ts';
 import type { Explainer } from '#core/routing/explain.ts';
-import type { InitialSetup } from '#core/secrets.ts';
-import type { OwnAccount, SignIn } from '#core/sign-in.ts';
-import type { Statistics } from '#core/statistics.ts';
+import type { Presence } from '#core/stream/presence.ts';
 import type { TenantStreams } from '#core/stream/tenant-streams.ts';
-import type { Tenancy } from '#core/tenancy.ts';
-import type { Rate } from '#core/tenants.ts';
+import type { Directory } from '#core/tenants/directory.ts';
+import type { Tenancy } from '#core/tenants/tenancy.ts';
+import type { TenantBounds } from '#core/tenants/tenant-bounds.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import type { Tracer } from '#core/tracing.ts';
-import type { UsageRecorder } from '#core/usage-recorder.ts';
-import type { WebhookSignatures } from '#core/webhook-signatures.ts';
 
 export interface Services {
   readonly directory: Directory;
@@ -56,7 +56,9 @@ export interface Services {
   readonly accounts: AccountStore;
   readonly signIn: SignIn & OwnAccount;
   readonly setUp: InitialSetup;
-  readonly storage: StorageHealth & {
+  readonly storage: {
+    /** Why intake does not work, as a sentence; undefined if it works. */
+    problem(): string | undefined;
     queueDepth(): number;
     /** On PostgreSQL: how far this node's clock is ahead of the database's. */
     readonly clockAheadMs?: () => number;
@@ -73,6 +75,8 @@ export interface Services {
 export interface HttpSettings {
   readonly rateToken: Rate | 'off';
   readonly rateTenant: Rate | 'off';
+  /** The operator's upper bounds on the settings of tenants, and on how many tenants owners may create. */
+  readonly bounds: TenantBounds & { readonly tenants: number | 'off' };
   /** Failed authentications of one source address. */
   readonly rateAuth: Rate | 'off';
   /** Requests of one credential or session, other than notifications. */
@@ -98,7 +102,17 @@ export type App = FastifyInstance<
 >;
 
 /** Requests that take much time or memory. */
-export type ExpensiveKind = 'search' | 'count' | 'explain' | 'replay' | 'export' | 'channel test';
+export type ExpensiveKind =
+  | 'search'
+  | 'count'
+  | 'explain'
+  | 'rule order'
+  | 'replay'
+  | 'export'
+  | 'channel test'
+  | 'panel stream'
+  | 'history stream'
+  | 'list';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

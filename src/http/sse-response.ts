@@ -14,7 +14,6 @@ const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
 };
 
 /** Answers HEAD with the headers of a stream, without opening one. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Tracer } from '#core/tracing.ts';
 import type { App } from './services.ts';
 
-/** Streams stay open for hours; a span of their own says how long opening them took. */
+/** Streams stay open for hours, so a separate span measures how long opening a stream took. */
 const isStream = (url: string) => /\/(?:events|stream)$/.test(url);
 
 interface TracedRequest {

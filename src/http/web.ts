@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { AppError } from '#core/errors.ts';
 import { answerError, nothingThere } from './errors.ts';
-import { makePublic } from './route-schemas.ts';
+import { makePublic } from './openapi/route-schemas.ts';
 import type { App, Services } from './services.ts';
 
 /**

@@ -45,7 +45,7 @@ describe("Alertmanager's webhook", () => {
         title: 'Disk almost full',
         message: '/var is at 97 %',
         level: 'critical',
-        ttl: null,
+        ttl: 0,
         ip: null,
         host: 'db-01',
         key: 'alertmanager:8a7b1c2d3e4f5061',
@@ -62,6 +62,16 @@ describe("Alertmanager's webhook", () => {
         url: null,
       },
     ]);
+  });
+
+  it('stays on panels until its resolve, unless it is only an info', () => {
+    const ttls = (query: string) =>
+      ['warning', 'info', 'ticket'].map((severity) => {
+        const alert = { ...firing, labels: { ...firing.labels, severity } };
+        return read(alertmanager, of(alert), { query })[0]?.ttl;
+      });
+    expect(ttls('')).toEqual([0, null, 0]);
+    expect(ttls('level=warning:info,info:low')).toEqual([null, 0, 0]);
   });
 
   it('gives an alert and its resolve one key, also where it sends no fingerprint', () => {
@@ -165,4 +175,12 @@ describe("Grafana's webhook", () => {
       [firing.generatorURL, 'grafana:8a7b1c2d3e4f5061'],
     ]);
   });
+});
+
+it('an alert of Grafana about missing data names its rule instead of the summary, which is not known to be true', () => {
+  const labels = { alertname: 'DatasourceNoData', rulename: 'CPU' };
+  const alert = { status: 'firing', labels, annotations: { summary: 'CPU above 90 %' } };
+  expect(read(grafana, { alerts: [alert] })[0]?.title).toBe('DatasourceNoData: CPU');
+  const other = { ...alert, labels: { ...labels, alertname: 'CPU' } };
+  expect(read(grafana, { alerts: [other] })[0]?.title).toBe('CPU above 90 %');
 });

@@ -24,6 +24,8 @@ const mostLabels = 1_000;
 interface Source {
   readonly name: string;
   readonly linkOf: (alert: JsonObject) => unknown;
+  /** A better title than the alert's own summary. */
+  readonly titleOf?: (labels: JsonObject) => string | undefined;
 }
 
 /** One item for each alert of a group, and one that counts the alerts that the sender left out. */
@@ -48,12 +50,13 @@ export function readAlerts(group: JsonObject, source: Source): Item[] {
   ];
 }
 
-function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source): Item {
+function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }: Source): Item {
   const labels = labelsAt(alert.labels, `${pointer}/labels`);
   const annotations = optionalObject(alert.annotations, `${pointer}/annotations`);
   const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';
   const severity = isResolved ? 'resolved' : wordOf(textOf(labels.severity) ?? 'firing');
-  const title = textOf(annotations.summary, annotations.title, labels.alertname) ?? 'Alert';
+  const title =
+    textOf(titleOf?.(labels), annotations.summary, annotations.title, labels.alertname) ?? 'Alert';
   const startsAt = textOf(alert.startsAt);
   const fingerprint = textOf(alert.fingerprint) ?? fingerprintOf(labels);
   return {
@@ -63,6 +66,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
+    isFiring: !isResolved,
     url: textOf(linkOf(alert)),
     identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),
   };

@@ -1,3 +1,4 @@
+import { isPlainObject } from '#contract/plain-object.ts';
 import type { Format, Item, Payload } from './format.ts';
 import { type JsonObject, linesOf, objectAt, objectsAt, requiredText, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
@@ -36,8 +37,7 @@ function itemOf(event: JsonObject, pointer: string): Item {
   const type = requiredText(event.type, `${pointer}/type`);
   const id = requiredText(event.id, `${pointer}/id`);
   const source = requiredText(event.source, `${pointer}/source`);
-  const isObject = typeof event.data === 'object' && event.data !== null && !Array.isArray(event.data);
-  const data = isObject ? (event.data as JsonObject) : {};
+  const data = isPlainObject(event.data) ? event.data : {};
   const severity = wordOf(textOf(event.severity, event.severitytext, data.severity, data.level) ?? 'event');
   const subject = textOf(event.subject);
   return {

@@ -1,5 +1,5 @@
 /** The mapping of a tenant as a format. */
-import type { MappingPut } from '#contract/mapping.ts';
+import type { MappingPut } from '#contract/integrations/mapping.ts';
 import { badField } from '#core/errors.ts';
 import type { Format, Item } from './format.ts';
 import { objectsAt, textOf } from './payload-values.ts';
@@ -32,13 +32,15 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
   const read = (subject: Subject): Item => {
     const text = (name: FieldName) => textOf(templates.get(name)?.(subject));
     const severity = wordOf(text('level') ?? 'info');
+    const key = text('key');
     return {
       title: text('title'),
       message: text('message'),
       severity,
       level: levelOfWord.get(severity) ?? levelOfWord.get('*') ?? usualLevel(severity, 'info'),
       source: text('host'),
-      key: text('key'),
+      key,
+      isFiring: key !== undefined,
       url: text('url'),
       identity: text('identity'),
     };

@@ -3,8 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
-import type { RetryKey } from '#core/idempotency.ts';
-import { type CheckedFields, checkFields } from '#core/notification.ts';
+import type { RetryKey } from '#core/intake/idempotency.ts';
+import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
 import type { LevelMap } from './severity.ts';
 
 /** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
@@ -19,6 +19,11 @@ export interface Item {
   /** What it is about: a host name, an address, either with a port, or a URL. */
   readonly source?: string | undefined;
   readonly key?: string | undefined;
+  /**
+   * It goes on until an item with the same key ends it. Panels show it until then, unless its level is `info` or `success`: those
+   * have the time of their level.
+   */
+  readonly isFiring?: boolean;
   /** Dropped unless it is an http or https link. */
   readonly url?: string | undefined;
   /** Unique for each event. An item with the same identity is a repeat; an item without one is always new. */
@@ -26,7 +31,7 @@ export interface Item {
 }
 
 export interface Payload {
-  /** The value of a JSON body, a form as an object of texts, or a plain text; undefined without a body. */
+  /** The value of a JSON body, a form as an object of texts, a plain text, or the bytes of a file; undefined without a body. */
   readonly body: unknown;
   /** @throws AppError `bad-request` when it is given twice or cannot be read. */
   readonly header: (name: string) => string | undefined;
@@ -60,8 +65,8 @@ export interface Format {
   /** Runs before `read`. @throws AppError when the payload is not genuine. */
   readonly verify?: (payload: Payload, outside: Outside) => Promise<void>;
   /**
-   * Set when the body may be a text of any content type: always, or where it is no JSON (`otherwise`). Not given: it is JSON,
-   * a form or plain text.
+   * Set when the body may be a text of any content type: always, then a file too, or where it is no JSON (`otherwise`). Not
+   * given: it is JSON, a form or plain text.
    */
   readonly takesAnyText?: 'always' | 'otherwise';
   /**
@@ -77,10 +82,12 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
   const message = cut(item.message ?? '', limits.messageChars);
   const title = cut(oneLine(item.title ?? ''), limits.titleChars) || cut(oneLine(message), limits.titleChars);
   if (title === '') throw badRequest('the payload holds neither a title nor a message');
+  const level = words.get(item.severity) ?? others ?? item.level;
   return checkFields({
     title,
     message: message.trim() === '' ? title : message,
-    level: words.get(item.severity) ?? others ?? item.level,
+    level,
+    ttl: item.isFiring && level !== 'info' && level !== 'success' ? 0 : undefined,
     key: item.key === undefined ? undefined : keyOf(item.key),
     url: linkOf(item.url),
     ...sourceOf(item.source),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryKeys } from '#test/support/integration.ts';
+import { read, retryKeys } from '#test/support/integration.ts';
 import { github } from './github.ts';
 
 it('a signed body that is sent again with another delivery is a repeat', () => {
@@ -16,4 +16,44 @@ it('a signed body that is sent again with another delivery is a repeat', () => {
   expect(keys('1', 'sha256=a')).toEqual(keys('2', 'sha256=a'));
   expect(keys('1', 'sha256=a')).not.toEqual(keys('1', 'sha256=b'));
   expect(keys('1')).not.toEqual(keys('2'));
+});
+
+it('runs of two workflows of one branch are two, also those of Gitea, whose runs do not name them', () => {
+  const headers = { 'X-GitHub-Event': 'workflow_run' };
+  const run = { conclusion: 'failure', head_branch: 'main', display_title: 'Fix' };
+  const repository = { full_name: 'a/b' };
+  const of = (body: object) => read(github, { workflow_run: run, repository, ...body }, { headers })[0];
+  expect(of({ workflow_run: { ...run, name: 'CI', workflow_id: 3 } })).toMatchObject({
+    title: 'a/b: CI failure on main',
+    key: 'github:a/b:3:main',
+  });
+  expect(of({ workflow: { id: 'ci.yml', name: 'CI' } })).toMatchObject({
+    title: 'a/b: CI failure on main',
+    key: 'github:a/b:ci.yml:main',
+  });
+  expect(of({ workflow_run: { ...run, path: 'lint.yml@refs/heads/main' } })?.key).toContain('lint.yml');
+});
+
+it('runs of Forgejo, which has names of its own for them, replace each other', () => {
+  const run = {
+    title: 'Fix',
+    workflow_id: 'ci.yml',
+    prettyref: 'main',
+    status: 'failure',
+    html_url: 'https://code.example.org/a/b/actions/runs/7',
+    repository: { full_name: 'a/b' },
+  };
+  const of = (event: string, status: string) =>
+    read(github, { action: status, run: { ...run, status } }, { headers: { 'X-GitHub-Event': event } })[0];
+  expect(of('action_run_failure', 'failure')).toMatchObject({
+    title: 'a/b: ci.yml failure on main',
+    message: 'Fix',
+    level: 'error',
+    key: 'github:a/b:ci.yml:main',
+    url: run.html_url,
+  });
+  expect(of('action_run_recover', 'success')).toMatchObject({
+    level: 'success',
+    key: 'github:a/b:ci.yml:main',
+  });
 });

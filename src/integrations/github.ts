@@ -43,7 +43,11 @@ function itemOf(event: string, payload: JsonObject): Item | undefined {
     case 'push':
       return pushOf(name, payload);
     case 'workflow_run':
-      return runOf(name, objectAt(payload.workflow_run, '/workflow_run'));
+      return runOf(name, payload);
+    case 'action_run_failure':
+    case 'action_run_recover':
+    case 'action_run_success':
+      return runOfForgejo(name, payload);
     case 'deployment_status':
       return deploymentOf(name, payload);
     case 'issues':
@@ -77,20 +81,37 @@ function pushOf(name: string, payload: JsonObject): Item | undefined {
   };
 }
 
-/** A run of one workflow and branch replaces the one before. */
-function runOf(name: string, run: JsonObject): Item | undefined {
+/** A run of one workflow and branch replaces the one before. Runs of Gitea have neither the name nor the id of their workflow. */
+function runOf(name: string, payload: JsonObject): Item | undefined {
+  const run = objectAt(payload.workflow_run, '/workflow_run');
+  const of = optionalObject(payload.workflow, '/workflow');
   const severity = textOf(run.conclusion) ?? '';
   const level = levelOfConclusion.get(severity);
   if (level === undefined) return undefined;
-  const [workflow, branch] = [textOf(run.name) ?? 'workflow', textOf(run.head_branch) ?? ''];
+  const workflow = textOf(run.name, of.name, run.path) ?? 'workflow';
+  const branch = textOf(run.head_branch) ?? '';
   return {
     title: `${name}: ${workflow} ${severity} on ${branch}`,
     message: textOf(run.display_title),
     severity,
     level,
-    key: `github:${name}:${textOf(run.workflow_id) ?? workflow}:${branch}`,
+    key: `github:${name}:${textOf(run.workflow_id, of.id) ?? workflow}:${branch}`,
     url: textOf(run.html_url),
   };
+}
+
+/** Forgejo has events and names of its own for what GitHub calls `workflow_run`. */
+function runOfForgejo(name: string, payload: JsonObject): Item | undefined {
+  const { status, workflow_id, prettyref, title, html_url, repository } = objectAt(payload.run, '/run');
+  return runOf(textOf(optionalObject(repository, '/run/repository').full_name) ?? name, {
+    workflow_run: {
+      conclusion: status,
+      name: workflow_id,
+      head_branch: prettyref,
+      display_title: title,
+      html_url,
+    },
+  });
 }
 
 function deploymentOf(name: string, payload: JsonObject): Item | undefined {

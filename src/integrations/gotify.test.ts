@@ -21,6 +21,13 @@ it('a message has title, text, priority and link', () => {
   ]);
 });
 
+it('a text that is one block of code, as Proxmox sends it, has no marks of Markdown', () => {
+  const message = '```\nVMID  Name  Status\n100   web   err\n```';
+  expect(read(gotify, { message, priority: 9 })[0]?.message).toBe('VMID  Name  Status\n100   web   err');
+  for (const text of ['```', '```\n```', 'a ```\nb\n```'])
+    expect(read(gotify, { message: text })[0]?.message).toBe(text);
+});
+
 it.each([
   [undefined, 'info'],
   [0, 'info'],

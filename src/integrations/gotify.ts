@@ -10,7 +10,7 @@ export const gotify: Format = {
     return [
       {
         title: textOf(message.title) ?? 'Gotify',
-        message: requiredText(message.message, '/message'),
+        message: withoutFence(requiredText(message.message, '/message')),
         severity: String(priority),
         level: priority >= 8 ? 'error' : priority >= 4 ? 'warning' : 'info',
         url: clickOf(message.extras),
@@ -19,6 +19,9 @@ export const gotify: Format = {
   },
   answer,
 };
+
+/** Proxmox makes the whole text a block of code in Markdown. */
+const withoutFence = (text: string) => /^```\n(.*)\n```$/s.exec(text)?.[1] ?? text;
 
 /** Gotify's own scale: 0 to 3 low, 4 to 7 medium, from 8 on high. */
 function priorityOf({ priority }: JsonObject): number {

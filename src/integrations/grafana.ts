@@ -1,6 +1,6 @@
 import { readAlerts } from './alertmanager.ts';
 import type { Format } from './format.ts';
-import { objectAt } from './payload-values.ts';
+import { type JsonObject, objectAt, textOf } from './payload-values.ts';
 
 /**
  * The webhook contact point of Grafana Alerting, which is Alertmanager's with links to the panel:
@@ -11,5 +11,14 @@ export const grafana: Format = {
     readAlerts(objectAt(body), {
       name: 'grafana',
       linkOf: ({ panelURL, dashboardURL, generatorURL }) => panelURL || dashboardURL || generatorURL,
+      titleOf: withoutData,
     }),
 };
+
+/** A title for alerts about a rule without data. The rule's own summary would claim what has not been measured. */
+function withoutData({ alertname, rulename }: JsonObject): string | undefined {
+  const rule = textOf(rulename);
+  return rule && /^Datasource(?:NoData|Error)$/.test(textOf(alertname) ?? '')
+    ? `${alertname}: ${rule}`
+    : undefined;
+}

@@ -6,6 +6,15 @@ it.each(['up', 'grace', 'started'])('a check that is %s is up', (status) => {
   expect(read(healthchecks, { name: 'n', status })[0]).toMatchObject({ title: 'n is up', level: 'success' });
 });
 
+it.each(['paused', 'new'])('a check that is %s is an info that replaces its alert', (status) => {
+  const check = { name: 'n', uuid: 'u' };
+  expect(read(healthchecks, { ...check, status })[0]).toMatchObject({
+    title: `n is ${status}`,
+    level: 'info',
+    key: read(healthchecks, { ...check, status: 'down' })[0]?.key,
+  });
+});
+
 it('a check without a name has its slug, or is a check', () => {
   const title = (check: object) => read(healthchecks, { status: 'down', ...check })[0]?.title;
   expect([title({ name: '', slug: 'backup' }), title({})]).toEqual(['backup is down', 'Check is down']);

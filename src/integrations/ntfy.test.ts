@@ -110,3 +110,11 @@ it.each(['u=1, i', 'u=3', 'u=1,i'])('the header Priority of HTTP is no priority 
   const at = (query: string) => read(ntfy, 'm', { headers: { Priority: value }, params, query })[0]?.level;
   expect([at(''), at('priority=5')]).toEqual(['info', 'error']);
 });
+
+it('shows the tags of widespread senders as emoji', () => {
+  const title = (tags: string[]) => read(ntfyJson, { topic: 't', message: 'm', title: 'Shop', tags })[0];
+  expect(title(['red_circle', 'production'])).toMatchObject({
+    title: '🔴 Shop',
+    message: 'm\n\nTags: production',
+  });
+});

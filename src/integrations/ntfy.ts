@@ -25,7 +25,7 @@ const priorities = [
   { severity: 'max', level: 'error' },
 ] as const;
 
-/** The tags that ntfy's own documentation shows as emoji. */
+/** The tags that ntfy's own documentation shows as emoji, and those of widespread senders. */
 const emoji: Readonly<Record<string, string>> = {
   '+1': '👍️',
   '-1': '👎️',
@@ -43,6 +43,14 @@ const emoji: Readonly<Record<string, string>> = {
   no_entry_sign: '🚫',
   cd: '💿',
   computer: '💻',
+  red_circle: '🔴',
+  orange_circle: '🟠',
+  yellow_circle: '🟡',
+  green_circle: '🟢',
+  fire: '🔥',
+  bell: '🔔',
+  information_source: 'ℹ️',
+  test_tube: '🧪',
 };
 
 interface Publication {
@@ -53,6 +61,8 @@ interface Publication {
   readonly tags: readonly string[];
   readonly click: string | undefined;
   readonly attach: string | undefined;
+  /** The name of a file that came as the body. */
+  readonly file?: string | undefined;
   readonly sequence: string | undefined;
   readonly delay: string | undefined;
 }
@@ -68,14 +78,26 @@ function fromRequest({ body, header, query, params }: Payload): Publication {
   };
   const read = (...names: readonly string[]) =>
     names.map((name) => headerOf(name) ?? textOf(lowered.get(name))).find((text) => text !== undefined);
+  const message = read('x-message', 'message', 'm')?.replaceAll('\\n', '\n');
+  const title = read('x-title', 'title', 't');
+  const attach = read('x-attach', 'attach', 'a');
+  const name = read('x-filename', 'filename', 'file', 'f');
+  const isText = typeof body === 'string';
+  // The name of a link is that of its file, and the body is the message.
+  const isFile = body !== undefined && (!isText || (name !== undefined && attach === undefined));
+  if (!isText && isFile && (message ?? title ?? name) === undefined)
+    throw badRequest(
+      'the body is neither UTF-8 nor a file: a file needs the header Filename, Message or Title',
+    );
   return {
     topic: topicOf(params.topic),
-    message: textOf(body) ?? read('x-message', 'message', 'm')?.replaceAll('\\n', '\n'),
-    title: read('x-title', 'title', 't'),
+    message: isFile ? message : (textOf(body) ?? message),
+    title,
+    file: isFile ? (name ?? 'the file') : undefined,
     priority: read('x-priority', 'priority', 'prio', 'p'),
     tags: read('x-tags', 'tags', 'tag', 'ta')?.split(',') ?? [],
     click: read('x-click', 'click'),
-    attach: read('x-attach', 'attach', 'a'),
+    attach,
     sequence: read('x-sequence-id', 'sequence-id', 'sid'),
     delay: read('x-delay', 'delay', 'x-at', 'at', 'x-in', 'in'),
   };
@@ -108,6 +130,7 @@ function itemOf({
   tags,
   click,
   attach,
+  file,
   sequence,
   delay,
 }: Publication): Item {
@@ -118,14 +141,15 @@ function itemOf({
   return {
     title: [...signs, title ?? topic].join(' '),
     message: paragraphs([
-      message ?? 'triggered',
+      message ?? (file ? undefined : 'triggered'),
+      file && `(${file.slice(0, 100)} was not kept)`,
       attach,
       words.length > 0 ? `Tags: ${words.join(', ')}` : undefined,
     ]),
     ...priorityOf(priority),
     source: topic,
     key: sequence && `ntfy:${topic}:${sequence}`,
-    url: click ?? attach,
+    url: [click, attach].find((link) => /^https?:/i.test(link ?? '')),
   };
 }
 

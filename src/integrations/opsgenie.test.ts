@@ -20,7 +20,7 @@ it('an alert and its close have one key', () => {
       title: 'An example alert message',
       message: 'Every alert needs a description\n\nkey1: value1\nkey2: value2',
       level: 'critical',
-      ttl: null,
+      ttl: 0,
       ip: null,
       host: 'db-01',
       key: `opsgenie:${alert.alias}`,

@@ -11,13 +11,15 @@ import {
 import { usualLevel, wordOf } from './severity.ts';
 
 /**
- * Opsgenie's Alert API: alerts that are created, and closed by their alias. Other calls are refused.
- * https://docs.opsgenie.com/docs/alert-api
+ * Opsgenie's Alert API: alerts that are created, and closed or deleted by their alias. Changes are not stored: Alertmanager creates
+ * the alert again before it changes its texts. https://docs.opsgenie.com/docs/alert-api
  */
 export const opsgenie: Format = {
-  read: (payload) => [
-    payload.params.alias === undefined ? created(payload) : closed(payload, payload.params.alias),
-  ],
+  read(payload) {
+    const { alias, changed } = payload.params;
+    if (changed !== undefined) return [];
+    return [alias === undefined ? created(payload) : closed(payload, alias)];
+  },
   answer: ([stored]) => ({
     status: 202,
     body: { result: 'Request will be processed', took: 0, requestId: stored?.id ?? '' },
@@ -36,6 +38,7 @@ function created({ body }: Payload): Item {
     level: usualLevel(severity, 'warning'),
     source: textOf(alert.entity),
     key: alias && `opsgenie:${alias}`,
+    isFiring: alias !== undefined,
   };
 }
 

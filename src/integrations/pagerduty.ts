@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { isPlainObject } from '#contract/plain-object.ts';
 import type { Format, Item } from './format.ts';
 import {
   choiceAt,
@@ -42,18 +43,18 @@ function itemOf(event: JsonObject, isResolve: boolean): Item {
     : requiredText(payload.summary, '/payload/summary');
   const severity = isResolve ? 'resolved' : wordOf(requiredText(payload.severity, '/payload/severity'));
   const details = payload.custom_details;
-  const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
   const links: unknown[] = Array.isArray(event.links) ? event.links : [];
   const [link] = links as (JsonObject | null | undefined)[];
   const time = textOf(payload.timestamp);
   const key = given ?? madeKey(time && [title, textOf(payload.source), time]);
   return {
     title,
-    message: isObject ? linesOf(details as JsonObject) : textOf(details),
+    message: isPlainObject(details) ? linesOf(details) : textOf(details),
     severity,
     level: usualLevel(severity, 'error'),
     source: textOf(payload.source),
     key: keyPrefix + key,
+    isFiring: !isResolve,
     url: textOf(link?.href, event.client_url),
     identity: time && JSON.stringify([key, title, time, isResolve]),
   };

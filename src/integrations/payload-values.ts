@@ -1,4 +1,5 @@
 /** Reads values of an unvalidated payload. */
+import { isPlainObject } from '#contract/plain-object.ts';
 import { AppError } from '#core/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,13 +19,9 @@ const nameOf = (pointer: string) =>
     .replace(/\/(\d+)/g, '[$1]')
     .replaceAll('/', '.');
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** `pointer`: its place in the body, empty for the body itself. @throws AppError `bad-request` when it is no object. */
 export function objectAt(value: unknown, pointer = ''): JsonObject {
-  if (isObject(value)) return value;
+  if (isPlainObject(value)) return value;
   throw invalid(pointer, 'a JSON object');
 }
 

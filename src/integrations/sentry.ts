@@ -50,6 +50,7 @@ function metricAlert(data: JsonObject, action: string): Item {
     severity,
     level: usualLevel(severity, 'error'),
     key: `sentry:metric:${textOf(alert.id, alert.identifier) ?? ''}`,
+    isFiring: severity !== 'resolved',
     url: textOf(data.web_url),
     identity: JSON.stringify(
       [alert.id, action, alert.date_detected, alert.date_closed].map((each) => textOf(each)),

@@ -21,3 +21,25 @@ it('the text is shown only without blocks, because it is their fallback', () => 
   expect(read(slack, { text: 'Deployed shop 1.4.2', blocks: [] })[0]?.message).toBe('Deployed shop 1.4.2');
   expect(read(slack, { text: 'shown', blocks: [{ type: 'divider' }] })[0]?.message).toBe('shown');
 });
+
+it.each([
+  ['#D63232', 'error'],
+  ['e01e5a', 'error'],
+  ['#E97659', 'error'],
+  ['#FFA500', 'warning'],
+  ['#ffff00', 'warning'],
+  ['#36a64f', 'success'],
+  ['#2EB886', 'success'],
+  ['#439FE0', 'info'],
+  ['#9b59b6', 'info'],
+  ['#cccccc', 'info'],
+  ['#fff', 'info'],
+  ['good', 'success'],
+])('the colour %s is %s', (color, level) => {
+  expect(read(slack, { attachments: [{ color, text: 'a' }] })[0]?.level).toBe(level);
+});
+
+it('the level of a colour can be mapped', () => {
+  const query = 'level=%23439fe0:error';
+  expect(read(slack, { attachments: [{ color: '#439FE0', text: 'a' }] }, { query })[0]?.level).toBe('error');
+});

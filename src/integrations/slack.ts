@@ -2,12 +2,18 @@ import { badRequest } from '#core/errors.ts';
 import type { Format } from './format.ts';
 import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from './payload-values.ts';
 
-/** By the colours that Slack has names for. */
-const levelOfColor: ReadonlyMap<string, string> = new Map([
-  ['good', 'success'],
-  ['warning', 'warning'],
-  ['danger', 'error'],
-]);
+/** Slack has names for some colours; most senders write others, such as `#d63232`. */
+function levelOfColor(color: string): string {
+  if (color === 'good') return 'success';
+  if (color === 'warning') return 'warning';
+  if (color === 'danger') return 'error';
+  const [, red, green, blue] = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/.exec(color) ?? [];
+  if (!red || !green || !blue) return 'info';
+  const [r, g, b] = [red, green, blue].map((part) => Number.parseInt(part, 16)) as [number, number, number];
+  if (b >= Math.max(r, g) || Math.max(r, g) - Math.min(r, g, b) < 64) return 'info';
+  if (g > r) return 'success';
+  return g - b > (r - b) / 2.5 ? 'warning' : 'error';
+}
 
 /** Incoming webhooks of Slack, as JSON or as the field `payload` of a form: https://api.slack.com/messaging/webhooks */
 export const slack: Format = {
@@ -33,7 +39,7 @@ export const slack: Format = {
         title: title === undefined ? undefined : plainText(title),
         message: plain,
         severity,
-        level: levelOfColor.get(severity) ?? 'info',
+        level: levelOfColor(severity),
         url: textOf(first?.title_link),
       },
     ];

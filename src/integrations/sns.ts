@@ -152,6 +152,7 @@ function itemOfAlarm(alarm: JsonObject): Item {
     severity,
     level: levelOfState.get(severity) ?? 'error',
     key: `sns:${arn}`,
+    isFiring: severity !== 'ok',
     url:
       region === ''
         ? undefined

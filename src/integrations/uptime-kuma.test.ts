@@ -39,7 +39,13 @@ it('a monitor that goes down and comes up again has one key', () => {
     key: 'uptime-kuma:3:Shop',
   };
   expect(read(uptimeKuma, down)).toEqual([
-    { ...common, title: 'Shop is down', message: 'connect ECONNREFUSED 10.0.0.5:443', level: 'error' },
+    {
+      ...common,
+      title: 'Shop is down',
+      message: 'connect ECONNREFUSED 10.0.0.5:443',
+      level: 'error',
+      ttl: 0,
+    },
   ]);
   expect(read(uptimeKuma, up)).toEqual([
     { ...common, title: 'Shop is up', message: '200 - OK', level: 'success' },
@@ -61,6 +67,13 @@ it('a test of the connection, and whatever is no heartbeat, is its sentence', ()
     level: 'info',
   });
   expect(retryKeys(uptimeKuma, test)).toEqual([null]);
+});
+
+it('a certificate or a domain that will expire is a warning', () => {
+  const msg = '[Shop][https://shop.example.org] server certificate shop.example.org will expire in 7 days';
+  const expiry = { heartbeat: null, monitor: null, msg };
+  expect(read(uptimeKuma, expiry)[0]).toMatchObject({ message: msg, level: 'warning' });
+  expect(read(uptimeKuma, expiry, { query: 'level=expiry:error' })[0]?.level).toBe('error');
 });
 
 it.each([{}, { heartbeat: 'x' }, { heartbeat: { status: 9 } }, [], 'x'])('%j is refused', (body) => {

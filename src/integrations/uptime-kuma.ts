@@ -1,4 +1,4 @@
-import type { Format } from './format.ts';
+import type { Format, Item } from './format.ts';
 import { objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 
 /** By the number that Uptime Kuma gives a heartbeat's status. */
@@ -16,16 +16,7 @@ export const uptimeKuma: Format = {
     const heartbeat = optionalObject(payload.heartbeat, '/heartbeat');
     const monitor = optionalObject(payload.monitor, '/monitor');
     const status = statuses[Number(textOf(heartbeat.status) ?? -1)];
-    // A test, or a certificate that expires: a sentence and no status.
-    if (!status)
-      return [
-        {
-          title: 'Uptime Kuma',
-          message: requiredText(payload.msg, '/msg'),
-          severity: 'message',
-          level: 'info',
-        },
-      ];
+    if (!status) return [sentenceOf(requiredText(payload.msg, '/msg'))];
     const name = textOf(monitor.name) ?? `Monitor ${textOf(heartbeat.monitorID) ?? ''}`;
     const subject = `${textOf(heartbeat.monitorID, monitor.id) ?? ''}:${name}`;
     const { severity, level, predicate } = status;
@@ -37,12 +28,24 @@ export const uptimeKuma: Format = {
         level,
         source: sourceOf(textOf(monitor.hostname), textOf(monitor.url)),
         key: `uptime-kuma:${subject}`,
+        isFiring: severity === 'down',
         url: textOf(monitor.url),
         identity: textOf(heartbeat.time) && `${subject} ${severity} ${textOf(heartbeat.time)}`,
       },
     ];
   },
 };
+
+/** What has no status: a test, or that a certificate or a domain is about to expire. */
+function sentenceOf(message: string): Item {
+  const isExpiry = /\bwill expire in\b/.test(message);
+  return {
+    title: 'Uptime Kuma',
+    message,
+    severity: isExpiry ? 'expiry' : 'message',
+    level: isExpiry ? 'warning' : 'info',
+  };
+}
 
 /** Kuma gives monitors that have no URL the empty one `https://`. */
 function sourceOf(hostname: string | undefined, url: string | undefined): string | undefined {

@@ -27,6 +27,7 @@ export const zabbix: Format = {
         level: severity === 'not classified' ? 'info' : usualLevel(severity, 'error'),
         source: textOf(event.host_name)?.includes(' ') ? host : textOf(event.host_name, event.host_ip),
         key: `zabbix:${textOf(event.trigger_id) ?? id}:${host ?? ''}`,
+        isFiring: !isRecovery,
         url: textOf(event.url, event.zabbix_url),
         identity: [id, event.event_value, event.event_update_status, event.event_update_time]
           .map((each) => textOf(each) ?? '')

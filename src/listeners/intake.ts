@@ -1,8 +1,7 @@
 /** The intake as listeners use it, and the interface of a listener. */
-import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
-import type { RetryKey } from '#core/idempotency.ts';
-import type { CheckedFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
+import type { RetryKey } from '#core/intake/idempotency.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import { fieldsOf, type Item, retryKeyOf } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 
@@ -50,15 +49,6 @@ export interface OpenPort extends Listener {
 export interface ListenerLog {
   info(message: string): void;
   warn(details: object, message: string): void;
-}
-
-/** Whether an address is in one of the networks. */
-export function allowsFrom(networks: readonly string[]): (address: string) => boolean {
-  const allowed = compileAddressSet(networks.map(parseAddressRange));
-  return (address) => {
-    const key = findAddressKey(address);
-    return key !== undefined && allowed(key);
-  };
 }
 
 const noMap = parseLevelMap([]);

@@ -1,7 +1,7 @@
 /** A lease that one of several nodes holds. Only that node does what must not be done twice. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settlesWithin } from '#core/concurrency.ts';
 import type { SharedLease } from '#core/nodes.ts';
-import { settlesWithin } from '#core/settles-within.ts';
 
 export const holdEveryMs = 5_000;
 /** After this time without an answer, another node may take the lease soon. */

@@ -25,6 +25,16 @@ it('gives the text of HTML', () => {
   expect(textOfHtml('<style>never closed<p>a</p>b < c')).toBe('never closeda\nb < c');
 });
 
+it('reads the character references and the table cells of HTML', () => {
+  expect(
+    textOfHtml('21&nbsp;&deg;C &#8211; T&uuml;r &#x26a0; &quot;auf&quot; &apos;&#39; &euro;&hellip;'),
+  ).toBe('21 °C – Tür ⚠ "auf" \'\' €…');
+  expect(textOfHtml('&amp;lt; &nosuch; &#0; &#1114112; &deg')).toBe('&lt; &nosuch; &#0; &#1114112; &deg');
+  expect(
+    textOfHtml('<table><tr><th>UPS</th><td>on battery</td></tr><tr><th>Load</th><td>40 %</td></tr></table>'),
+  ).toBe('UPS on battery\nLoad 40 %');
+});
+
 it('takes time in proportion to the length of HTML', () => {
   for (const part of ['<', '<br ', '<style>', '</style', '<style></style', '<!--', '\n \r', '&amp;'])
     textOfHtml(part.repeat(200_000 / part.length));

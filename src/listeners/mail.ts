@@ -2,6 +2,7 @@
 import PostalMime from 'postal-mime';
 import { limits } from '#contract/limits.ts';
 import type { Item } from '#integrations/format.ts';
+import { decodeEntities } from './html-entities.ts';
 
 /**
  * How much of a mail is read. Parsing blocks the event loop, and takes time for each line and part. The text precedes the
@@ -65,11 +66,7 @@ export async function itemOfMail(bytes: Buffer): Promise<Item> {
 
 /** Approximate: mail without a plain text part is rare. */
 export function textOfHtml(html: string): string {
-  return withoutTags(html.slice(0, htmlChars))
-    .replaceAll('&nbsp;', ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
+  return decodeEntities(withoutTags(html.slice(0, htmlChars)))
     .replace(/\n\s*\n\s*/g, '\n\n')
     .trim();
 }
@@ -89,6 +86,7 @@ function withoutTags(html: string): string {
     at = to + 1;
     const tag = html.slice(from + 1, Math.min(from + 12, to));
     if (/^(?:br|\/p|\/div|\/tr|\/h\d|\/li)\b/i.test(tag)) text += '\n';
+    else if (/^t[dh]\b/i.test(tag) && !' \n'.includes(text.at(-1) ?? '')) text += ' ';
     const name = /^\w+/.exec(tag)?.[0].toLowerCase() ?? '';
     const end = ends.get(name);
     if (!end) continue;

@@ -2,11 +2,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import { canonicalAddress } from '#core/addresses.ts';
+import { addressSet, canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
 import type { Certificate } from './certificate.ts';
 import {
-  allowsFrom,
   type ListenAddress,
   type ListenerIntake,
   type ListenerLog,
@@ -15,8 +14,8 @@ import {
 } from './intake.ts';
 import { itemOfMail, MailStart } from './mail.ts';
 
-/** The most bytes of a message with its attachments, which are not kept. */
-const mailBytes = 5 * 1024 * 1024;
+/** The most bytes of a message with its attachments, which are not kept. Cameras send some pictures with an alarm. */
+const mailBytes = 25 * 1024 * 1024;
 const mostConnections = 200;
 const mostOfAddress = 20;
 const silentMs = 60_000;
@@ -50,7 +49,7 @@ export async function listenSmtp(
   }: { intake: ListenerIntake; log: ListenerLog; certificate?: Certificate | undefined },
 ): Promise<OpenPort> {
   const tls = certificate?.current;
-  const isAllowed = allowsFrom(allow);
+  const isAllowed = addressSet(allow);
   const sessions = new WeakMap<SMTPServerSession, Session>();
   const of = (session: SMTPServerSession): Session => {
     const known = sessions.get(session) ?? {};
@@ -74,8 +73,9 @@ export async function listenSmtp(
     if (known.password !== undefined) return;
     if (session.envelope.rcptTo.length === 0) known.recipient = undefined;
     const name = address.slice(0, Math.max(address.lastIndexOf('@'), 0));
-    const mayBeToken = (tls === undefined || session.secure) && name.startsWith('bfy_');
-    if (!mayBeToken || !(await find(name, session))) throw signInFirst();
+    if (!name.startsWith('bfy_')) throw signInFirst();
+    if (tls && !session.secure) throw new Reply(530, 'issue STARTTLS first: a token is taken only over TLS');
+    if (!(await find(name, session))) throw signInFirst();
     // A mail is stored for one recipient only, so the sender must send it again for the other.
     if (known.recipient !== undefined && known.recipient !== name)
       throw new Reply(452, 'one token for each mail: send it once more');

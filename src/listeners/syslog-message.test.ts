@@ -74,6 +74,38 @@ describe('a message of RFC 3164', () => {
   });
 });
 
+describe('a message of Cisco has its mnemonic as the program, and neither counters nor a time', () => {
+  it.each([
+    ['2043: *Mar  1 18:46:11: %SYS-5-CONFIG_I: Configured from console', undefined, 'SYS-5-CONFIG_I'],
+    ['45: 000045: sw1: Nov 27 10:11:12.345: %LINK-3-UPDOWN: Interface Gi0/1', 'sw1', 'LINK-3-UPDOWN'],
+    ['45: .Nov 27 2026 10:11:12.345 CEST: %LINK-3-UPDOWN: Interface Gi0/1', undefined, 'LINK-3-UPDOWN'],
+    [': 2026 Nov 27 10:11:12 UTC: %ETHPORT-3-IF_DOWN: Ethernet1/1 is down', undefined, 'ETHPORT-3-IF_DOWN'],
+    ['Nov 27 2026 10:00:01 fw01 : %ASA-5-111008: User enabled', 'fw01', 'ASA-5-111008'],
+    ['Nov 27 2026 10:00:01: %ASA-6-302013: Built', undefined, 'ASA-6-302013'],
+    ['%FTD-1-105005: Lost Failover communications', undefined, 'FTD-1-105005'],
+  ])('%s', (text, host, program) => {
+    expect(parse(`<187>${text}`)).toEqual({
+      severity: 'err',
+      host,
+      program,
+      text: text.replace(/^.*%\S+: /, ''),
+    });
+  });
+
+  it('only where such a head is', () => {
+    const text = 'disk at 97 %: %LINK-3-UPDOWN: x';
+    expect(parse(`<11>${text}`)).toMatchObject({ program: undefined, text });
+  });
+});
+
+it('has the line ends and tabs that rsyslog escapes', () => {
+  expect(parse('<11>1 - h p - - - Exception: x#012#011at a.B(C.java:7)#012#011at d')?.text).toBe(
+    'Exception: x\n\tat a.B(C.java:7)\n\tat d',
+  );
+  expect(parse('<11>p: PR#0123 in color:#0112ff')?.text).toBe('PR#0123 in color:#0112ff');
+  expect(parse('<11>p: ticket #012 is open')?.text).toBe('ticket #012 is open');
+});
+
 it('becomes a notification of its host, or else of where it came from', () => {
   const message = { severity: 'alert', host: 'db-01', program: 'raid', text: 'disk 3 failed\nmore' } as const;
   expect(itemOfSyslog(message, '10.0.0.9')).toEqual({
@@ -105,6 +137,7 @@ it('takes time in proportion to its length', () => {
     `<34>1 - h p - - [a b="${'\\"'.repeat(30_000)}`,
     `<34>${'a '.repeat(30_000)}`,
     `<34>${'\r'.repeat(60_000)}x`,
+    `<34>1: ${'a-'.repeat(30_000)}: %${'A-'.repeat(30_000)}`,
   ])
     parse(text);
 });

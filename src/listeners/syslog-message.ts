@@ -29,7 +29,23 @@ const modern = /^1 (\S{1,64}) (\S{1,255}) (\S{1,128}) (\S{1,128}) (\S{1,64})(?: 
 /** Starts with a time of RFC 3164, or the ISO time that many programs write instead. */
 const older =
   /^(?:[A-Z][a-z]{2} [ \d]\d(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\S+)(?: [A-Z]{3,4})?:? +/;
+/**
+ * Cisco's head: counters, the name of the device and a time, each optional, before a mnemonic. A clock that is not set has an
+ * asterisk. As in `45: sw1: *Nov 27 10:11:12.345 CET: %LINK-3-UPDOWN: Interface Gi0/1, changed state to down`.
+ */
+const cisco = new RegExp(
+  [
+    /^(?:\d{0,10}: ?){0,2}(?:(?<device>[A-Za-z][\w.-]{0,254}) ?: )?/,
+    /(?:[*.]?(?:\d{4} )?[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?(?: \w{1,5})?: )?/,
+    /%(?<mnemonic>[A-Z][A-Z0-9_-]{0,60}-[0-7]-\w{1,60}) ?: */,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+);
 const tag = /^([^\s:[\]]{1,48})(?:\[[^\]\s]{0,48}\])?: ?/;
+
+/** How rsyslog forwards tabs and line ends. Behind a space, or before another digit, it may be a number, as in `ticket #012` or `PR#0123`. */
+const rsyslogEscape = /(?<=\S)#01([12])(?!\d)/g;
 
 /** A text without a priority is a message, too. Undefined when it is blank. */
 export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
@@ -39,7 +55,8 @@ export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   const severity = syslogSeverities[priority % 8] ?? 'notice';
   const rest = line.slice(whole.length);
   const parsed = parseModern(rest) ?? parseOlder(rest);
-  return parsed.text.trim() === '' ? undefined : { severity, ...parsed };
+  const text = parsed.text.replace(rsyslogEscape, (_, code: string) => (code === '1' ? '\t' : '\n'));
+  return text.trim() === '' ? undefined : { severity, ...parsed, text };
 }
 
 export function itemOfSyslog({ severity, host, program, text }: SyslogMessage, source: string): Item {
@@ -88,6 +105,13 @@ function parseOlder(rest: string): Parsed {
     host = first[1];
     text = text.slice(first[0].length);
   }
+  const head = cisco.exec(text);
+  if (head?.groups)
+    return {
+      host: head.groups.device ?? host,
+      program: head.groups.mnemonic,
+      text: text.slice(head[0].length),
+    };
   const found = tag.exec(text);
   return { host, program: found?.[1], text: found ? text.slice(found[0].length) : text };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
-import type { Sender } from '#core/own-sender.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
 import type { ListenerIntake, OpenPort } from './intake.ts';
 import { SyslogReceiver } from './syslog.ts';

@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
-import { canonicalAddress } from '#core/addresses.ts';
+import { addressSet, canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
 import type { Certificate } from './certificate.ts';
 import {
-  allowsFrom,
   type ListenAddress,
   type ListenerIntake,
   type ListenerLog,
@@ -65,7 +64,7 @@ export class SyslogReceiver {
     this.#intake = intake;
     this.#options = options;
     this.#log = log;
-    this.#isAllowed = allowsFrom(options.allow);
+    this.#isAllowed = addressSet(options.allow);
   }
 
   async listenUdp({ host, port }: ListenAddress): Promise<OpenPort> {

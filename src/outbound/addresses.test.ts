@@ -7,7 +7,9 @@ const internal =
   `127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.192
   198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 192.0.2.1 168.63.129.16
   ::1 :: fe80::1 fec0::1 fd00:ec2::254 ff02::1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 ::ffff:7f00:1 ::127.0.0.1
-  64:ff9b::7f00:1 64:ff9b:1::a00:1 2002:7f00:1:: 2001::1 2001:db8::1 100::1`.split(/\s+/);
+  64:ff9b::7f00:1 64:ff9b:1::a00:1 2002:7f00:1:: 2001::1 2001:db8::1 100::1 ::7f00:1 ::ffff:0:0:7f00:1 200::1 300::1 4000::1`.split(
+    /\s+/,
+  );
 
 test.each(internal)('%s is not connected to', (address) => {
   expect(createAddressGuard([])(address)).toBe(false);
@@ -34,6 +36,7 @@ test('an address in a URL is judged as URLs read it', () => {
     'http://0x7f.1/',
     'http://2130706433/',
     'http://[::1]/',
+    'http://[::127.0.0.1]/',
     'http://017700000001/',
   ])
     expect(() => assertLiteralAllowed(new URL(url).hostname, guard), url).toThrow('BELFRY_OUTBOUND_ALLOW');

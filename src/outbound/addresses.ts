@@ -2,7 +2,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
+import { addressSet, findAddressKey } from '#core/addresses.ts';
 import {
   createLookupQueue,
   createSingleFlight,
@@ -22,6 +22,9 @@ export class ForbiddenAddress extends Error {
 /** Azure answers platform requests there, credentials among them, although the address is a public one. */
 const azurePlatform = '168.63.129.16';
 
+/** 2000::/3, from which all public addresses are given out. Networks of meshes, for instance, use 200::/7. */
+const publicV6 = ipaddr.IPv6.parse('2000::');
+
 /** Whether an address may be connected to. Undefined allows every address. */
 export type AddressGuard = ((address: string) => boolean) | undefined;
 
@@ -30,12 +33,12 @@ export type AddressGuard = ((address: string) => boolean) | undefined;
  * (CGNAT) and documentation networks are not public, nor are IPv6 addresses that contain an IPv4 address (mapped ones count as IPv4).
  */
 export function createAddressGuard(allow: readonly string[]): (address: string) => boolean {
-  const isAllowed = compileAddressSet(allow.map(parseAddressRange));
+  const isAllowed = addressSet(allow);
   return (address) => {
-    const key = findAddressKey(address);
-    if (!key) return false;
-    if (isAllowed(key)) return true;
+    if (!findAddressKey(address)) return false;
+    if (isAllowed(address)) return true;
     const parsed = ipaddr.process(address);
+    if (parsed instanceof ipaddr.IPv6 && !parsed.match(publicV6, 3)) return false;
     return parsed.range() === 'unicast' && parsed.toString() !== azurePlatform;
   };
 }

@@ -54,12 +54,8 @@ export async function connectMqtt(
   const port = Number(url.port || (isSecure ? 8883 : 1883));
   const socket = await outbound.connect({ host, port, isSecure }, options);
   const connection = new MqttConnection(socket, client);
-  const signal = AbortSignal.any([
-    AbortSignal.timeout(options.timeoutMs),
-    ...(options.signal ? [options.signal] : []),
-  ]);
   try {
-    await inTime(signal, options.timeoutMs, () => connection.open(broker));
+    await inTime(options, () => connection.open(broker));
     return connection;
   } catch (error) {
     connection.destroy(error as Error);

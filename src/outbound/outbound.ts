@@ -70,11 +70,9 @@ function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbo
       assertLiteralAllowed(url.hostname, guard);
       // Imported when first needed, to save memory on an idle server.
       const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-      const signal = deadline(options);
       return inTime(
-        signal,
-        options.timeoutMs,
-        () =>
+        options,
+        (signal) =>
           new Promise<OutboundResponse>((resolve, reject) => {
             const sent = request(
               url,
@@ -101,12 +99,10 @@ function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbo
 
     async connect({ host, port, isSecure }, options) {
       assertLiteralAllowed(host, guard);
-      const signal = deadline(options);
       const [{ connect }, tls] = await Promise.all([import('node:net'), import('node:tls')]);
       return inTime(
-        signal,
-        options.timeoutMs,
-        () =>
+        options,
+        (signal) =>
           new Promise<Socket>((resolve, reject) => {
             const to = { host, port, lookup };
             const socket = isSecure
@@ -127,13 +123,16 @@ function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbo
   };
 }
 
-export function deadline({ timeoutMs, signal }: Omit<OutboundOptions, 'maxBytes'>): AbortSignal {
+type TimeLimit = Omit<OutboundOptions, 'maxBytes'>;
+
+export function deadline({ timeoutMs, signal }: TimeLimit): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal ? AbortSignal.any([timeout, signal]) : timeout;
 }
 
-/** Rejects when the signal aborts, because a destroyed connection may report nothing. */
-export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+/** Rejects at the {@link deadline}, whose signal `work` gets, because a destroyed connection may report nothing. */
+export async function inTime<T>(limit: TimeLimit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = deadline(limit);
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(signal.reason as Error);
@@ -141,11 +140,11 @@ export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: ()
     else signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
-    return await Promise.race([work(), aborted]);
+    return await Promise.race([work(signal), aborted]);
   } catch (error) {
     const { name, cause } = error as Error;
     const isTimeout = name === 'TimeoutError' || (cause as Error | undefined)?.name === 'TimeoutError';
-    throw isTimeout ? new Error(`no answer within ${timeoutMs / 1000} s`) : plainConnectionError(error);
+    throw isTimeout ? new Error(`no answer within ${limit.timeoutMs / 1000} s`) : plainConnectionError(error);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

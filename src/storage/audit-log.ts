@@ -1,23 +1,66 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { AuditEntry } from '#contract/audit.ts';
-import type { AuditLog, AuditQuery } from '#core/audit.ts';
+import type { AuditEntry } from '#contract/people/audit.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { AuditRow, Builder } from './schema.ts';
-import type { SqlExecutor } from './sql.ts';
+import type { AuditLog, AuditQuery } from '#core/tenants/audit.ts';
+import { iso } from '#core/time.ts';
+import type { AuditRow } from './schema.ts';
+import type { Database } from './sql.ts';
 
 const sweepSlice = 500;
+const sizeSlice = 1_000;
+/** What an entry takes beside its detail, about. */
+const entryBytes = 200;
 
-export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
+export function createAuditLog(db: Database): AuditLog {
+  const dropBefore = async (tenant: TenantId, id: string) => {
+    const some = db
+      .selectFrom('audit')
+      .select('id')
+      .where('tenant', '=', tenant)
+      .where('id', '<', id)
+      .orderBy('id')
+      .limit(sweepSlice);
+    const [result] = await db.write(
+      [db.deleteFrom('audit').where('tenant', '=', tenant).where('id', 'in', some)],
+      tenant,
+    );
+    return result?.changes ?? 0;
+  };
+
   return {
+    dropBefore,
+
+    newest: () =>
+      db.read(sql<{ tenant: TenantId; id: string | null }>`select tenants.id as tenant,
+        (select max(audit.id) from audit where audit.tenant = tenants.id) as id from tenants`),
+
+    async oldestWithin(tenant, bytes) {
+      let [left, oldest]: [number, string | undefined] = [bytes, undefined];
+      for (;;) {
+        const rows: readonly { id: string; size: number }[] = await db.read(
+          sql<{ id: string; size: number }>`select id, octet_length(detail) as size from audit
+            where tenant = ${tenant} and ${oldest === undefined ? sql`1 = 1` : sql`id < ${oldest}`}
+            order by id desc limit ${sizeSlice}`,
+          tenant,
+        );
+        for (const { id, size } of rows) {
+          left -= size + entryBytes;
+          if (left < 0) return oldest;
+          oldest = id;
+        }
+        if (rows.length < sizeSlice) return undefined;
+      }
+    },
+
     async page(query) {
-      const rows = await executor.read(auditPage(db, query), query.tenant);
+      const rows = await db.read(auditPage(db, query), query.tenant);
       return { entries: rows.slice(0, query.limit).map(toEntry), more: rows.length > query.limit };
     },
 
     async sweep(at) {
       const bound = firstIdAt(at);
-      // One row of each tenant's end of the primary key is looked at: there is no index by time, and no need for one.
-      const tenants = await executor.read(
+      // Reads the first row of each tenant in the primary key, so an index by time is not needed.
+      const tenants = await db.read(
         db
           .selectFrom('tenants')
           .select('id')
@@ -29,31 +72,17 @@ export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
                 .whereRef('audit.tenant', '=', 'tenants.id')
                 .where('audit.id', '<', bound),
             ),
-          )
-          .compile(),
+          ),
       );
       let dropped = 0;
-      for (const { id: tenant } of tenants) {
-        const some = db
-          .selectFrom('audit')
-          .select('id')
-          .where('tenant', '=', tenant)
-          .where('id', '<', bound)
-          .orderBy('id')
-          .limit(sweepSlice);
-        const [result] = await executor.write(
-          [db.deleteFrom('audit').where('tenant', '=', tenant).where('id', 'in', some).compile()],
-          tenant,
-        );
-        dropped += result?.changes ?? 0;
-      }
+      for (const { id: tenant } of tenants) dropped += await dropBefore(tenant, bound);
       return dropped;
     },
   };
 }
 
 /** Reads one row more than the limit, which shows that there is a next page. Exported for the test of its query plan. */
-export function auditPage(db: Builder, { tenant, limit, before, action, by, subject }: AuditQuery) {
+export function auditPage(db: Database, { tenant, limit, before, action, by, subject }: AuditQuery) {
   let query = db
     .selectFrom('audit')
     .selectAll()
@@ -64,24 +93,23 @@ export function auditPage(db: Builder, { tenant, limit, before, action, by, subj
   if (action !== undefined) query = query.where(isOf(action));
   if (by !== undefined) query = query.where('by', '=', by);
   if (subject !== undefined) query = query.where('subject', '=', subject);
-  return query.compile();
+  return query;
 }
 
 const mostDeletions = 1_000;
 
-/** What was deleted, the last first. Exported for the directory of what there is, and for the test that looks at its plan. */
-export function deletions(db: Builder, tenant: TenantId, action: 'level.delete' | 'panel.delete') {
+/** The deleted levels or panels, the last one first. Exported for levels and panels, and for the test of its query plan. */
+export function deletions(db: Database, tenant: TenantId, action: 'level.delete' | 'panel.delete') {
   return (
     db
       .selectFrom('audit')
       .select(['subject', 'detail', 'at'])
       .where('tenant', '=', tenant)
       .where('action', '=', action)
-      // As the index has it, which holds nothing else.
+      // The condition of the partial index, so that the database can use it.
       .where(sql<SqlBool>`action in ('level.delete', 'panel.delete')`)
       .orderBy('at', 'desc')
       .limit(mostDeletions)
-      .compile()
   );
 }
 
@@ -90,7 +118,7 @@ function isOf(action: string): Expression<SqlBool> {
   return sql<SqlBool>`(action = ${action} or substr(action, 1, ${kind.length}) = ${kind})`;
 }
 
-/** UUIDv7 begins with the time, and its text sorts as it does. */
+/** A UUIDv7 begins with the time, so ids sort by time, as text too. */
 function firstIdAt(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
@@ -99,7 +127,7 @@ function firstIdAt(at: number): string {
 function toEntry({ id, at, by, action, subject, detail }: AuditRow): AuditEntry {
   return {
     id,
-    at: new Date(at).toISOString(),
+    at: iso(at),
     by,
     action,
     subject,

@@ -1,8 +1,9 @@
-import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
-import type { Actor } from '#core/audit.ts';
+import { isPlainObject } from '#contract/plain-object.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { Builder } from './schema.ts';
+import type { Actor } from '#core/tenants/audit.ts';
+import type { Statement } from './sql.ts';
 
 /** One line of the audit log: who did what to what, and when. */
 export interface AuditEntry {
@@ -11,26 +12,26 @@ export interface AuditEntry {
   readonly at: number;
   /** As in "rule.update". */
   readonly action: string;
-  /** The id (or name, where that is the id) of what was changed. */
+  /** The id of the changed object (for some kinds, its name). */
   readonly subject: string;
-  /** What a reader wants to know of it; never a secret or a hash. Long values are cut: see {@link shortened}. */
+  /** The details of the change; never a secret or a hash. Long values are cut: see {@link shortened}. */
   readonly detail: Fields;
 }
 
-/** An audit row to be written, and the condition that it was. */
+/** The statement that writes an audit row, and the condition that it was written. */
 export interface AuditMark {
-  readonly insert: CompiledQuery;
-  /** Holds in the statements after `insert` when `insert` wrote its row. */
+  readonly insert: Statement;
+  /** True in the statements after `insert` if `insert` wrote its row. */
   readonly written: Expression<SqlBool>;
 }
 
 /** Writes the entry if the tenant exists and `when` holds. */
-export function auditMark(db: Builder, entry: AuditEntry, when: Expression<SqlBool>): AuditMark {
+export function auditMark(entry: AuditEntry, when: Expression<SqlBool>): AuditMark {
   const { tenant, by, at, action, subject, detail } = entry;
   const id = uuidv7();
   const insert = sql`insert into audit (tenant, id, at, "by", action, subject, detail)
     select tenants.id, ${id}, ${at}, ${by}, ${action}, ${subject}, ${JSON.stringify(shortened(detail))}
-    from tenants where tenants.id = ${tenant} and ${when}`.compile(db);
+    from tenants where tenants.id = ${tenant} and ${when}`;
   const written = sql<SqlBool>`exists (select 1 from audit where audit.tenant = ${tenant} and audit.id = ${id})`;
   return { insert, written };
 }
@@ -38,7 +39,7 @@ export function auditMark(db: Builder, entry: AuditEntry, when: Expression<SqlBo
 type Fields = Readonly<Record<string, unknown>>;
 type Difference = { readonly before: Fields; readonly after: Fields };
 
-/** What an update changes, field by field; undefined when it changes nothing. A field that is undefined keeps its value. */
+/** The fields that an update changes, before and after; undefined when it changes nothing. An undefined field keeps its value. */
 export function difference(known: Fields, patch: Fields): Difference | undefined {
   const fields = Object.keys(patch).filter(
     (field) =>
@@ -51,7 +52,7 @@ export function difference(known: Fields, patch: Fields): Difference | undefined
 
 const longestValue = 2_000;
 
-/** A rule may be of 128 KiB: of a value that is written longer than 2,000 characters, the beginning of its JSON is kept. */
+/** Cuts the JSON of long values at 2,000 characters, because a rule may have 128 KiB. */
 function shortened(detail: Fields): Record<string, unknown> {
   const short = ([field, value]: [string, unknown]): [string, unknown] => {
     if ((field === 'before' || field === 'after') && isPlainObject(value)) return [field, shortened(value)];
@@ -59,8 +60,4 @@ function shortened(detail: Fields): Record<string, unknown> {
     return [field, text.length > longestValue ? `${text.slice(0, longestValue)}…` : value];
   };
   return Object.fromEntries(Object.entries(detail).map(short));
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

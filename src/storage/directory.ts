@@ -1,46 +1,44 @@
-import type { Directory } from '#core/directory.ts';
+import type { Directory } from '#core/tenants/directory.ts';
 import { createAuditLog } from './audit-log.ts';
-import { createChannels } from './channels.ts';
-import { createCredentials } from './credentials.ts';
-import { createInvitations } from './invitations.ts';
-import { createLevels } from './levels.ts';
-import { createMappings } from './mappings.ts';
-import { createMembers } from './members.ts';
-import { createPairings } from './pairings.ts';
-import { createPanels } from './panels.ts';
-import { createPushDevices } from './push-devices.ts';
-import { createRules } from './rules.ts';
-import { createSavedSearches } from './saved-searches.ts';
-import type { Builder } from './schema.ts';
-import type { SqlExecutor } from './sql.ts';
-import { createTenants } from './tenants.ts';
+import { createChannels } from './channels/channels.ts';
+import { createPushDevices } from './channels/push-devices.ts';
+import { createCredentials } from './people/credentials.ts';
+import { createInvitations } from './people/invitations.ts';
+import { createMembers } from './people/members.ts';
+import { createPairings } from './people/pairings.ts';
+import { createTenants } from './people/tenants.ts';
+import { createLevels } from './settings/levels.ts';
+import { createMappings } from './settings/mappings.ts';
+import { createPanels } from './settings/panels.ts';
+import { createRules } from './settings/rules.ts';
+import { createSavedSearches } from './settings/saved-searches.ts';
+import type { Database } from './sql.ts';
 
-/** The directory over any database that `executor` reaches and `db` writes the dialect of. */
-export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
+/** The directory on any database. */
+export function createDirectory(db: Database): Directory {
   return {
-    tenants: createTenants(db, executor),
-    credentials: createCredentials(db, executor),
-    rules: createRules(db, executor),
-    levels: createLevels(db, executor),
-    panels: createPanels(db, executor),
-    pairings: createPairings(db, executor),
-    savedSearches: createSavedSearches(db, executor),
-    mappings: createMappings(db, executor),
-    channels: createChannels(db, executor),
-    pushDevices: createPushDevices(db, executor),
-    members: createMembers(db, executor),
-    invitations: createInvitations(db, executor),
-    auditLog: createAuditLog(db, executor),
+    tenants: createTenants(db),
+    credentials: createCredentials(db),
+    rules: createRules(db),
+    levels: createLevels(db),
+    panels: createPanels(db),
+    pairings: createPairings(db),
+    savedSearches: createSavedSearches(db),
+    mappings: createMappings(db),
+    channels: createChannels(db),
+    pushDevices: createPushDevices(db),
+    members: createMembers(db),
+    invitations: createInvitations(db),
+    auditLog: createAuditLog(db),
 
     async changedSince(revision) {
-      const rows = await executor.read(
+      const rows = await db.read(
         db
           .selectFrom('meta')
           .leftJoin('tenants', (join) => join.on((each) => each('tenants.changed', '>', revision)))
           .select(['meta.value as epoch', 'tenants.id', 'tenants.changed'])
           .where('meta.name', '=', 'epoch')
-          .orderBy('tenants.changed')
-          .compile(),
+          .orderBy('tenants.changed'),
       );
       const [first] = rows;
       if (!first) throw new Error('the database has no epoch: it was not made by the migrations');

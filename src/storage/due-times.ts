@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { DueKind, DueSubject, DueTime, DueTimes } from '#core/attention/due-times.ts';
-import type { Builder, DueTimeRow } from './schema.ts';
-import type { SqlExecutor } from './sql.ts';
+import type { DueTimeRow } from './schema.ts';
+import type { Database } from './sql.ts';
 
-export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
+export function createDueTimes(db: Database): DueTimes {
   const select = ({ tenant, kind, subject }: DueSubject) =>
     db
       .selectFrom('due_times')
@@ -22,13 +22,12 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
   return {
     async put({ tenant, kind, subject, dueAt, data }) {
       const changed = { due_at: dueAt, version: randomUUID(), data: JSON.stringify(data) };
-      await executor.write(
+      await db.write(
         [
           db
             .insertInto('due_times')
             .values({ tenant, kind, subject, ...changed })
-            .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doUpdateSet(changed))
-            .compile(),
+            .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doUpdateSet(changed)),
         ],
         tenant,
       );
@@ -43,78 +42,72 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
             .where('kind', '=', due.kind)
             .where('subject', '=', due.subject)
             .where('version', '=', due.version)
-            .compile()
-        : without(due).where('version', '=', due.version).compile();
-      const [result] = await executor.write([query], due.tenant);
+        : without(due).where('version', '=', due.version);
+      const [result] = await db.write([query], due.tenant);
       return result?.changes === 1;
     },
 
     async find(subject) {
-      const [row] = await executor.read(select(subject).compile(), subject.tenant);
+      const [row] = await db.read(select(subject), subject.tenant);
       return row && toDueTime(row);
     },
 
     async list(tenant, kind, limit) {
-      const rows = await executor.read(
+      const rows = await db.read(
         db
           .selectFrom('due_times')
           .selectAll()
           .where('tenant', '=', tenant)
           .where('kind', '=', kind)
           .orderBy('subject')
-          .limit(limit)
-          .compile(),
+          .limit(limit),
         tenant,
       );
       return rows.map(toDueTime);
     },
 
     async remove(subject) {
-      const [result] = await executor.write([without(subject).returningAll().compile()], subject.tenant);
+      const [result] = await db.write([without(subject).returningAll()], subject.tenant);
       const row = result?.rows[0] as DueTimeRow | undefined;
       return row && toDueTime(row);
     },
 
     async count(tenant, kind) {
-      const [row] = await executor.read(
+      const [row] = await db.read(
         db
           .selectFrom('due_times')
           .select(({ fn }) => fn.countAll<number>().as('count'))
           .where('tenant', '=', tenant)
-          .where('kind', '=', kind)
-          .compile(),
+          .where('kind', '=', kind),
         tenant,
       );
       return row?.count ?? 0;
     },
 
     async next() {
-      const [row] = await executor.read(
+      const [row] = await db.read(
         db
           .selectFrom('due_times')
           .select('due_at')
           .where('due_at', 'is not', null)
           .orderBy('due_at')
-          .limit(1)
-          .compile(),
+          .limit(1),
       );
       return row?.due_at ?? undefined;
     },
 
     async claim(now, until, limit) {
-      // The outer condition is looked at again after another node's claim of the same row.
-      const [result] = await executor.write([
+      // PostgreSQL tests the outer condition again if another node has claimed the same row meanwhile.
+      const [result] = await db.write([
         sql`update due_times set due_at = ${until} where due_at <= ${now} and (tenant, kind, subject) in (
           select tenant, kind, subject from due_times where due_at <= ${now} order by due_at limit ${limit}
-        ) returning *`.compile(db),
+        ) returning *`,
       ]);
       return ((result?.rows ?? []) as unknown as DueTimeRow[]).map(toDueTime);
     },
 
     async shift(ms) {
-      await executor.write([
-        sql`update due_times set due_at = due_at + ${ms} where due_at is not null`.compile(db),
-      ]);
+      await db.write([sql`update due_times set due_at = due_at + ${ms} where due_at is not null`]);
     },
   };
 }

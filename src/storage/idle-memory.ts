@@ -1,4 +1,4 @@
-/** Gives memory back that starting up, or a busy time, has left behind. V8 does so by itself only when it allocates again. */
+/** Returns unused memory to the system after the start and after a busy time. V8 itself does so only when it allocates again. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,18 +6,18 @@ import { runInNewContext } from 'node:vm';
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 const lookMs = 2_000;
-/** Less than this share of the time was spent working: a pause of some tens of milliseconds is felt by nobody. */
+/** A thread that worked for less than this share of the time is idle: a pause of some tens of milliseconds delays nobody. */
 const idleShare = 0.02;
-/** What is worth it. */
+/** After the first time, garbage is collected only if the heap has more unused memory than this. */
 const worthBytes = 12 * 1024 * 1024;
-/** A heap that holds much takes long to go through: it keeps what it has. */
+/** With more used memory than this, a collection would take too long. */
 const mostUsedBytes = 96 * 1024 * 1024;
-/** From then on it is looked at less often. */
+/** The interval of checks after the first collection. */
 const laterMs = 60_000;
 
 /**
- * Watches this thread, and has its garbage collected once it idles with much of it: soon after the start, and after a busy
- * time. Answers how to stop.
+ * Watches this thread, and collects its garbage when it is idle and has much unused memory: soon after the start, and after a busy
+ * time. Returns a function that stops watching.
  */
 export function giveBackIdleMemory(): () => void {
   let before = performance.eventLoopUtilization();

@@ -1,9 +1,7 @@
 /**
- * The directory's tables as SQL sees them. Times are Unix milliseconds, JSON is kept as text. A backend must give
- * integers back as numbers, and compare names by code point (SQLite's BINARY, PostgreSQL's collation "C").
+ * The directory's tables. Times are Unix milliseconds, JSON is stored as text. A backend must return integers as numbers,
+ * and compare names by code point (SQLite's BINARY, PostgreSQL's collation "C").
  */
-import type { Kysely } from 'kysely';
-
 export interface Schema {
   meta: { name: string; value: string };
   tenants: TenantRow;
@@ -29,19 +27,18 @@ export interface Schema {
   two_factors: { id: string; person: string };
 }
 
-/** Builds queries in the dialect of the database they are for; it is never asked to run them. */
-export type Builder = Kysely<Schema>;
-
 export interface TenantRow {
   id: number;
   name: string;
   title: string;
   time_zone: string;
-  /** JSON, as the next two; null: the server's own. */
+  /** JSON, like the next two columns; null: the server's default. */
   rate: string | null;
   retention_days: string | null;
   retention_count: string | null;
   rules_revision: number;
+  /** Rules can be read as they were at this revision, and at later ones. */
+  rules_from: number;
   changed: number;
   created_at: number;
 }
@@ -164,6 +161,8 @@ export interface DeliveryRow {
   queued_at: number;
   finished_at: number | null;
   answer: string | null;
+  /** The key of an alert whose resolve the channel has not had. */
+  open_key: string | null;
 }
 
 export interface PushDeviceRow {
@@ -194,10 +193,10 @@ export interface AuditRow {
 
 export interface PersonRow {
   id: string;
-  /** Compared without regard to case, as the next email is. */
+  /** Compared without regard to case, like the next column `email`. */
   email: string;
   name: string;
-  /** 0 or 1, as the next but one. */
+  /** 0 or 1, like the next but one column. */
   email_verified: number;
   image: string | null;
   two_factor_enabled: number;

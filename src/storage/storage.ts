@@ -1,19 +1,18 @@
+import type { ReceiptStore } from '#core/history/receipts.ts';
+import type { Statistics } from '#core/history/statistics.ts';
 import type { LimitStore } from '#core/limits.ts';
 import type { Nodes } from '#core/nodes.ts';
-import type { History, StorageHealth } from '#core/ports.ts';
-import type { ReceiptStore } from '#core/receipts.ts';
-import type { Statistics } from '#core/statistics.ts';
-import type { Builder } from './schema.ts';
-import type { SqlExecutor } from './sql.ts';
+import type { History } from '#core/ports.ts';
+import type { Database } from './sql.ts';
 
-/** What a server needs of a database: SQLite's and PostgreSQL's are opened in `app.ts`. */
-export interface Storage extends StorageHealth {
+/** The storage of a server. `app.ts` opens it on SQLite or on PostgreSQL. */
+export interface Storage {
+  /** Why intake does not work, as a sentence; undefined if it works. */
+  problem(): string | undefined;
   readonly history: History & ReceiptStore;
   readonly statistics: Statistics;
-  /** Writes the directory's queries in the database's dialect; `executor` runs them. */
-  readonly builder: Builder;
-  readonly executor: SqlExecutor;
-  /** What several nodes share; undefined where one node has the database to itself. */
+  readonly db: Database;
+  /** The state that several nodes share; undefined if the database can have only one node. */
   readonly nodes?: Nodes;
   /** As {@link nodes}. */
   readonly limits?: LimitStore;
@@ -23,26 +22,26 @@ export interface Storage extends StorageHealth {
    */
   sweep(now: number): Promise<number>;
   /**
-   * Runs a round of retention, and then gives back the space of what no tenant keeps. Of nodes that share the database, one at
-   * a time runs it, and each round once: on the others nothing happens. undefined where a round needs nothing around it.
+   * Runs a round of retention, and then frees the space of entries that no tenant keeps. If several nodes share the database, only
+   * one of them runs each round; on the others nothing happens. undefined if a round needs no such coordination.
    */
   readonly retain?: (round: () => Promise<void>) => Promise<void>;
   /**
-   * Indexes some notifications for searches, which find the others more slowly; answers whether there may be more. Of nodes that
-   * share the database, one at a time does it. undefined where the database does so by itself.
+   * Indexes some notifications for searches, which find the others more slowly; returns whether there may be more. If several nodes
+   * share the database, one at a time does it. undefined if the store indexes by itself.
    */
   readonly indexNext?: () => Promise<boolean>;
   /** Entries of the log that are not indexed yet, in the whole database, as of the last call of {@link indexNext}. */
   readonly indexBacklog?: () => number;
-  /** How far this node's clock was ahead of the database's at the last sweep; undefined where both are one. */
+  /** How far this node's clock was ahead of the database's at the last sweep; undefined if both have the same clock. */
   readonly clockAheadMs?: () => number;
-  /** Notifications accepted and not yet durable. */
+  /** The number of accepted notifications that are not durable yet. */
   queueDepth(): number;
-  /** Resolves when nothing can be stored any more and the process must be started again; most never do. */
+  /** Resolves when nothing can be stored any more and the process must restart. Usually it never resolves. */
   readonly failed: Promise<Error>;
   /**
-   * Finishes what was accepted and gives back all it holds. Takes `withinMs` at the most (10 s when not given); answers false
-   * when something could not be ended, because the disk or a statement hangs.
+   * Finishes accepted writes and releases all resources, within `withinMs` (10 s by default). Returns false when something could
+   * not be ended, because the disk or a statement hangs.
    */
   close(withinMs?: number): Promise<boolean>;
 }

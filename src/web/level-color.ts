@@ -13,9 +13,9 @@ export function contrast(a: string, b: string): number {
 }
 
 /** `color`, made as little lighter or darker as necessary to be readable on `surface`. */
-export function readableOn(color: string, surface: string, least = enough): string {
+export function readableOn(color: string, surface: string): string {
   const toward: Rgb = luminance(parse(surface)) > 0.18 ? [0, 0, 0] : [255, 255, 255];
-  return stepUntil(color, toward, (mixed) => contrast(mixed, surface) >= least);
+  return stepUntil(color, toward, (mixed) => contrast(mixed, surface) >= enough);
 }
 
 /** `color`, darkened until white text can be read on it with some to spare. */

@@ -1,5 +1,5 @@
-import type { Level } from '#contract/level.ts';
-import { builtInStyles } from '#contract/level-styles.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { fillUnderWhite, readableOn } from './level-color.ts';
 
 /** How a level is displayed: never by colour alone. */

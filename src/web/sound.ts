@@ -1,5 +1,5 @@
 /** The sounds of levels, synthesized without files. */
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 
 type SoundName = Level['sound'];
 

@@ -54,9 +54,13 @@ async function showScheme(page: Page, colorScheme: Scheme): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.evaluate(async () => {
     const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    await nextFrame();
-    await nextFrame();
-    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
-    await Promise.allSettled(transitions.map(({ finished }) => finished));
+    const settle = async () => {
+      await nextFrame();
+      await nextFrame();
+      const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+      await Promise.allSettled(transitions.map(({ finished }) => finished));
+    };
+    // A transition of what is not drawn may never finish; none takes longer than half a second.
+    await Promise.race([settle(), new Promise((resolve) => setTimeout(resolve, 5_000))]);
   });
 }

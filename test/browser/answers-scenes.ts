@@ -79,7 +79,9 @@ export async function seedAnswers(server: TestServer, tenant = 'default'): Promi
 /** Opens the oldest of that title, of which there may be an escalation too; of throttled ones the newest. */
 export async function openAnswer(page: Page, title: string): Promise<void> {
   const rows = page.locator('[role=grid] [id^=row-]').filter({ hasText: title });
-  await (title.startsWith('Throttled') ? rows.first() : rows.last()).click();
+  const row = title.startsWith('Throttled') ? rows.first() : rows.last();
+  // Elsewhere a click may be on a value, which refines the search.
+  await row.locator('strong').click();
   await page.getByRole('complementary').getByRole('heading', { name: title }).waitFor();
 }
 

@@ -43,7 +43,7 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   expect(receiver.received[0]?.json.data.title).toBe('Test of a channel');
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await faultsInBothSchemes(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Ops hook' }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });

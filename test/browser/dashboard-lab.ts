@@ -1,6 +1,6 @@
 /** A server, a browser and people at the dashboard, for tests that look at its pages. */
 import type { Browser, Page, Request } from 'playwright-core';
-import type { Role } from '#contract/token.ts';
+import type { Role } from '#contract/people/token.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 import { closeWindows, sharedBrowser } from './browser.ts';

@@ -51,6 +51,7 @@ const pages: Readonly<Record<string, () => string>> = {
   tenant: () => 'settings/tenant',
   'the audit log': () => 'settings/audit',
   welcome: () => 'welcome',
+  'a page that does not exist': () => 'nope',
 };
 
 /** The page is still when what it asked for has come, and it asks for nothing more. */
@@ -82,6 +83,14 @@ describe('on a desk, dark and light', () => {
     await go(desk, path);
     expect(await faultsInBothSchemes(desk.page)).toEqual([]);
     expect(desk.errors).toEqual([]);
+  });
+
+  test('a page that does not exist keeps the navigation', async () => {
+    await go(desk, '/t/default/settings/levels');
+    await go(desk, '/t/default/nope');
+    await desk.page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await desk.page.getByRole('navigation').getByRole('link', { name: 'History' }).click();
+    await desk.page.getByRole('combobox', { name: /search/i }).waitFor();
   });
 
   test('axe finds nothing on the ways in', async () => {
@@ -131,7 +140,7 @@ describe('in another language', () => {
       .first()
       .waitFor();
     await page.getByRole('button', { name: /@example\.org/ }).click();
-    await page.getByRole('menuitem', { name: 'English' }).click();
+    await page.getByRole('menuitemradio', { name: 'English' }).click();
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();

@@ -1,6 +1,6 @@
 /** One picture of the dashboard: what is there, which page is open, and what was done on it. */
 import type { Page } from 'playwright-core';
-import type { Role } from '#contract/token.ts';
+import type { Role } from '#contract/people/token.ts';
 import type { DashboardLab } from './dashboard-lab.ts';
 
 export interface DashboardScene {

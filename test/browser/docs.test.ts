@@ -20,7 +20,7 @@ test('is read and searched by keyboard, in both schemes, without accessibility p
 
   await page.keyboard.press('/');
   await page.keyboard.type('disk full');
-  const hit = page.locator('.results a[href="/docs/operations#a-full-disk"]');
+  const hit = page.locator('.results a[href="/docs/monitoring#a-full-disk"]');
   await hit.waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.keyboard.press('ArrowDown');
@@ -28,8 +28,33 @@ test('is read and searched by keyboard, in both schemes, without accessibility p
   expect(await page.locator('.results').isHidden()).toBe(true);
   await page.keyboard.type(' ');
   await hit.click();
-  await page.waitForURL(/\/docs\/operations#a-full-disk$/);
+  await page.waitForURL(/\/docs\/monitoring#a-full-disk$/);
   expect(errors).toEqual([]);
+  await close();
+});
+
+test('the reference of the API fits on a phone, and leads back to the documentation', async () => {
+  const { page, close } = await lab.window();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${lab.server.url}/docs/api/`);
+  await page.locator('.opblock-summary').first().click();
+  await page.locator('.opblock-body .parameters').first().waitFor();
+  expect(await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth])).toEqual([390, 390]);
+  expect(await page.locator('meta[name="viewport"]').getAttribute('content')).toContain('width=device-width');
+  await page.getByRole('link', { name: 'Belfry documentation' }).click();
+  await page.waitForURL(/\/docs\/$/);
+  await close();
+});
+
+test('a page that does not exist says so, and its search works', async () => {
+  const { page, close, errors } = await lab.window();
+  await page.goto(`${lab.server.url}/docs/nothing/at/all`);
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.keyboard.press('/');
+  await page.keyboard.type('disk full');
+  await page.locator('.results a[href="/docs/monitoring#a-full-disk"]').waitFor();
+  expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
   await close();
 });
 

@@ -55,13 +55,14 @@ test('a search is typed, refined by clicks on values, and stands in the address 
   await expect.poll(query).toBe('level:>=error host:db-* host:db-02.internal -ip:10.0.4.18');
   await page.goBack();
   await page.goBack();
+  await expect.poll(() => box.inputValue()).toBe('level:>=error host:db-*');
   await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
   await rows.first().getByText('Replication stopped').click();
   await drawer.getByText('Display receipts').waitFor();
-  expect(await drawer.textContent()).toContain('DB to the NOC');
+  await expect.poll(() => drawer.textContent()).toContain('DB to the NOC');
   await page.reload();
   await drawer.getByText('NOC east wall').waitFor();
-  expect(await box.inputValue()).toBe('level:>=error host:db-*');
+  await expect.poll(() => box.inputValue()).toBe('level:>=error host:db-*');
 });
 
 test('keys act on the notification that is open, also when the way back opened it', async () => {
@@ -148,6 +149,40 @@ test('a value is excluded by touch too', async () => {
   await expect.poll(query).toContain('-ip:10.0.4.18');
 });
 
+test('Enter opens a row where the drawer covers the list, and gets the focus', async () => {
+  const { page, rows, drawer } = await open({}, { viewport: { width: 720, height: 450 } });
+  await rows.first().waitFor();
+  await page.getByRole('grid').press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Close');
+  expect(await drawer.count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get('id')).not.toBeNull();
+});
+
+test('a title from right to left that is too long is cut at its end', async () => {
+  const title = 'القرص ممتلئ على الخادم db-01 (91%) يرجى التحقق في أقرب وقت ممكن من فضلكم الآن وليس غدا';
+  await send(title, { host: 'rtl' });
+  for (const width of [1100, 390]) {
+    const { rows } = await open({ q: 'host:rtl' }, { viewport: { width, height: 844 } });
+    await rows.first().waitFor();
+    // Where the first word is, within the element that cuts it off.
+    const isInside = await rows
+      .first()
+      .locator('strong')
+      .evaluate((strong) => {
+        const range = document.createRange();
+        const text = document.createTreeWalker(strong, NodeFilter.SHOW_TEXT).nextNode() as Text;
+        range.setStart(text, 0);
+        range.setEnd(text, 5);
+        const cell = (strong.closest('[role=gridcell]') as HTMLElement).getBoundingClientRect();
+        const word = range.getBoundingClientRect();
+        return word.left >= cell.left && word.right <= cell.right;
+      });
+    expect(isInside).toBe(true);
+    if (width > 390) await desk?.close();
+  }
+});
+
 test('what was cleared is said to be, though it cannot be read again; what was not looks like a failure', async () => {
   for (const title of ['First to clear', 'Second to clear'])
     await send(title, { host: 'clearing', level: 'error' });
@@ -161,6 +196,7 @@ test('what was cleared is said to be, though it cannot be read again; what was n
   await page.getByRole('grid').press('End');
   await page.keyboard.press('c');
   const done = page.getByRole('alert').filter({ hasText: 'First to clear' });
+  await done.waitFor();
   // Looked at now, as it is gone soon.
   const marksOf = (toast: Locator) => toast.locator('svg').count();
   const [doneMarks, doneColor] = [await marksOf(done), await colorOf(done)];
@@ -288,6 +324,66 @@ test('a time is drawn over the bars, and chosen from the menu', async () => {
   await page.getByRole('columnheader', { name: 'warning' }).waitFor();
 });
 
+test('a time range without a beginning is counted whole, and its end stays when the range is changed', async () => {
+  const { page, query, rows } = await open({ q: 'host:db-* before:2999-01-01' });
+  await rows.first().waitFor();
+  await page.getByText(/^[1-9][0-9]* notifications$/).waitFor();
+  await page.getByRole('button', { name: /2999-01-01/ }).click();
+  await page.getByLabel('From').fill('01/01/2020 08:00');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await expect.poll(query).toBe('host:db-* after:2020-01-01T08:00 before:2999-01-01T00:00');
+});
+
+test('all that a search finds on panels is cleared at once, after a question; a viewer is not asked', async () => {
+  for (let n = 0; n < 12; n++) await send(`Storm ${n}`, { host: 'storm-1', level: 'error' });
+  const { page, rows } = await open({ q: 'host:storm-1' }, { role: 'member' });
+  await rows.first().waitFor();
+  await page.getByRole('button', { name: 'Clear what was found' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Clear 12 notifications?' });
+  await dialog.waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('Cleared 12 notifications').waitFor();
+  const { json } = await lab.server.call('GET', '/api/history?q=host:storm-1%20is:live', { token: admin });
+  expect(json.notifications).toEqual([]);
+  await page.getByRole('button', { name: 'Clear what was found' }).click();
+  await page.getByRole('dialog', { name: 'Nothing found is on panels' }).waitFor();
+  await desk?.close();
+  const viewer = await open({ q: 'host:storm-1' }, { role: 'viewer' });
+  await viewer.rows.first().waitFor();
+  expect(await viewer.page.getByRole('button', { name: 'Clear what was found' }).count()).toBe(0);
+});
+
+test('the question before clearing continues a search that ran out of time', async () => {
+  const { page, rows } = await open();
+  await rows.first().waitFor();
+  const { notifications } = (await lab.server.call('GET', '/api/history', { token: admin })).json;
+  const searchedTo = '2026-11-02T10:00:00.000Z';
+  const answers: Record<string, object> = {
+    start: { notifications: [], nextCursor: 'a', searchedTo },
+    a: { notifications: notifications.slice(0, 3), nextCursor: 'b', searchedTo },
+    b: { notifications: notifications.slice(3, 5), nextCursor: null, searchedTo: null },
+  };
+  await page.route(/api\/history\?.*is%3Alive/, (route) =>
+    route.fulfill({ json: answers[new URL(route.request().url()).searchParams.get('cursor') ?? 'start'] }),
+  );
+  await page.getByRole('button', { name: 'Clear what was found' }).click();
+  const dialog = page.getByRole('dialog');
+  const more = dialog.getByRole('button', { name: 'Continue search' });
+  await dialog.getByText('Nothing found so far is on panels').waitFor();
+  await dialog.getByText(/Searched back to/).waitFor();
+  await more.click();
+  await dialog.getByText('Clear 3 notifications?').waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
+  await more.click();
+  await dialog.getByText('Clear 5 notifications?').waitFor();
+  expect(await more.count()).toBe(0);
+  // The button is gone, and the keyboard stays in the dialog.
+  expect(await dialog.getByText('End of results').evaluate((text) => text === document.activeElement)).toBe(
+    true,
+  );
+});
+
 test('a search is saved for everyone, run again and forgotten; what it finds can be taken elsewhere', async () => {
   const { page, query } = await open({ q: 'level:critical' });
   await page.getByRole('button', { name: 'Saved searches' }).click();
@@ -327,10 +423,10 @@ test('a search that ran out of time says how far back it got, and is continued b
   expect(await faultsIn('light', page)).toEqual([]);
   await page.getByRole('button', { name: 'Continue search' }).click();
   await page.getByText(/Searched back to (1 Nov|Nov 1)\b/).waitFor();
-  expect(await rows.count()).toBe(3);
+  await expect.poll(() => rows.count()).toBe(3);
   await page.getByRole('button', { name: 'Continue search' }).click();
   await page.getByText('End of results').waitFor();
-  expect(await rows.count()).toBe(5);
+  await expect.poll(() => rows.count()).toBe(5);
 });
 
 test('what completes a search can be used by everyone', async () => {

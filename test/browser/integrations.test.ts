@@ -29,10 +29,10 @@ test('somebody with Prometheus finds what to enter, with a new token in it, and 
   const drawer = page.getByRole('dialog', { name: 'Prometheus Alertmanager' });
   await drawer.getByRole('button', { name: 'Create token' }).click();
   const creation = page.getByRole('dialog', { name: 'Create token' });
-  expect(await creation.getByLabel('Name', { exact: true }).inputValue()).toBe('alertmanager');
+  await expect.poll(() => creation.getByLabel('Name', { exact: true }).inputValue()).toBe('alertmanager');
   await creation.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
-  const yaml = (await drawer.locator('pre').last().textContent()) ?? '';
+  const yaml = (await drawer.locator('pre', { hasText: 'credentials: bfy_' }).last().textContent()) ?? '';
   const [, url = ''] = /- url: (\S+)/.exec(yaml) ?? [];
   const [, token = ''] = /credentials: (\S+)/.exec(yaml) ?? [];
   expect(token).toMatch(/^bfy_\w+_\w+$/);
@@ -52,7 +52,7 @@ test('somebody with Prometheus finds what to enter, with a new token in it, and 
   await drawer.getByText('Last used').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.press('Escape');
   await page.getByRole('searchbox', { name: 'Filter by name' }).fill('git');
@@ -129,7 +129,7 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   await preview.getByText('Host: ups-1').first().waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await creation.evaluate((drawer) => drawer.scrollWidth <= innerWidth)).toBe(true);
+  await expect.poll(() => creation.evaluate((drawer) => drawer.scrollWidth <= innerWidth)).toBe(true);
   await page.setViewportSize({ width: 1280, height: 800 });
   await creation.getByRole('button', { name: 'Save' }).click();
   const drawer = page.getByRole('dialog', { name: 'ups' });
@@ -141,7 +141,7 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   await drawer.getByText(/^Received/).waitFor();
   expect(await drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent));
   await drawer.getByRole('button', { name: 'Use the one received' }).click();
-  expect(await drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent, null, 2));
+  await expect.poll(() => drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent, null, 2));
   await expect.poll(() => command.textContent()).toContain('"On battery"');
   // The form of a new one is not on the way back.
   await page.goBack();

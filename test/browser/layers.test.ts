@@ -56,6 +56,33 @@ for (const { path, opener, asking } of [
     }));
 }
 
+for (const { path, field, action, text } of [
+  { path: 'settings/tokens', field: 'Name', action: 'Create token', text: /^Copy it now/ },
+  {
+    path: 'settings/members',
+    field: 'Email address (optional)',
+    action: 'Create link',
+    text: /^Copy this link now/,
+  },
+]) {
+  test(`${path}: the focus is on what is new in a dialog, or again on the button that failed`, () =>
+    at({ path }, async ({ page }) => {
+      await page.keyboard.press('n');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(field, { exact: true }).fill('ada@example.org');
+      const url = `**/api/${path === 'settings/tokens' ? 'tokens' : 'invitations'}`;
+      await page.route(url, (route) => route.fulfill({ status: 503, json: { error: 'the disk is full' } }));
+      await dialog.getByRole('button', { name: action }).press('Enter');
+      await dialog.getByRole('alert').waitFor();
+      await hasFocus(page, new RegExp(`^${action}$`));
+      await page.unroute(url);
+      await page.keyboard.press('Enter');
+      await hasFocus(page, text);
+      await page.keyboard.press('Tab');
+      await hasFocus(page, /^Copy$/);
+    }));
+}
+
 test('a change of page moves the focus to its heading; the first page leaves it where it is', () =>
   at({ path: 'overview' }, async ({ page }) => {
     const focused = () =>

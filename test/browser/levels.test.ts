@@ -129,13 +129,14 @@ test('what was changed of a level is not lost unasked: by Esc, or by the way bac
 test('a built-in level is told why it stays, and goes back to how it was at first', () =>
   at({ path: 'settings/levels?id=info' }, async ({ page }) => {
     const drawer = page.getByRole('dialog', { name: 'info' });
-    expect(await drawer.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('1001');
     await drawer.getByText('Enter a whole number from 0 to 1,000.').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
     expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('25');
     await drawer.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(async () => (await levelOf('info')).rank).toBe(25);
+    await drawer.getByText('Saved', { exact: true }).waitFor();
+    expect((await levelOf('info')).rank).toBe(25);
     await drawer.getByRole('button', { name: 'Reset to default' }).click();
     await expect.poll(async () => (await levelOf('info')).rank).toBe(20);
   }));

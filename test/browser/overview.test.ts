@@ -100,8 +100,9 @@ test('one part of a page that cannot be refreshed is said too, by an error or by
   await page.unroute('**/api/panels');
   await stale.waitFor({ state: 'detached' });
   await page.clock.install();
-  await page.route('**/api/panels', () => new Promise(() => undefined));
-  await page.waitForRequest('**/api/panels');
+  const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
+  await page.route('**/api/panels', () => ask());
+  await isAsked;
   await page.clock.fastForward(16_000);
   await stale.waitFor();
 });

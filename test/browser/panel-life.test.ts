@@ -1,11 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 import { PanelLab, type Screen } from './panel-lab.ts';
 
 let lab: PanelLab;
 let open: Screen | undefined;
+let settings: Record<string, string>;
 beforeAll(async () => {
-  lab = await PanelLab.start(inject('browserPath'), { BELFRY_HEARTBEAT_MS: '700' });
+  // A port that nobody takes while the server is restarted.
+  settings = { BELFRY_HEARTBEAT_MS: '700', BELFRY_PORT: String(await freePort()) };
+  lab = await PanelLab.start(inject('browserPath'), settings);
 });
 afterAll(() => lab.stop());
 afterEach(async () => {
@@ -56,7 +60,7 @@ test('a notification appears, a later one with its key takes its place, and clea
   expect(await screen.page.locator('.card.critical .origin').textContent()).toBe('db-0110.0.0.7');
   const up = await screen.send({ title: 'db is up', key: 'db', level: 'success', ttl: 60_000 });
   await screen.page.locator('.card h2', { hasText: 'db is up' }).waitFor();
-  expect(await titles(screen)).toEqual(['db is up']);
+  await expect.poll(() => titles(screen)).toEqual(['db is up']);
   const key = await lab.server.key('admin');
   await lab.server.call('POST', `/api/notifications/${up}/clear`, { token: key });
   await screen.page.locator('.notice h2', { hasText: 'All quiet' }).waitFor();
@@ -89,14 +93,47 @@ test('the most serious stand first whatever came last, and what has no room is r
   await screen.send({ title: 'worst', level: 'critical', ttl: 60_000 });
   await screen.send({ title: 'bad', level: 'warning', ttl: 60_000 });
   await expect.poll(async () => (await titles(screen)).slice(0, 2)).toEqual(['worst', 'bad']);
+  // At one moment: a later one may show others.
+  const board = () =>
+    screen.page.evaluate(() => {
+      const rolledUp = document.querySelector('.roll-up h2')?.textContent ?? '';
+      const shown = document.querySelectorAll('.card[data-id]').length;
+      const fits = document.documentElement.scrollHeight <= innerHeight;
+      return { rolledUp, count: shown + Number(/\d+/.exec(rolledUp)?.[0]), fits };
+    });
   await expect
-    .poll(() => screen.page.locator('.roll-up h2').textContent())
-    .toMatch(/^\+\d+ more from web-\*$/);
-  const hidden = Number((await screen.page.locator('.roll-up h2').textContent())?.match(/\d+/)?.[0]);
-  expect((await cards(screen).count()) + hidden).toBe(22);
-  const fits = await screen.page.evaluate(() => document.documentElement.scrollHeight <= innerHeight);
-  expect(fits).toBe(true);
+    .poll(board)
+    .toEqual({ rolledUp: expect.stringMatching(/^\+\d+ more from web-\*$/), count: 22, fits: true });
 });
+
+test('on a phone the banner of a lost connection covers neither the name nor a card, also while it is scrolled', async () => {
+  const screen = await screenWithRule('lost phone');
+  const { page } = screen;
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (let n = 0; n < 9; n++) await screen.send({ title: `Event ${n}`, level: 'error' });
+  await expect.poll(() => cards(screen).count()).toBe(9);
+  const { folder } = lab.server;
+  await lab.server.stop({ keep: true });
+  await page.locator('.banner:not([hidden])').waitFor();
+  const edges = () =>
+    page.evaluate(() =>
+      ['h1', '.clock', '.banner', '.card'].map((selector) => {
+        const { top, bottom } = (document.querySelector(selector) as Element).getBoundingClientRect();
+        return { top, bottom };
+      }),
+    );
+  const [name, clock, banner, card] = (await edges()) as [Edge, Edge, Edge, Edge];
+  expect(Math.max(name.bottom, clock.bottom)).toBeLessThanOrEqual(banner.top);
+  expect(banner.bottom).toBeLessThanOrEqual(card.top);
+  await page.evaluate(() => scrollTo(0, 300));
+  expect((await edges())[2]).toEqual(banner);
+  lab.server = await TestServer.start(settings, folder);
+});
+
+interface Edge {
+  readonly top: number;
+  readonly bottom: number;
+}
 
 test('through a restart of the server the screen keeps what it shows, says that it is stale, and goes on', async () => {
   const screen = await screenWithRule('restart');
@@ -112,13 +149,12 @@ test('through a restart of the server the screen keeps what it shows, says that 
             seen.push(node.querySelector('h2')?.textContent ?? '');
     }).observe(document.body, { childList: true, subtree: true });
   });
-  const { folder, url } = lab.server;
-  const port = new URL(url).port;
+  const { folder } = lab.server;
   await lab.server.stop({ keep: true });
   await screen.page.locator('.screen.stale').waitFor();
   expect(await screen.page.locator('.banner strong').textContent()).toMatch(/^No contact since \d/);
   expect(await titles(screen)).toEqual(['before']);
-  lab.server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '700', BELFRY_PORT: port }, folder);
+  lab.server = await TestServer.start(settings, folder);
   const token = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(token, { title: 'while away', message: 'm', level: 'error' });
   await screen.page.locator('header[data-health="online"]').waitFor();

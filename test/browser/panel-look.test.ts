@@ -61,6 +61,122 @@ test('what is chosen at the screen goes first and stays, and the focus stays whe
   expect(await isLight()).toBe(true);
 });
 
+test('a wall shows eleven critical cards, and cuts neither a level nor the counts of the others', async () => {
+  const { page, send } = await open({ name: 'critical' });
+  const levels = ['error', 'warning', 'success', 'info'];
+  for (let n = 0; n < 24; n++) await send({ title: `Event ${n}`, level: levels[n % 4] });
+  for (let n = 0; n < 11; n++)
+    await send({ title: `Power lost in rack ${n}, on battery`, level: 'critical', ttl: 0 });
+  await expect.poll(() => page.locator('.card.critical').count()).toBe(11);
+  await page.locator('.roll-up h2', { hasText: '+24 more' }).waitFor();
+  const cut = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.word, .levels, .roll-up')]
+        .filter((each) => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight)
+        .map(({ textContent }) => textContent),
+    );
+  await expect.poll(cut).toEqual([]);
+});
+
+test('on a full wall a title of four words is smaller rather than cut', async () => {
+  const { page, send } = await open({ name: 'titles' });
+  const message = 'Message 609: /var is at 9 % and growing 2 % per hour.';
+  for (let n = 0; n < 24; n++) {
+    const title = n % 3 === 0 ? 'A title that goes on for long '.repeat(7) : 'Replication stopped on db-02';
+    await send({ title, message, host: 'db-02.internal', level: 'critical', ttl: 0 });
+  }
+  const titles = page.locator('.card h2', { hasText: 'Replication' });
+  await expect.poll(() => titles.count()).toBeGreaterThan(6);
+  const isCut = (of: Element) => of.scrollHeight > of.clientHeight + 4;
+  for (const title of await titles.all()) expect(await title.evaluate(isCut)).toBe(false);
+});
+
+test.each([
+  ['one card', [20]],
+  ['one critical card', [50]],
+  ['two cards', [40, 40]],
+  ['five cards', [40, 40, 30, 20, 20]],
+])('a wall cuts no title while its card is empty below: %s', async (_, ranks) => {
+  const { page, send } = await open({ name: 'long' });
+  const title =
+    'Backup of the file server in building seven did not finish within its window, and the next one '
+      .repeat(3)
+      .slice(0, 250);
+  const levels = new Map([
+    [20, 'info'],
+    [30, 'warning'],
+    [40, 'error'],
+    [50, 'critical'],
+  ]);
+  for (const [at, rank] of ranks.entries())
+    await send({
+      title: at === ranks.length - 1 ? title : `Event ${at}`,
+      level: levels.get(rank),
+      host: 'web-1',
+    });
+  await expect.poll(() => page.locator('.card[data-id]').count()).toBe(ranks.length);
+  const isCut = () =>
+    page.locator('.card h2', { hasText: 'Backup' }).evaluate((h2) => h2.scrollHeight > h2.clientHeight + 1);
+  for (const viewport of [
+    { width: 1920, height: 1080 },
+    { width: 1440, height: 900 },
+  ]) {
+    await page.setViewportSize(viewport);
+    await expect.poll(isCut).toBe(false);
+  }
+});
+
+test('on a wall the notice about sound covers nothing of the footer, in German and upright too', async () => {
+  const { page } = await open({ name: 'upright', locale: 'de', viewport: { width: 1080, height: 1920 } });
+  await page.locator('.hint').waitFor();
+  const covered = () =>
+    page.evaluate(() => {
+      const box = (selector: string) => (document.querySelector(selector) as Element).getBoundingClientRect();
+      const [line, hint, date] = [box('footer .line'), box('.hint'), box('footer .date')];
+      return line.right > hint.left || hint.right > date.left || hint.bottom > innerHeight;
+    });
+  for (const width of [1080, 1366, 1920]) {
+    await page.setViewportSize({ width, height: 1080 });
+    await expect.poll(covered, { message: `at ${width} px` }).toBe(false);
+  }
+});
+
+test('on a phone the controls and the notice about sound cover neither each other nor the end of the page', async () => {
+  const { page, send } = await open({ name: 'phone', viewport: { width: 390, height: 844 } });
+  const boxes = (...selectors: string[]) =>
+    page.evaluate(
+      (all) =>
+        all.map((selector) => {
+          const { top, bottom, left, right } = (
+            document.querySelector(selector) as Element
+          ).getBoundingClientRect();
+          return { top, bottom, inside: left >= 0 && right <= innerWidth && bottom <= innerHeight };
+        }) as [Box, Box, Box],
+      selectors,
+    );
+  await page.locator('.hint').waitFor();
+  const check = async () => {
+    const [footer, tools, hint] = await boxes('footer', '.tools', '.hint');
+    expect([tools.inside, hint.inside]).toEqual([true, true]);
+    // A page is scrolled by whole pixels.
+    expect(footer.bottom).toBeLessThan(tools.top + 1);
+    expect(tools.bottom).toBeLessThanOrEqual(hint.top);
+  };
+  await check();
+  for (let n = 0; n < 12; n++) await send({ title: `Event ${n}`, level: 'error' });
+  await expect.poll(() => page.locator('.card[data-id]').count()).toBe(12);
+  const [, tools, hint] = await boxes('footer', '.tools', '.hint');
+  expect([tools.inside, hint.inside]).toEqual([true, true]);
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await check();
+});
+
+interface Box {
+  readonly top: number;
+  readonly bottom: number;
+  readonly inside: boolean;
+}
+
 test('a screen can be unpaired at the screen, by pressing twice', async () => {
   const { page } = await open({ name: 'unpaired' });
   await page.keyboard.press('s');

@@ -74,7 +74,9 @@ describe('hostile text', () => {
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(script.headers.get('content-encoding')).toBe('gzip');
     for (const path of ['/assets/', '/assets/%2e%2e/%2e%2e/package.json', '/assets/.built', '/assets/%00'])
-      expect((await lab.server.call('GET', path)).text).toBe('{"error":"there is nothing at this path"}');
+      expect((await lab.server.call('GET', path)).text).toBe(
+        '{"error":"there is nothing at this path; /docs/api/ lists all paths"}',
+      );
     expect((await lab.server.call('GET', '/panel/')).status).toBe(200);
   });
 });

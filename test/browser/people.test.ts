@@ -74,6 +74,22 @@ test('a used invitation says that it does not work', async () => {
   desks.push({ close, errors: [] });
   await page.goto(`${lab.server.url}/invite#${'y'.repeat(40)}`);
   await page.getByRole('heading', { name: 'Invitation not valid' }).waitFor();
+  await page.getByRole('link', { name: 'Go to sign-in' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('an invitation for another address offers to sign out, and then to join', async () => {
+  const { page } = await open({ path: 'overview', tenant: 'invited' });
+  const created = await lab.server.call('POST', '/api/invitations', {
+    token: await lab.server.key('admin', 'invited'),
+    json: { role: 'viewer', email: 'bob@example.org' },
+  });
+  await page.goto(created.json.link);
+  await page.getByText('Sign out to join with the invited address.').waitFor();
+  expect(await page.getByRole('button', { name: 'Join' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Your name').waitFor();
+  await page.getByRole('button', { name: 'Join' }).waitFor();
 });
 
 test('the last owner can neither step down nor be removed', async () => {
@@ -116,11 +132,23 @@ test('two tenants at two desks never see each other', async () => {
 test('what was changed stands in the audit log, and filters find it', async () => {
   const { page } = await open({ path: 'settings/audit', tenant: 'audited' });
   await page.getByText('No changes yet').or(page.getByRole('table')).first().waitFor();
-  const key = await lab.server.key('admin', 'audited');
-  await lab.server.call('POST', '/api/tokens', { token: key, json: { name: 'for the audit' } });
+  const token = await lab.server.key('admin', 'audited');
+  await lab.server.call('POST', '/api/tokens', { token, json: { name: 'for the audit' } });
+  const rule = { name: 'To the NOC', when: { minLevel: 'warning' }, then: { setTtl: 60_000 } };
+  const { json } = await lab.server.call('POST', '/api/rules', { token, json: rule });
+  const change = { when: { host: ['db-*'] }, enabled: false };
+  await lab.server.call('PATCH', `/api/rules/${json.id}`, { token, json: change });
   await page.reload();
-  await page.getByRole('cell', { name: 'token.create' }).waitFor();
-  await page.getByLabel('Action, such as rule.update').fill('rule.update');
+  const changed = page.getByRole('row', { name: 'Rule changed' });
+  await changed.getByRole('cell', { name: 'To the NOC' }).waitFor();
+  await changed
+    .getByText('Conditions: When level is at least warning → When host matches db-*', { exact: true })
+    .waitFor();
+  await changed.getByText('Enabled: yes → no', { exact: true }).waitFor();
+  await page.getByLabel('Kind of change').selectOption('API tokens');
+  await changed.waitFor({ state: 'detached' });
+  await page.getByRole('cell', { name: 'Token created' }).waitFor();
+  await page.getByLabel('Kind of change').selectOption('Channels');
   await page.getByText('No entries match these filters').waitFor();
 });
 
@@ -156,6 +184,7 @@ test('a second factor is set up, asked for, and the account says where one is si
   await other.page.getByLabel('Email').fill(person.email);
   await other.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
   await other.page.keyboard.press('Enter');
+  await other.page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
   const { rows } = lab.server.running.accounts;
   const isHers = [{ column: 'person', operator: '=', value: person.id }] as const;
   await rows.update('two_factors', isHers, { failures: 10 });
@@ -209,6 +238,36 @@ test('letters that act can be switched off, where the menu of the person leads',
   expect(await dialog.count()).toBe(0);
   expect(new URL(page.url()).pathname).toBe('/t/keyless/overview');
 });
+
+test('the menus of the navigation open and close by the keyboard, and the focus comes back', async () => {
+  const { page } = await open({ tenant: 'menus' });
+  for (const name of ['menus', 'Ada Byron']) {
+    const button = page.getByRole('navigation', { name: 'Main' }).getByRole('button', { name });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const menu = page.getByRole('menu');
+    await menu.waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('role')))
+      .toMatch(/^menuitem/);
+    // What is chosen (a tenant, an appearance, a language) is said to a screen reader.
+    expect(await menu.getByRole('menuitemradio', { checked: true }).count()).toBeGreaterThan(0);
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    await expect.poll(() => button.evaluate((of) => of === document.activeElement)).toBe(true);
+    await button.click();
+    await menu.waitFor();
+    // What lies over the button takes the click.
+    await page.mouse.click(...centreOf(await button.boundingBox()));
+    await menu.waitFor({ state: 'detached' });
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+  }
+});
+
+const centreOf = (box: { x: number; y: number; width: number; height: number } | null) =>
+  [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2] as const;
 
 test('a passkey is added and removed by whoever has just proven who they are', async () => {
   const { page, person, context } = await open({ tenant: 'passkeys', usedOnce: true });

@@ -1,6 +1,6 @@
 /** A browser that is a device of a push channel, in tests: its push service is the test's. */
 import type { BrowserContext, Page } from 'playwright-core';
-import type { PushSubscription } from '#contract/push.ts';
+import type { PushSubscription } from '#contract/panels/push.ts';
 
 /** The browser's subscription is one at the test's push service: there is no other here. */
 export async function subscribeAt(context: BrowserContext, subscription: PushSubscription): Promise<void> {

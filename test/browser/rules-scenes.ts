@@ -1,7 +1,7 @@
 /** Rules, panels and notifications for tests and pictures of the page of routing rules. */
 
 import type { Page } from 'playwright-core';
-import type { RuleCreate } from '#contract/rule.ts';
+import type { RuleCreate } from '#contract/routing/rule.ts';
 import type { TestServer } from '../support/server.ts';
 import type { DashboardScenes } from './dashboard-scene.ts';
 import { fullBoard } from './scenes.ts';

@@ -87,11 +87,11 @@ test('a token is changed, one that ends soon is named, and a screen’s own name
 test('a key is made with at most one’s own role', () =>
   at({ path: 'settings/tokens?tab=keys' }, async ({ page }) => {
     await page.getByRole('button', { name: 'Create key' }).click();
-    expect(await page.getByRole('radio', { name: 'owner' }).count()).toBe(0);
     await page.getByLabel('Name', { exact: true }).fill('searcher');
+    expect(await page.getByRole('radio', { name: 'owner' }).count()).toBe(0);
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-    expect(await page.getByRole('dialog').getByText('Token', { exact: true }).count()).toBe(0);
     const secret = (await page.getByRole('dialog').locator('pre').first().textContent()) ?? '';
+    expect(await page.getByRole('dialog').getByText('Token', { exact: true }).count()).toBe(0);
     expect((await lab.server.call('GET', '/api/history', { token: secret })).status).toBe(200);
     expect((await lab.server.call('GET', '/api/tokens', { token: secret })).status).toBe(403);
   }));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccountStore, Condition, NewPerson } from '#core/accounts.ts';
-import type { Directory } from '#core/directory.ts';
-import { createAccountStore } from '#storage/accounts.ts';
+import type { AccountStore, Condition, NewPerson } from '#core/people/accounts.ts';
+import type { Directory } from '#core/tenants/directory.ts';
 import { createDirectory } from '#storage/directory.ts';
+import { createAccountStore } from '#storage/people/accounts.ts';
 import type { DirectoryDatabase } from './directory.ts';
 
-/** Every promise of core/accounts.ts, to be run against every backend. */
+/** Every promise of core/people/accounts.ts, to be run against every backend. */
 export function accountsConformance(backend: string, open: () => Promise<DirectoryDatabase>): void {
   describe(`accounts on ${backend}`, () => {
     let database: DirectoryDatabase;
@@ -15,8 +15,8 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
     let made = 0;
     beforeAll(async () => {
       database = await open();
-      store = createAccountStore(database.builder, database.executor);
-      directory = createDirectory(database.builder, database.executor);
+      store = createAccountStore(database.db);
+      directory = createDirectory(database.db);
       ({ id: tenant } = await directory.tenants.create('acme', 'Acme', 'test', 1));
     });
     afterAll(() => database.close());

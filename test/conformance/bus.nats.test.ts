@@ -45,11 +45,13 @@ describe.skipIf(missing !== undefined)(missing ?? 'with NATS', () => {
     });
     await eventually(() => expect(woken).toBe(1));
     for (let i = 0; i < 20; i++) foreign.publish(1, []);
+    let published = 0;
     await eventually(() => {
       own.publish(1, []);
+      published += 1;
       expect(woken).toBeGreaterThan(1);
     });
-    expect(woken).toBeLessThan(20);
+    expect(woken).toBeLessThanOrEqual(1 + published);
   });
 
   test('who may not publish has a problem, though the connection stands', async () => {

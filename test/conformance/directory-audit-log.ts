@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forgetAudit } from '#core/audit.ts';
+import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
 import { auditPage, deletions } from '#storage/audit-log.ts';
 import type { DirectoryLab } from './directory.ts';
 
@@ -72,7 +72,7 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
   });
 
   test('of 100,000 entries a page is read by the primary key, whatever the filters, without sorting', async () => {
-    const { directory, newTenant, execute, planOf, builder } = lab();
+    const { directory, newTenant, execute, planOf, db } = lab();
     const tenant = await newTenant();
     await execute(
       `insert into audit (tenant, id, at, "by", action, subject, detail)
@@ -91,7 +91,7 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     ]);
     expect((await directory.auditLog.page({ ...query, by: 'rare' })).entries).toHaveLength(1);
     for (const filter of [{}, { by: 'key ops' }, { action: 'rule', subject: 'r' }]) {
-      const plan = await planOf(auditPage(builder, { ...query, ...filter }));
+      const plan = await planOf(auditPage(db, { ...query, ...filter }));
       expect({ filter, ...plan }).toEqual({ filter, index: 'primary key', sorts: false });
     }
   });
@@ -142,8 +142,41 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     expect(left.slice(0, -1)).toEqual(['366', '365', '364']);
   });
 
+  test('the oldest entries of a tenant that has more than fits are deleted', async () => {
+    const { directory, newTenant, execute, rows } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    await execute(
+      `insert into audit (tenant, id, at, "by", action, subject, detail)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 2500)
+       select ?, '00000000-0000-7000-8000-' || substr(cast(1000000000000 + i as text), 2), i, 'x', 'rule.update', 'r', ?
+       from n`,
+      [tenant, JSON.stringify('d'.repeat(798))],
+    );
+    await boundAudit(directory.auditLog, tenant, () => false, 1_200_000);
+    const left = (await rows('audit', tenant)).map(({ id }) => String(id)).sort();
+    // 1,200 entries of 1,000 bytes, less what the one of the tenant's creation takes.
+    expect([left.length, left[0]?.slice(-4)]).toEqual([1_200, '1302']);
+    expect(await rows('audit', other)).toHaveLength(1);
+  });
+
+  test('an entry that changes no configuration is the newest, too', async () => {
+    const { directory, newTenant, reportsChange } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const newestOf = async (wanted: number) =>
+      (await directory.auditLog.newest()).find((each) => each.tenant === wanted)?.id;
+    const panel = { id: 'p1', name: 'lobby', tags: [], location: null };
+    await directory.panels.register(tenant, panel, 'x', 1);
+    const before = [await newestOf(tenant), await newestOf(other)];
+    const note = () => directory.panels.noteCommand(tenant, 'p1', 'identify', 'x', 2);
+    expect(await reportsChange(tenant, note)).toBe(false);
+    const { entries } = await directory.auditLog.page({ tenant, limit: 1 });
+    expect(entries).toMatchObject([{ action: 'panel.identify', id: await newestOf(tenant) }]);
+    expect(entries[0]?.id).not.toBe(before[0]);
+    expect(await newestOf(other)).toBe(before[1]);
+  });
+
   test('deleted levels and panels keep their names, the last deleted first, each tenant its own', async () => {
-    const { directory, newTenant, planOf, builder } = lab();
+    const { directory, newTenant, planOf, db } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];
     const panel = (id: string, name: string) => ({ id, name, tags: [`tag ${id}`], location: null });
     for (const each of [tenant, other]) await directory.levels.put(each, 'deploy', { rank: 35 }, 'x', 1);
@@ -158,7 +191,7 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
       { id: 'a', name: 'lobby', tags: ['tag a'], deletedAt: 4 },
     ]);
     expect([await directory.levels.deleted(other), await directory.panels.deleted(other)]).toEqual([[], []]);
-    expect(await planOf(deletions(builder, tenant, 'panel.delete'))).toMatchObject({
+    expect(await planOf(deletions(db, tenant, 'panel.delete'))).toMatchObject({
       index: 'audit_deletions',
     });
   });

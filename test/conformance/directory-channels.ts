@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '#contract/limits.ts';
-import type { ChannelRecord, Delivery, DeliveryQueue } from '#core/channels.ts';
-import { createDeliveryQueue } from '#storage/deliveries.ts';
+import type { ChannelRecord, Delivery, DeliveryQueue } from '#core/channels/channels.ts';
+import { createDeliveryQueue } from '#storage/channels/deliveries.ts';
 import type { DirectoryLab } from './directory.ts';
 
 const minuteMs = 60_000;
@@ -19,8 +19,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     await lab().directory.channels.create(channel(tenant, id), 'ann');
     return tenant;
   };
-  const queueOf = (name = 'server'): DeliveryQueue =>
-    createDeliveryQueue(lab().builder, lab().executor, { name });
+  const queueOf = (name = 'server'): DeliveryQueue => createDeliveryQueue(lab().db, { name });
   /** As the log's writer does it. */
   const add = async (tenant: number, position: number, at = 1_000, id = 'c') =>
     lab().execute(
@@ -50,7 +49,11 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       { action: 'channel.create', by: 'ann', detail: { name: 'channel c', secrets: ['signingKey'] } },
       {
         action: 'channel.update',
-        detail: { before: { enabled: true }, after: { enabled: false, secretsChanged: true } },
+        detail: {
+          name: 'channel c',
+          before: { enabled: true },
+          after: { enabled: false, secretsChanged: true },
+        },
       },
     ]);
     expect(JSON.stringify(entries)).not.toContain('sealed');

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { limits } from '#contract/limits.ts';
+import { principalOf } from '#core/people/credentials.ts';
+import type { CredentialRecord } from '#core/tenants/directory.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function credentialsConformance(lab: () => DirectoryLab): void {
@@ -160,5 +163,76 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
     expect(await credentials.find(second.id)).toMatchObject({ lastUsedAt: 300, lastUsedFrom: '10.0.0.3' });
     expect(await audit(a)).toEqual([]);
     await credentials.touch([]);
+  });
+  test('the bound on keys in force holds, also for two at once; expired and revoked ones do not count', async () => {
+    const { directory, newTenant, execute } = lab();
+    const { credentials } = directory;
+    const tenant = await newTenant();
+    const key = () => tokenRecord(tenant, newId(), { kind: 'key', role: 'admin', createdAt: 1000 });
+    const first = key();
+    await credentials.add(first);
+    await execute(
+      `insert into credentials (tenant, id, kind, name, hash, scopes, role, allow_from, created_at, created_by, expires_at)
+       with recursive n (i) as (select 2 union all select i + 1 from n where i < cast(? as bigint))
+       select tenant, 'bulk-' || tenant || '-' || i, kind, name, hash, scopes, role, allow_from, created_at, created_by,
+         case when i = 2 then 999 end
+       from n, credentials where tenant = ? and id = ?`,
+      [limits.keysPerTenant, tenant, first.id],
+    );
+    const results = await Promise.allSettled([key(), key()].map((record) => credentials.add(record)));
+    expect(results.filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: { code: 'conflict', message: expect.stringContaining('1000 keys in force') } },
+    ]);
+    await credentials.add(tokenRecord(tenant, newId()));
+    const expired = `bulk-${tenant}-2`;
+    const renew = (patch: object) => credentials.update(tenant, 'key', expired, patch, 'x', 1000);
+    await expect(renew({ expiresAt: 5000 })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('1000 keys in force'),
+    });
+    await expect(renew({ expiresAt: null })).rejects.toMatchObject({ code: 'conflict' });
+    await renew({ name: 'renamed' });
+    expect(await credentials.find(expired)).toMatchObject({ name: 'renamed', expiresAt: 999 });
+    await credentials.update(tenant, 'key', first.id, { expiresAt: 5000 }, 'x', 1000);
+    await credentials.revoke(tenant, 'key', first.id, 'x', 1000);
+    await credentials.add(key());
+    // As many ended ones are kept, those that ended last.
+    await execute(
+      `update credentials set revoked_at = 2000 where tenant = ? and kind = 'key' and revoked_at is null`,
+      [tenant],
+    );
+    expect(await credentials.list(tenant, 'key')).toHaveLength(limits.keysPerTenant + 2);
+    await credentials.forgetEnded(tenant, 3000);
+    const left = await credentials.list(tenant, 'key');
+    expect(left).toHaveLength(limits.keysPerTenant);
+    expect(left.map(({ id }) => id)).not.toContain(first.id);
+    expect(await credentials.list(tenant, 'token')).toHaveLength(1);
+  });
+
+  test('a key ends with its creator, also when ended keys between them are forgotten', async () => {
+    const { directory, newTenant, execute } = lab();
+    const { credentials } = directory;
+    const tenant = await newTenant();
+    const add = async (from: CredentialRecord | undefined, expiresAt: number | null = null) => {
+      const given = { kind: 'key', role: 'admin', scopes: [], createdAt: 1000, expiresAt } as const;
+      const record = tokenRecord(tenant, newId(), given);
+      await credentials.add(record, from && principalOf(from));
+      return record;
+    };
+    const first = await add(undefined);
+    const between = await add(await add(first, 2000), 2000);
+    const last = await add(between);
+    await execute(
+      `insert into credentials (tenant, id, kind, name, hash, scopes, role, allow_from, created_at, created_by, revoked_at)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < cast(? as bigint))
+       select tenant, 'ended-' || tenant || '-' || i, kind, name, hash, scopes, role, allow_from, created_at, created_by, 3000
+       from n, credentials where tenant = ? and id = ?`,
+      [limits.keysPerTenant, tenant, first.id],
+    );
+    await credentials.forgetEnded(tenant, 4000);
+    expect(await credentials.find(between.id)).toBeUndefined();
+    expect(await credentials.list(tenant, 'key')).toHaveLength(limits.keysPerTenant + 2);
+    await credentials.revoke(tenant, 'key', first.id, 'x', 5000);
+    expect(await credentials.find(last.id)).toMatchObject({ revokedAt: 5000 });
   });
 }

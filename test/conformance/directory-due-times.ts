@@ -47,9 +47,9 @@ function newNode(
 /** Due times: each is kept until it is settled, and claimed by one node at a time. */
 export function dueTimesConformance(lab: () => DirectoryLab): void {
   const open = async () => {
-    const { builder, executor, newTenant } = lab();
+    const { db, newTenant } = lab();
     epoch += 30 * 86_400_000;
-    return { dueTimes: createDueTimes(builder, executor), tenant: await newTenant(), start: epoch };
+    return { dueTimes: createDueTimes(db), tenant: await newTenant(), start: epoch };
   };
 
   test('a subject has one due time: a later one takes its place, and what was read before cannot settle it', async () => {
@@ -162,21 +162,18 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     await schedule.put(later, 20, null);
     await eventually(() => expect(fired).toEqual(['soon', 'later']));
     await schedule.stop();
-    const { executor, builder } = lab();
-    await executor.write([
-      builder
-        .insertInto('due_times')
-        .values(
-          Array.from({ length: 1_000 }, (_, i) => ({
-            tenant,
-            kind: 'expectation',
-            subject: `s${i}`,
-            due_at: null,
-            version: '',
-            data: '0',
-          })),
-        )
-        .compile(),
+    const { db } = lab();
+    await db.write([
+      db.insertInto('due_times').values(
+        Array.from({ length: 1_000 }, (_, i) => ({
+          tenant,
+          kind: 'expectation',
+          subject: `s${i}`,
+          due_at: null,
+          version: '',
+          data: '0',
+        })),
+      ),
     ]);
     const put = (subject: string) =>
       new Schedule({

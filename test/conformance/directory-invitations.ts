@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InvitationRecord } from '#core/invitations.ts';
+import type { InvitationRecord } from '#core/people/invitations.ts';
 import type { TenantId } from '#core/ports.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtInStyles } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { newRule } from '#core/routing/rules.ts';
 import type { DirectoryLab } from './directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Role } from '#contract/token.ts';
-import type { MemberChange } from '#core/members.ts';
+import type { Role } from '#contract/people/token.ts';
+import type { MemberChange } from '#core/people/members.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { DirectoryLab } from './directory.ts';
 

@@ -48,7 +48,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
       }),
     ).toBe(false);
     expect(await audit(tenant)).toMatchObject([
-      { at: 7, by: 'key me', action: 'panel.identify', subject: 'a', detail: {} },
+      { at: 7, by: 'key me', action: 'panel.identify', subject: 'a', detail: { name: 'panel a' } },
     ]);
     expect(await audit(other)).toEqual([]);
   });

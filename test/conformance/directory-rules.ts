@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '#contract/limits.ts';
-import type { RuleSpec } from '#contract/rule.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function ruleSpec(id: string, over: Partial<RuleSpec> = {}): RuleSpec {
@@ -97,7 +97,11 @@ export function rulesConformance(lab: () => DirectoryLab): void {
       {
         action: 'rule.update',
         subject: 'b',
-        detail: { before: { enabled: true, name: 'rule b' }, after: { enabled: false, name: 'renamed' } },
+        detail: {
+          name: 'rule b',
+          before: { enabled: true, name: 'rule b' },
+          after: { enabled: false, name: 'renamed' },
+        },
       },
     ]);
   });
@@ -225,5 +229,21 @@ export function rulesConformance(lab: () => DirectoryLab): void {
     expect(await directory.rules.remove(tenant, 'bulk2', 'x', 1)).toBe(true);
     await directory.rules.create(tenant, ruleSpec('z'), 'x', 1);
     expect((await idsOf(tenant)).at(-1)).toBe('z');
+  });
+  test('the bound on the size of all rules holds; a rule may always become smaller', async () => {
+    const { directory, newTenant } = lab();
+    const { rules } = directory;
+    const tenant = await newTenant();
+    const long = (id: string, bytes: number) => ruleSpec(id, { note: 'é'.repeat(bytes / 2) });
+    await rules.create(tenant, long('large', limits.rulesBytesPerTenant - 2_000), 'x', 1);
+    await rules.create(tenant, ruleSpec('small'), 'x', 1);
+    const full = { code: 'conflict', message: expect.stringContaining('16 MiB together') };
+    await expect(rules.create(tenant, long('more', 2_000), 'x', 1)).rejects.toMatchObject(full);
+    await expect(rules.create(tenant, long('first', 2_000), 'x', 1, 1)).rejects.toMatchObject(full);
+    await expect(rules.update(tenant, long('small', 2_000), 'x', 1)).rejects.toMatchObject(full);
+    expect(await idsOf(tenant)).toEqual(['large', 'small']);
+    expect(await rules.update(tenant, ruleSpec('large'), 'x', 1)).toMatchObject({ id: 'large' });
+    await rules.create(tenant, long('first', 2_000), 'x', 1, 1);
+    expect(await idsOf(tenant)).toEqual(['first', 'large', 'small']);
   });
 }

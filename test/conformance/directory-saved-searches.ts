@@ -71,7 +71,11 @@ export function savedSearchesConformance(lab: () => DirectoryLab): void {
     expect(await audit(mine)).toMatchObject([
       {
         ...{ action: 'search.update', subject: '1', by: 'bob' },
-        detail: { before: { name: 'night', q: 'level:>=warning' }, after: { name: 'late', q: 'x' } },
+        detail: {
+          name: 'night',
+          before: { name: 'night', q: 'level:>=warning' },
+          after: { name: 'late', q: 'x' },
+        },
       },
     ]);
   });

@@ -1,6 +1,5 @@
-import { expect, test } from 'vitest';
-import { builtInStyles } from '#contract/level-styles.ts';
-import { createDirectory } from '#storage/directory.ts';
+import { expect, test, vi } from 'vitest';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function tenantsConformance(lab: () => DirectoryLab): void {
@@ -67,13 +66,8 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
   });
 
   test('one that somebody makes for themselves is theirs from the one transaction on', async () => {
-    const { builder, executor, newPerson, rows } = lab();
-    let writes = 0;
-    const write: typeof executor.write = (queries) => {
-      writes += 1;
-      return executor.write(queries);
-    };
-    const { tenants, members } = createDirectory(builder, { read: executor.read, write });
+    const { db, directory, newPerson, rows } = lab();
+    const { tenants, members } = directory;
     const person = await newPerson('Ann', 'ann-founds@example.org');
     const wanted = {
       name: 'owned',
@@ -81,8 +75,10 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       timeZone: 'Asia/Tokyo',
       owner: { id: person, email: 'ann-founds@example.org' },
     };
+    const write = vi.spyOn(db, 'write');
     const made = await tenants.createOwned(wanted, 'ann-founds@example.org', 7);
-    expect(writes).toBe(1);
+    expect(write).toHaveBeenCalledTimes(1);
+    write.mockRestore();
     expect(made).toMatchObject({ name: 'owned', title: 'Owned', timeZone: 'Asia/Tokyo', createdAt: 7 });
     expect(await members.ofPerson(person)).toEqual([{ tenant: made, role: 'owner', joinedAt: 7 }]);
     expect(await rows('audit', made.id)).toMatchObject([
@@ -110,6 +106,25 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     const nobody = { name: 'nobodys', title: 'N', owner: { id: 'nobody', email: 'nobody@example.org' } };
     await expect(tenants.createOwned(nobody, 'test', 1)).rejects.toMatchObject({ code: 'not-found' });
     expect(await tenants.findByName('nobodys')).toBeUndefined();
+  });
+
+  test('owners create tenants up to a number of all, also at the same time; the operator creates more', async () => {
+    const { directory, newPerson } = lab();
+    const { tenants } = directory;
+    const owner = { id: await newPerson('Max', 'max@example.org'), email: 'max@example.org' };
+    const most = (await tenants.list()).length + 2;
+    const results = await Promise.allSettled(
+      ['m1', 'm2', 'm3', 'm4'].map((name) =>
+        tenants.createOwned({ name, title: name, owner }, 'max@example.org', 1, most),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    for (const each of results.filter(({ status }) => status === 'rejected'))
+      expect(each).toMatchObject({
+        reason: { code: 'forbidden', message: expect.stringContaining(`up to ${most} `) },
+      });
+    expect(await tenants.list()).toHaveLength(most);
+    expect(await tenants.create('m5', 'M5', 'cli', 1)).toMatchObject({ name: 'm5' });
   });
 
   test('several made at the same time get an id each', async () => {

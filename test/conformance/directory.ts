@@ -1,10 +1,10 @@
-import type { CompiledQuery } from 'kysely';
+import { type CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CredentialRecord, Directory } from '#core/directory.ts';
 import type { TenantId } from '#core/ports.ts';
+import type { CredentialRecord, Directory } from '#core/tenants/directory.ts';
 import { createDirectory } from '#storage/directory.ts';
-import type { AuditRow, Builder } from '#storage/schema.ts';
-import type { SqlExecutor } from '#storage/sql.ts';
+import type { AuditRow } from '#storage/schema.ts';
+import type { Database, Statement } from '#storage/sql.ts';
 import { auditLogConformance } from './directory-audit-log.ts';
 import { channelsConformance } from './directory-channels.ts';
 import { credentialsConformance } from './directory-credentials.ts';
@@ -24,8 +24,7 @@ import { tenantsConformance } from './directory-tenants.ts';
 /** An empty, migrated database. */
 export interface DirectoryDatabase {
   readonly dialect: 'sqlite' | 'postgres';
-  readonly builder: Builder;
-  readonly executor: SqlExecutor;
+  readonly db: Database;
   close(): Promise<void>;
 }
 
@@ -46,12 +45,11 @@ export interface DirectoryLab {
   /** Parameters stand in the statement as `?`. */
   execute(statement: string, parameters: readonly unknown[]): Promise<void>;
   /** The index that the database reads for a query, and whether it sorts what it read. */
-  planOf(query: CompiledQuery): Promise<{ readonly index: string; readonly sorts: boolean }>;
-  readonly builder: Builder;
-  readonly executor: SqlExecutor;
+  planOf(statement: Statement): Promise<{ readonly index: string; readonly sorts: boolean }>;
+  readonly db: Database;
 }
 
-/** Every promise of core/directory.ts, to be run against every backend. */
+/** Every promise of core/tenants/directory.ts, to be run against every backend. */
 export function directoryConformance(backend: string, open: () => Promise<DirectoryDatabase>): void {
   describe(`the directory on ${backend}`, () => {
     let database: DirectoryDatabase;
@@ -90,8 +88,8 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
   });
 }
 
-function createLab({ dialect, builder, executor }: DirectoryDatabase): DirectoryLab {
-  const directory = createDirectory(builder, executor);
+function createLab({ dialect, db }: DirectoryDatabase): DirectoryLab {
+  const directory = createDirectory(db);
   const returned = new Set<string>();
   let made = 0;
   const numbered = (statement: string) => {
@@ -99,12 +97,11 @@ function createLab({ dialect, builder, executor }: DirectoryDatabase): Directory
     return dialect === 'postgres' ? statement.replaceAll('?', () => `$${++number}`) : statement;
   };
   const execute: DirectoryLab['execute'] = async (statement, parameters) => {
-    await executor.write([
-      { ...builder.selectFrom('meta').selectAll().compile(), sql: numbered(statement), parameters },
-    ]);
+    const query = db.selectFrom('meta').selectAll().compile();
+    await db.write([asGiven({ ...query, sql: numbered(statement), parameters })]);
   };
   const rows: DirectoryLab['rows'] = (table, tenant) =>
-    executor.read(builder.selectFrom(table).selectAll().where('tenant', '=', tenant).orderBy('id').compile());
+    db.read(db.selectFrom(table).selectAll().where('tenant', '=', tenant).orderBy('id'));
   return {
     directory,
     rows,
@@ -132,8 +129,7 @@ function createLab({ dialect, builder, executor }: DirectoryDatabase): Directory
     },
 
     execute,
-    builder,
-    executor,
+    db,
 
     async newPerson(name, email = `${name}-${made++}@example.org`) {
       const id = `person-${made++}`;
@@ -145,21 +141,24 @@ function createLab({ dialect, builder, executor }: DirectoryDatabase): Directory
       return id;
     },
 
-    async planOf(query) {
+    async planOf(statement) {
+      const query = statement.compile(db);
       if (dialect === 'sqlite') {
-        const rows = await executor.read({ ...query, sql: `explain query plan ${query.sql}` });
+        const rows = await db.read(asGiven({ ...query, sql: `explain query plan ${query.sql}` }));
         const plan = rows.map((row) => (row as { detail: string }).detail).join('; ');
         const [, index = ''] = /USING (?:COVERING )?(?:INDEX )?(PRIMARY KEY|\w+)/.exec(plan) ?? [];
         return { index: index.toLowerCase(), sorts: plan.includes('TEMP B-TREE') };
       }
-      await executor.write([{ ...query, sql: 'analyze audit', parameters: [] }]);
-      const rows = await executor.read({ ...query, sql: `explain ${query.sql}` });
+      await db.write([sql`analyze audit`]);
+      const rows = await db.read(asGiven({ ...query, sql: `explain ${query.sql}` }));
       const plan = rows.map((row) => (row as unknown as Record<string, string>)['QUERY PLAN']).join('; ');
       const [, index = ''] = /(?:using|Bitmap Index Scan on) (\w+)/.exec(plan) ?? [];
       return { index: index.replace(/^\w+_pkey$/, 'primary key'), sorts: plan.includes('Sort') };
     },
   };
 }
+
+const asGiven = (query: CompiledQuery): Statement => ({ compile: () => query });
 
 /** A token without anything special. */
 export function tokenRecord(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { draft, type HistoryLab, now, readAll, routeTo, shownOn, store, toTarget } from './history-lab.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { draft, type HistoryLab, now, readAll, shownOn, store, toTarget } from './history-lab.ts';
 
 /** Saying that somebody has seen a notification. */
 export function acknowledgingConformance(lab: () => HistoryLab): void {

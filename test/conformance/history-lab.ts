@@ -1,5 +1,5 @@
-import { uuidv7 } from 'uuidv7';
-import type { Directory } from '#core/directory.ts';
+import type { ReceiptStore } from '#core/history/receipts.ts';
+import type { Statistics } from '#core/history/statistics.ts';
 import type {
   AppendOutcome,
   Entry,
@@ -7,12 +7,11 @@ import type {
   LiveNotification,
   Notification,
   NotificationDraft,
-  Route,
   TenantId,
 } from '#core/ports.ts';
-import type { ReceiptStore } from '#core/receipts.ts';
-import type { Statistics } from '#core/statistics.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
+import type { Directory } from '#core/tenants/directory.ts';
+import { draft as anyDraft } from '#test/support/notification-draft.ts';
 
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {
@@ -52,42 +51,11 @@ export const now = Date.UTC(2026, 10, 2, 12);
 
 export const toTarget = (target: Partial<Target>): Target => ({ all: false, ids: [], tags: [], ...target });
 export const everyone = toTarget({ all: true });
-export const routeTo = (target: Target, over: Partial<Route> = {}): Route => ({
-  revision: 1,
-  rules: [],
-  muted: false,
-  target,
-  ...over,
-});
-/** As intake has it: the same decision is the same object. */
-const toEveryone = routeTo(everyone);
 export const lobby: PanelAddress = { id: 'lobby', tags: ['front'] };
 
-/** A notification for everyone that stays until cleared; give what matters. */
-export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
-  return {
-    id: uuidv7(),
-    receivedAt: now,
-    title: 'Disk is full',
-    message: 'on db-01',
-    level: 'error',
-    rank: 40,
-    ttl: 0,
-    sentLevel: 'error',
-    sentTtl: null,
-    expiresAt: null,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
-    sourceIp: '127.0.0.1',
-    tokenId: 'tokentoken',
-    route: toEveryone,
-    throttledOn: null,
-    throttleCount: 0,
-    ...over,
-  };
-}
+/** As {@link anyDraft}, at the time of the tests. */
+export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft =>
+  anyDraft({ receivedAt: now, title: 'Disk is full', message: 'on db-01', ...over });
 
 /** Stores one and answers its entry. */
 export async function store(

@@ -1,15 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  everyone,
-  type HistoryLab,
-  liveOn,
-  lobby,
-  now,
-  routeTo,
-  shownOn,
-  store,
-  toTarget,
-} from './history-lab.ts';
+
+import { enforceLiveLimit } from '#core/history/live-limit.ts';
+import type { TenantRecord } from '#core/tenants/tenants.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { everyone, type HistoryLab, liveOn, lobby, now, shownOn, store, toTarget } from './history-lab.ts';
 
 /** What a panel should be showing. */
 export function liveConformance(lab: () => HistoryLab): void {
@@ -45,6 +39,73 @@ export function liveConformance(lab: () => HistoryLab): void {
       ],
       scanned: 2,
     });
+  });
+
+  test('knows which of those that stay are beyond a limit: the oldest of the lowest rank', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const tenant = await newTenant();
+    const add = async (title: string, given: Parameters<typeof store>[2]) =>
+      [title, (await store(history, tenant, { title, ...given })).id] as const;
+    const ids = new Map([
+      await add('old info', { rank: 20, expiresAt: null }),
+      await add('critical', { rank: 50, expiresAt: null }),
+      await add('short', { rank: 10, expiresAt: now + 1_000 }),
+      await add('long', { rank: 20, expiresAt: now + 1_001 }),
+      await add('muted', { rank: 10, expiresAt: null, route: { ...routeTo(everyone), muted: true } }),
+      await add('error', { rank: 40, expiresAt: null }),
+    ]);
+    const beyond = (limit: number) => history.stayingBeyond(tenant, limit, now + 1_000);
+    const idsOf = (...titles: string[]) => titles.map((title) => ids.get(title));
+    expect(await beyond(4)).toEqual([]);
+    expect(await beyond(3)).toEqual(idsOf('old info'));
+    expect(await beyond(2)).toEqual(idsOf('long', 'old info'));
+    await history.clear(tenant, ids.get('long') ?? '', 'x', now);
+    expect(await beyond(3)).toEqual([]);
+    expect(await history.stayingBeyond(await newTenant(), 0, now)).toEqual([]);
+    expect(await beyond(2)).toEqual(idsOf('old info'));
+  });
+
+  test('what stays beyond the limit is cleared, for each tenant alone, and the log says why', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [crowded, other] = [await newTenant(), await newTenant()];
+    const staying = [];
+    for (let i = 0; i < 130; i += 1)
+      staying.push(await store(history, crowded, { rank: i === 0 ? 50 : 20, expiresAt: null }));
+    await store(history, crowded, { rank: 10, expiresAt: now + 1_000 });
+    for (let i = 0; i < 3; i += 1) await store(history, other, { expiresAt: null });
+    const published: unknown[] = [];
+    const warnings: string[] = [];
+    const list = async () => [crowded, other].map((id) => ({ id, name: `tenant ${id}` }) as TenantRecord);
+    await enforceLiveLimit(
+      {
+        directory: { tenants: { list } },
+        history,
+        bus: {
+          publish: (tenant, entries) => published.push(...entries.map((entry) => [tenant, entry.kind])),
+        },
+        now: () => now,
+        warn: (message) => warnings.push(message),
+        most: 3,
+      },
+      () => false,
+    );
+    const { entries } = await history.readAfter(crowded, 131, 500);
+    const left = [staying[0], ...staying.slice(-2)];
+    const cleared = staying.filter((each) => !left.includes(each)).map(({ id }) => id);
+    expect(entries.map((entry) => (entry.kind === 'clear' ? entry.id : '')).sort()).toEqual(cleared.sort());
+    expect(new Set(entries.map((entry) => entry.kind === 'clear' && entry.by))).toEqual(
+      new Set(['live-limit']),
+    );
+    expect(published).toEqual(cleared.map(() => [crowded, 'clear']));
+    expect((await history.live(crowded, lobby, now, 500)).positions.map(({ position }) => position)).toEqual([
+      1, 130, 129, 131,
+    ]);
+    expect((await history.live(other, lobby, now, 500)).positions).toHaveLength(3);
+    expect(warnings).toEqual([
+      expect.stringContaining(`took 127 notifications of the tenant tenant ${crowded}`),
+    ]);
   });
 
   test('is the highest in rank, then the newest, when there are more than asked for', async () => {

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#core/errors.ts';
 import type { Entry } from '#core/ports.ts';
-import {
-  draft,
-  type HistoryLab,
-  newTenant,
-  readAll,
-  routeTo,
-  store,
-  stored,
-  toTarget,
-} from './history-lab.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { draft, type HistoryLab, newTenant, readAll, store, stored, toTarget } from './history-lab.ts';
 
 /** The log itself: positions, durability, pages. */
 export function logConformance(lab: () => HistoryLab): void {

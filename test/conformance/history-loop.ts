@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { CountTimes } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
-import { printQuery } from '#core/search/search-print.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { CountTimes } from '#core/statistics.ts';
 import { draftOf, instant, panelOf, query, type Step, start, step } from '../support/arbitrary-history.ts';
 import { type Known, matches } from '../support/history-model.ts';
+import { printQuery } from '../support/print-query.ts';
 import { type HistoryDatabase, type HistoryLab, stored } from './history-lab.ts';
 import { prune } from './history-pruning.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { draft, type HistoryLab, lobby, now, routeTo, store, toTarget } from './history-lab.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { draft, type HistoryLab, lobby, now, store, toTarget } from './history-lab.ts';
 
 /** Panels' word on what became of a notification there. */
 export function receiptsConformance(lab: () => HistoryLab): void {

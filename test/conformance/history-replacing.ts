@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { routeTo } from '#test/support/notification-draft.ts';
 import {
   draft,
   everyone,
   type HistoryLab,
   now,
   readAll,
-  routeTo,
   shownOn,
   store,
   stored,

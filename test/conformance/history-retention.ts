@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TenantId } from '#core/ports.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
 import {
   draft,
   everyone,
@@ -8,7 +9,6 @@ import {
   lobby,
   now,
   readAll,
-  routeTo,
   shownOn,
   store,
 } from './history-lab.ts';

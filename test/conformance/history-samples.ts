@@ -1,7 +1,8 @@
 import { addressKey } from '#core/addresses.ts';
 import type { NotificationDraft } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
-import { now, routeTo, toTarget } from './history-lab.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { now, toTarget } from './history-lab.ts';
 
 export const all: Query = { kind: 'all' };
 export const words = (text: string, prefix = false): Query => ({

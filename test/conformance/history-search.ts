@@ -1,9 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
+import { recordForms } from '#core/history/export.ts';
+import type { WantedValues } from '#core/history/statistics.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
-import { recordForms } from '#core/record-forms.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { WantedValues } from '#core/statistics.ts';
 import { eventually } from '../support/eventually.ts';
 import { draft, type HistoryDatabase, type HistoryLab, lobby, now, store } from './history-lab.ts';
 import { address, all, expectations, is, samples, words } from './history-samples.ts';

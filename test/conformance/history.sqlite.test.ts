@@ -4,20 +4,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { createDirectory } from '#storage/directory.ts';
-import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
 import { eventually } from '../support/eventually.ts';
 import { historyConformance } from './history.ts';
-import {
-  everyone,
-  type HistoryDatabase,
-  type HistoryOptions,
-  newTenant,
-  now,
-  routeTo,
-  store,
-} from './history-lab.ts';
+import { everyone, type HistoryDatabase, type HistoryOptions, newTenant, now, store } from './history-lab.ts';
 
 interface SqliteOptions extends HistoryOptions {
   readonly sizes?: LogSizes;
@@ -39,7 +31,7 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
     history: storage.history,
     statistics: storage.statistics,
     receipts: storage.history,
-    directory: createDirectory(createSqliteBuilder(), storage.executor),
+    directory: createDirectory(storage.db),
     sweep: (now) => storage.sweep(now),
     async reopen() {
       await storage.close();

@@ -1,5 +1,4 @@
 import { createDirectory } from '../../src/storage/directory.ts';
-import { createPostgresBuilder } from '../../src/storage/postgres/database.ts';
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
@@ -12,8 +11,7 @@ export async function openDirectoryDatabase(server: string): Promise<DirectoryDa
   const storage = await openPostgres({ url, queueCapacity: 10_000, onProblem });
   return {
     dialect: 'postgres',
-    builder: createPostgresBuilder(),
-    executor: storage.executor,
+    db: storage.db,
     async close() {
       await storage.close();
       await dropDatabase(server, url);
@@ -45,7 +43,7 @@ export async function openHistoryOn(
       history: indexing(storage, closing.signal),
       statistics: storage.statistics,
       receipts: storage.history,
-      directory: createDirectory(createPostgresBuilder(), storage.executor),
+      directory: createDirectory(storage.db),
       sweep: (now) => storage.sweep(now),
       async reopen() {
         closing.abort();

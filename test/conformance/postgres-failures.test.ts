@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { valuesMs } from '#storage/field-values.ts';
+import { valuesMs } from '#storage/log/field-values.ts';
 import { openPostgres, type PostgresOptions } from '#storage/postgres/open.ts';
 import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
@@ -94,8 +94,8 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
 
   test('a statement that takes too long ends in 503', async () => {
     const url = await createDatabase(server());
-    const { executor, builder } = await open(url, { timeouts: { statementMs: 2_000 } });
-    await expect(executor.read(sql`SELECT pg_sleep(10)`.compile(builder))).rejects.toMatchObject(unavailable);
+    const { db } = await open(url, { timeouts: { statementMs: 2_000 } });
+    await expect(db.read(sql`SELECT pg_sleep(10)`)).rejects.toMatchObject(unavailable);
   });
 
   test('a server that answers nothing any more ends in 503, and counts as away until it does', async () => {
@@ -187,12 +187,12 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     const url = await createDatabase(server());
     const name = new URL(url).pathname.slice(1);
     const problems: unknown[] = [];
-    const { history, problem, executor, builder } = await open(url, {
+    const { history, problem, db } = await open(url, {
       onProblem: (message) => problems.push(message),
     });
     await store(history, tenant);
     await withClient(server(), (client) => client.query(`ALTER DATABASE ${name} CONNECTION LIMIT 1`));
-    const sleep = () => executor.read(sql`SELECT pg_sleep(0.3)`.compile(builder));
+    const sleep = () => db.read(sql`SELECT pg_sleep(0.3)`);
     const reads = await Promise.allSettled(Array.from({ length: 5 }, sleep));
     expect(reads.find(({ status }) => status === 'rejected')).toMatchObject({ reason: unavailable });
     expect([problem(), problems]).toEqual([undefined, []]);

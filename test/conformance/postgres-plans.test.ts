@@ -55,7 +55,7 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     await withClient(url, (client) => client.query('SELECT make_partitions(10, 400)'));
     const { history } = storage;
     const retry = { key: 'retry', hash: 'hash' };
-    const claims = [{ name: 'alike', perMs: 1_000 }];
+    const claims = [{ name: 'alike', perMs: 1_000, insteadOf: [] }];
     const [shown, next, other] = [draft({ key: 'disk' }), draft({ key: 'disk' }), draft()];
     const taken = await locksTaken(async () => {
       await history.append(tenant, shown, retry, claims);

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import type { DirectoryDatabase } from './directory.ts';
 
@@ -16,8 +15,7 @@ export async function openDirectoryDatabase(): Promise<DirectoryDatabase> {
   });
   return {
     dialect: 'sqlite',
-    builder: createSqliteBuilder(),
-    executor: storage.executor,
+    db: storage.db,
     async close() {
       await storage.close();
       rmSync(folder, { recursive: true, force: true });

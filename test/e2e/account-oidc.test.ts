@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newInvitation } from '#core/invitations.ts';
+import { newInvitation } from '#core/people/invitations.ts';
 import { OidcProvider } from '../support/oidc-provider.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
@@ -101,6 +101,14 @@ describe('somebody whom the provider vouches for', () => {
       person: { email, name: `Person ${n}` },
       tenants: [{ name: 'acme', role: 'member' }],
     });
+  });
+
+  test('and whose name cannot be stored as it is gets an account under what is left of it', async () => {
+    const { email } = identity({ name: `A\0${'x'.repeat(98)}😀` });
+    await invite(email);
+    const browser = new TestBrowser(server);
+    await signIn(browser);
+    expect((await whoIs(browser)).name).toBe(`A${'x'.repeat(98)}\ufffd`);
   });
 
   test('alone has the account that somebody made by an invitation to their address', async () => {

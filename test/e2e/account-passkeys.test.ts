@@ -45,6 +45,27 @@ describe('a passkey', () => {
     expect(await whoIs(fresh)).toBe(anna.id);
   });
 
+  test('is refused beyond 25 of a person, before the device creates it', async () => {
+    const full = await TestBrowser.of(server, await makePerson(server, 'owner'));
+    const options = () => full.post('/api/account/passkeys/options', undefined);
+    const finish = ({ json }: Awaited<ReturnType<typeof options>>) =>
+      full.post('/api/account/passkeys', {
+        name: 'Key',
+        response: new Authenticator(server.url).create(json),
+      });
+    for (let n = 0; n < 24; n++) expect((await finish(await options())).status).toBe(201);
+    const begun = await options();
+    const cookies = full.cookie.split('; ');
+    expect((await finish(await options())).status).toBe(201);
+    const refused = [409, { error: 'you have 25 passkeys already: remove one first' }];
+    const early = await options();
+    expect([early.status, early.json]).toEqual(refused);
+    for (const cookie of cookies) full.keep(cookie);
+    const late = await finish(begun);
+    expect([late.status, late.json]).toEqual(refused);
+    expect((await full.get('/api/account/passkeys')).json.passkeys).toHaveLength(25);
+  });
+
   test('that was removed signs nobody in', async () => {
     const key = new Authenticator(server.url);
     const { id } = (await add(key)).json;

@@ -41,7 +41,7 @@ describe('a server without an account, asked for what it refuses,', () => {
       expect([secret, status, json]).toEqual([
         secret,
         403,
-        { error: 'this set-up link is not in force: open the one the server printed last' },
+        { error: 'this setup link is no longer valid: open the newest link in the server’s log' },
       ]);
     }
     expect(await server.running.accounts.isEmpty()).toBe(true);
@@ -51,13 +51,13 @@ describe('a server without an account, asked for what it refuses,', () => {
     ['password', 'password123!', /^password is one of the most common ones/],
     ['password', 'anna@example.org', /^password is made of your name or email address/],
     ['password', '1234567890', /^password is a row of keys/],
-    ['password', 'short', /password must NOT have fewer than 10 characters/],
+    ['password', 'short', /password must have at least 10 characters/],
     ['email', 'änna@example.org', /^email must be an email address in plain letters/],
     ['email', 'anna@localhost', /^email must be an email address in plain letters/],
     ['timeZone', 'Mars/Olympus', /^timeZone: "Mars\/Olympus" is no time zone/],
-    ['tenantTitle', '  ', /tenantTitle must match/],
-    ['name', 7, /name must be string/],
-    ['password', ['four plain brown boxes'], /password must be string/],
+    ['tenantTitle', '  ', /tenantTitle must have 1 to 100 characters/],
+    ['name', 7, /name must be a string/],
+    ['password', ['four plain brown boxes'], /password must be a string/],
   ])('a %s of %j is a 400 that says what would be right, and makes nobody', async (field, value, error) => {
     const { status, json } = await setUp({ [field]: value });
     expect([status, json]).toEqual([400, { error: expect.stringMatching(error) }]);

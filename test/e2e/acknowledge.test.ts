@@ -64,7 +64,7 @@ test('belfry ack does so, and says who was first', async () => {
   const env = { BELFRY_URL: server.url, BELFRY_TOKEN: token };
   expect(await cli.ok(['ack', id, '--note', 'looking'], { env })).toBe('acknowledged\n');
   expect(await cli.ok(['ack', id], { env: { ...env, BELFRY_TOKEN: key } })).toMatch(
-    /^token token did so at 20\S+\n$/,
+    /^already acknowledged by token token at 20\S+\n$/,
   );
   const wrong = await cli.run(['ack', 'none'], { env });
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('notification not found')]);

@@ -28,6 +28,8 @@ test('a credential has a burst of requests, then as many as its rate, and every 
   // What its role forbids is counted too.
   const forbidden = await ask(key, '/api/tokens');
   expect([forbidden.status, forbidden.headers.get('ratelimit')]).toEqual([403, '"api";r=1;t=2']);
+  const error = 'forbidden: requires the role admin (automation key or signed-in person)';
+  expect(forbidden.json).toEqual({ error });
   expect((await ask(key)).status).toBe(200);
   const refused = await ask(key);
   expect([refused.status, refused.headers.get('retry-after'), refused.json]).toEqual([
@@ -72,6 +74,24 @@ test('panels that share a token have a limit each for their stream and receipts'
   });
   expect([stream.status, stream.headers.get('ratelimit')]).toEqual([200, '"api";r=3;t=1']);
   await stream.body?.cancel();
+});
+
+test('all callers of a tenant together have twenty times that, whatever their number; another tenant has its own', async () => {
+  const statuses: number[] = [];
+  for (let n = 0; n < 26; n++) {
+    const key = await server.key('viewer', 'crowd');
+    for (let i = 0; i < 4; i++) statuses.push((await ask(key)).status);
+  }
+  expect(statuses).toEqual([...Array(100).fill(200), ...Array(4).fill(429)]);
+  const refused = await ask(await server.key('viewer', 'crowd'));
+  expect([refused.headers.get('ratelimit-policy'), refused.headers.get('retry-after')]).toEqual([
+    '"api-tenant";q=100;w=3',
+    '1',
+  ]);
+  expect((await ask(await server.key('viewer', 'other'))).status).toBe(200);
+  // A screen is not refused with them.
+  const token = await server.token({ tenant: 'crowd' });
+  expect((await server.call('POST', '/api/panels/none/receipts', { token, json: [] })).status).toBe(404);
 });
 
 test('a session has a limit of its own, and refusals are counted', async () => {

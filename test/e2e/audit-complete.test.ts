@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuditEntry } from '#contract/audit.ts';
+import type { AuditEntry } from '#contract/people/audit.ts';
 import { TestServer } from '../support/server.ts';
 import { createRecipes, type Recipe } from './tenants-recipes.ts';
 import { createWorld, type World } from './tenants-world.ts';
@@ -22,7 +22,7 @@ afterAll(() => server.stop());
  * unpairing, which takes a screen's own token: see pairing-screen.test.ts; and what takes a device's: see push.test.ts.
  */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/(?:test|compare-secrets))$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|push|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|mappings\/preview|channels\/:id\/(?:test|compare-secrets))$|^(?:POST|PUT|DELETE) \/(?:ntfy|gotify|api\/integrations)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|push|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuditEntry } from '#contract/audit.ts';
+import type { AuditEntry } from '#contract/people/audit.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;

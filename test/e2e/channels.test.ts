@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Channel, ChannelDelivery } from '#contract/channel.ts';
+import type { Channel, ChannelDelivery } from '#contract/channels/channel.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 import { TestServer } from '../support/server.ts';
@@ -101,6 +101,81 @@ test('explain names the channels; a muted, a throttled and an unmatched notifica
   await server.notify(token, { title: 'last', message: 'm', host: 'loud' });
   await eventually(() => expect(titles()).toEqual(['loud']));
   expect((await deliveriesOf(id)).map(({ title }) => title)).toEqual(['loud']);
+});
+
+test('a resolve goes to the channels that had the alert, once, also if the alert has left the panels', async () => {
+  const [{ id }] = [await webhook(), await webhook('other', '/other'), await webhook('all', '/all')];
+  await ruleTo(['hook'], { when: { minLevel: 'error' }, then: { channels: ['hook'] }, continue: true });
+  await ruleTo(['all'], { when: { host: ['db-1'] }, then: { channels: ['all'] }, continue: true });
+  const send = async (title: string, level: string, more: object = {}) =>
+    (await server.notify(token, { title, message: 'm', level, key: 'disk', host: 'db-1', ...more })).json.id;
+  await send('heartbeat', 'success');
+  const alert = await send('full', 'critical');
+  await send('nearly full', 'warning');
+  await call('POST', `/api/notifications/${alert}/clear`);
+  await send('other disk is fine', 'success', { key: 'other' });
+  const resolve = await send('fine', 'success');
+  await send('still fine', 'success');
+  await send('full again', 'error');
+  await send('last', 'error', { key: 'last' });
+  const all = [
+    'heartbeat',
+    'full',
+    'nearly full',
+    'other disk is fine',
+    'fine',
+    'still fine',
+    'full again',
+    'last',
+  ];
+  await eventually(() => expect(titles('/all')).toEqual(all));
+  await eventually(() => expect(titles()).toEqual(['full', 'fine', 'full again', 'last']));
+  expect(titles('/other')).toEqual([]);
+  const { channels } = (await call('GET', `/api/notifications/${resolve}`)).json;
+  expect(channels.map((each: { channel: { name: string } }) => each.channel.name).sort()).toEqual([
+    'all',
+    'hook',
+  ]);
+  await call('PATCH', `/api/channels/${id}`, { enabled: false });
+  await send('fine at last', 'success');
+  await eventually(() => expect(titles('/all')).toContain('fine at last'));
+  expect((await deliveriesOf(id)).map(({ title }) => title)).not.toContain('fine at last');
+});
+
+test('the end of an alert goes to its channel, also if a throttle counts it on another card; once after many repeats', async () => {
+  await webhook();
+  const then = { channels: ['hook'], panels: 'all', throttle: { by: ['host'], perMs: 3_000 } };
+  await ruleTo([], { name: 'one host', then });
+  const send = (title: string, level: string, key: string) =>
+    server.notify(token, { title, message: 'm', level, key, host: 'h' });
+  await send('A down', 'error', 'a');
+  await new Promise((resolve) => setTimeout(resolve, 3_100));
+  await send('B down', 'error', 'b');
+  await send('B down again', 'error', 'b');
+  expect((await send('A up', 'success', 'a')).status).toBe(200);
+  await send('B up', 'success', 'b');
+  await eventually(() => expect(titles()).toEqual(['A down', 'B down', 'A up', 'B up']));
+  await ruleTo(['hook'], { name: 'first', when: { key: ['k'], minLevel: 'error' } });
+  await call('PUT', '/api/rules/order', {
+    ids: (await call('GET', '/api/rules')).json.rules.map(({ id }: { id: string }) => id).toReversed(),
+  });
+  for (let i = 0; i < 5; i += 1) await send(`repeat ${i}`, 'error', 'k');
+  await send('over', 'success', 'k');
+  await eventually(() =>
+    expect(titles().slice(4)).toEqual([0, 1, 2, 3, 4].map((i) => `repeat ${i}`).concat('over')),
+  );
+});
+
+test('a resolve that is muted goes to no channel; the next one does', async () => {
+  await webhook();
+  await ruleTo(['hook'], { when: { minLevel: 'error' }, then: { channels: ['hook'] } });
+  await ruleTo([], { name: 'quiet', when: { host: ['quiet'] }, then: { mute: true } });
+  const send = (title: string, level: string, more: object = {}) =>
+    server.notify(token, { title, message: 'm', level, key: 'k', ...more });
+  await send('full', 'error');
+  await send('muted', 'success', { host: 'quiet' });
+  await send('fine', 'success');
+  await eventually(() => expect(titles()).toEqual(['full', 'fine']));
 });
 
 test('a receiver that fails gets them again, in order, and what it refuses fails alone', async () => {
@@ -278,7 +353,8 @@ test.each([
     { kind: 'webhook', settings: { url: 'https://a:b@example.org' } },
     'settings.url: must not contain a user',
   ],
-  [{ kind: 'slack', settings: { url: 'https://example.org' } }, 'settings.url: this kind has no settings'],
+  [{ kind: 'slack', settings: { url: 'https://example.org' } }, 'settings.url: belongs in secrets'],
+  [{ kind: 'slack', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has no settings'],
   [{ kind: 'ntfy', settings: { topic: 'x', tpoic: 'y' } }, 'settings.tpoic: this kind has url, topic'],
   [
     { kind: 'webhook', settings: { url: 'https://example.org' }, secrets: { signingKey: 'short' } },

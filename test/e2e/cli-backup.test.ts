@@ -1,11 +1,13 @@
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -68,6 +70,27 @@ test('a backup that is taken under load holds all that was acknowledged before i
   expect(before.filter((title) => !titles.has(title))).toEqual([]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(join(cli.folder, 'backup'))).toEqual(['belfry.db']);
+});
+
+test('what root makes in the folder of another user is that user’s, so that the server can open it', async () => {
+  await cli.token();
+  await cli.ok(['backup', file]);
+  const folder = join(cli.folder, 'data');
+  const env = { BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}` };
+  for (const args of [
+    ['restore', file],
+    ['token', 'create', '--name', 'first'],
+  ]) {
+    mkdirSync(folder);
+    if (process.getuid?.() === 0) chownSync(folder, 12_345, 12_346);
+    await cli.ok(args, { env });
+    await cli.ok(['export'], { env });
+    const { uid, gid } = statSync(folder);
+    expect(readdirSync(folder)).toEqual(['belfry.db', 'belfry.db-lock', 'belfry.db.key']);
+    for (const name of readdirSync(folder))
+      expect(statSync(join(folder, name)), name).toMatchObject({ uid, gid });
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a backup overwrites nothing without the option', async () => {

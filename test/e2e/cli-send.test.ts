@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,10 @@ async function proxy(spoil: (ordinal: number) => 'refuse' | 'lose the answer' | 
   const server = createServer(async (request: IncomingMessage, response) => {
     const how = spoil(++requests);
     keys.push(request.headers['idempotency-key']);
-    if (how === 'refuse') return void response.writeHead(503, { 'retry-after': '0' }).end('{"error":"busy"}');
+    if (how === 'refuse') {
+      const headers = { 'retry-after': '0', 'belfry-error': 'unavailable' };
+      return void response.writeHead(503, headers).end('{"error":"busy"}');
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const headers = Object.entries(request.headers).filter(
@@ -49,12 +52,17 @@ async function proxy(spoil: (ordinal: number) => 'refuse' | 'lose the answer' | 
     if (how === 'lose the answer') return void response.destroy();
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   });
+  return { url: await listening(server), keys };
+}
+
+/** Its URL, until the test ends. */
+async function listening(server: Server): Promise<string> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 describe('belfry send', () => {
@@ -98,6 +106,28 @@ describe('belfry send', () => {
     expect(readdirSync(spool)).toEqual([]);
   });
 
+  test('keeps what is sent with a token that is not valid, fails, and sends it with the next valid one', async () => {
+    const spool = join(folder, 'spool');
+    const refused = await cli.run(['send', 'kept', 'M', '--spool', spool], {
+      env: { ...env(), BELFRY_TOKEN: `${desk.token.slice(0, -1)}${desk.token.endsWith('0') ? '1' : '0'}` },
+    });
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^belfry: kept in \S+: .+\nbelfry: .+ does not know this token/),
+    ]);
+    await cli.ok(['send', 'next', 'M', '--spool', spool], { env: env() });
+    expect((await newest()).slice(0, 2).map(({ title }: { title: string }) => title)).toEqual([
+      'next',
+      'kept',
+    ]);
+    expect(readdirSync(spool)).toEqual([]);
+  });
+
+  test('says on stderr that a level is new', async () => {
+    const { code, stderr } = await cli.run(['send', 'T', 'M', '--level', 'eror'], { env: env() });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^belfry: "eror" is a new level, .+\n$/)]);
+  });
+
   test('drops of what it keeps what the server will never take, and leaves what is not its own', async () => {
     await cli.run(['send', ' ', 'M', '--retry', '0', '--spool', folder], { env: env(nobody) });
     writeFileSync(join(folder, 'notes.txt'), 'mine');
@@ -107,10 +137,51 @@ describe('belfry send', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['000000000000001-00000000.json', 'notes.txt']);
   });
 
+  test.each([
+    ['a'.repeat(300_000), `${'a'.repeat(14_999)}…`],
+    ['語'.repeat(20_000), `${'語'.repeat(14_999)}…`],
+    ['😀'.repeat(9_000), `${'😀'.repeat(7_499)}\ufffd…`],
+    [`${'ä'.repeat(15_000)}\n`, 'ä'.repeat(15_000)],
+  ])('cuts what it reads from stdin to the length of a message', async (input, message) => {
+    const { code, stderr } = await cli.run(['send', 'T', '-'], { env: env(), input });
+    const note = message.endsWith('…') ? 'belfry: the message is cut to its first 15000 characters\n' : '';
+    expect([code, stderr]).toEqual([0, note]);
+    expect((await newest())[0].message === message).toBe(true);
+  });
+
   test('keeps nothing that is refused', async () => {
     const { code } = await cli.run(['send', ' ', 'M', '--spool', join(folder, 'x')], { env: env() });
     expect([code, existsSync(join(folder, 'x'))]).toEqual([2, false]);
   });
+});
+
+describe('a server that is no Belfry', () => {
+  test.each([
+    [501, 'the server answered 501 Not Implemented'],
+    [200, 'the answer is not JSON: is this a Belfry server?'],
+  ])('and answers %i is named by its URL', async (status, answer) => {
+    const other = createServer((_, response) => void response.writeHead(status).end('<html>Hello</html>'));
+    const url = await listening(other);
+    for (const args of [
+      ['send', 'T', 'M'],
+      ['tail', '--panel', 'desk'],
+    ]) {
+      const { code, stderr } = await cli.run(args, { env: env(url) });
+      expect([code, stderr]).toEqual([
+        1,
+        `belfry: no Belfry answers at ${url} (${answer}): check BELFRY_URL\n`,
+      ]);
+    }
+  });
+});
+
+test('an address of Belfry that is wrong in a common way is named with what is right', async () => {
+  const { url } = desk.server;
+  const send = (address: string) => cli.run(['send', 'T', 'M', '--retry', '0'], { env: env(address) });
+  expect((await send(`${url}/api/notify`)).stderr).toContain(`BELFRY_URL must have no path, as in ${url}\n`);
+  expect((await send(url.replace('http:', 'https:'))).stderr).toContain(
+    'does not speak https: set BELFRY_URL to an address with http:',
+  );
 });
 
 describe('belfry run', () => {
@@ -129,6 +200,15 @@ describe('belfry run', () => {
     expect(message).toMatch(/^Exit code 3 after [\d.]+ s\.\n(?:.*\n){2}.*$/);
     expect(message).toContain('no space left');
     expect(message).not.toContain('\x1b');
+  });
+
+  test('takes a title of any length, also with an emoji where it is cut', async () => {
+    const title = `${'x'.repeat(199)}😀`;
+    const { code, stderr } = await cli.run(['run', '--title', title, ...node('process.exitCode = 5')], {
+      env: env(),
+    });
+    expect([code, stderr]).toEqual([5, '']);
+    expect((await newest())[0].title).toBe(`${'x'.repeat(199)}\ufffd failed`);
   });
 
   test('says nothing of a command that succeeds, unless it is asked to', async () => {
@@ -157,11 +237,60 @@ describe('belfry run', () => {
     expect([kept.code, readdirSync(folder).length]).toEqual([4, 1]);
   });
 
-  test('of a command that cannot be started fails by itself, and without a token before it starts', async () => {
-    const { code, stderr } = await cli.run(['run', '--', '/no/such/command'], { env: env() });
-    expect([code, stderr]).toEqual([1, 'belfry: cannot run /no/such/command (ENOENT)\n']);
-    const script = `require('fs').writeFileSync(${JSON.stringify(join(folder, 'ran'))}, '')`;
-    expect((await cli.run(['run', ...node(script)], {})).code).toBe(2);
-    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  test.each([
+    ['is not there', () => '/no/such/command', 127, 'there is no such command'],
+    ['may not be executed', () => join(folder, 'plain.sh'), 126, 'it is not executable'],
+    ['lies in a file', () => join(folder, 'plain.sh', 'x'), 126, 'ENOTDIR'],
+  ])('of a command that %s notifies too, and ends as a shell does', async (_, file, code, reason) => {
+    writeFileSync(join(folder, 'plain.sh'), 'echo 1', { mode: 0o644 });
+    const result = await cli.run(['run', '--title', 'Backup', '--', file()], { env: env() });
+    const text = `cannot run ${file()}: ${reason}`;
+    expect([result.code, result.stderr]).toEqual([code, `belfry: ${text}\n`]);
+    const [{ title, message, level }] = await newest();
+    expect([title, message, level]).toEqual([
+      'Backup failed',
+      `Exit code ${code} after 0 s.\n${text}`,
+      'error',
+    ]);
+  });
+
+  test.each([
+    ['without a token', {}, 'nothing is notified: BELFRY_TOKEN is not set: make a token with '],
+    ['with a wrong URL', { BELFRY_URL: 'belfry' }, 'nothing is notified: BELFRY_URL is "belfry": '],
+    ['with a token that nobody knows', { BELFRY_TOKEN: 'bfy_x' }, 'not notified: http'],
+  ])('%s runs the command all the same, and ends with its exit code', async (_, wrong, reason) => {
+    const set = Object.keys(wrong).length === 0 ? {} : { ...env(), ...wrong };
+    const result = await cli.run(['run', ...node('console.log("ran"); process.exitCode = 6')], { env: set });
+    expect([result.code, result.stdout]).toEqual([6, 'ran\n']);
+    expect(result.stderr).toContain(`belfry: ${reason}`);
+    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('is wrong usage with an unknown option, and the command does not run', async () => {
+    const { code, stdout } = await cli.run(['run', '--nope', ...node('console.log(1)')], { env: env() });
+    expect([code, stdout]).toEqual([2, '']);
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('passes on %s as it is', async (signal) => {
+    const script = `process.once('${signal}', () => { console.log('got ${signal}'); process.exitCode = 9; clearInterval(timer) });
+      const timer = setInterval(() => {}, 1000); console.log('up')`;
+    const running = cli.start(['run', ...node(script)], env());
+    await running.says(/up/);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({ code: 9, stdout: `up\ngot ${signal}\n` });
+  });
+
+  test('of a command that its signal ends, ends with 128 and the number of the signal', async () => {
+    const running = cli.start(['run', ...node('console.log("up"); setInterval(() => {}, 1000)')], env());
+    await running.says(/up/);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+  });
+
+  test('ends when nobody reads the output any more, as the command alone would', async () => {
+    const running = cli.start(['run', ...node('setInterval(() => console.log("more"), 5)')], env());
+    await running.says(/more/);
+    running.child.stdout.destroy();
+    expect((await running.ended).code).not.toBe(0);
   });
 });

@@ -122,9 +122,7 @@ test('the list shows who belongs where, to people and to programs', async () => 
   const { email, args } = await create();
   await cli.ok(args);
   expect(await cli.ok(['user', 'list'])).toMatch(
-    new RegExp(
-      `^EMAIL +NAME +TENANTS +SECOND FACTOR +CREATED\\n[^]*${email} +Person ${n} +default:admin +no `,
-    ),
+    new RegExp(`^EMAIL +NAME +TENANTS +TWO-FACTOR +CREATED\\n[^]*${email} +Person ${n} +default:admin +no `),
   );
   const people = JSON.parse(await cli.ok(['user', 'list', '--json']));
   expect(people).toContainEqual({

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
 import { testStore } from '../support/test-store.ts';
@@ -102,6 +103,34 @@ test('a command that made the database says so, and several at once make one', a
   expect(JSON.parse(await cli.ok(['token', 'list', '--json'], { env }))).toHaveLength(3);
 });
 
+test('a command that only reads or removes makes no database, as in a wrong folder', async () => {
+  const path = join(cli.folder, 'nowhere', 'belfry.db');
+  const env = { BELFRY_DATABASE_URL: `sqlite:${path}` };
+  const file = join(cli.folder, 'empty.yaml');
+  writeFileSync(file, 'version: 1\n');
+  for (const args of [
+    ['token', 'list'],
+    ['key', 'revoke', 'x'],
+    ['tenant', 'list'],
+    ['user', 'list'],
+    ['user', 'password', 'anna@example.org'],
+    ['export'],
+    ['diff', file],
+    ['apply', file, '--dry-run'],
+  ])
+    expect(await cli.run(args, { env }), args.join(' ')).toMatchObject({
+      code: args[0] === 'diff' ? 2 : 1,
+      stdout: '',
+      stderr: `belfry: there is no database at ${path}: set BELFRY_DATABASE_URL to where it is\n`,
+    });
+  expect(existsSync(dirname(path))).toBe(false);
+  expect(await cli.run(['apply', file], { env })).toMatchObject({
+    code: 0,
+    stdout: 'No changes.\n',
+    stderr: expect.stringContaining(`belfry: made a new database, ${path}\n`),
+  });
+});
+
 test('tenants are made and listed, and keep their tokens apart', async () => {
   expect(await cli.ok(['tenant', 'create', 'acme', '--title', 'Acme Ltd'])).toBe('created: acme\n');
   expect(await list('tenant', 'list')).toMatchObject([
@@ -154,6 +183,19 @@ test.skipIf(testStore === 'postgres')('config tells the settings in force, and n
   expect(await cli.ok(['config', '--explain'], { env })).toMatch(/^# .+\nBELFRY_/);
 });
 
+test('an output that cannot be written, as on a full disk, is a failure', () => {
+  // Opened to read, it refuses every write.
+  const unwritable = openSync('/dev/null', 'r');
+  const { status, stderr } = spawnSync(process.execPath, ['dist/server/main.js', 'config'], {
+    encoding: 'utf8',
+    env: {},
+    stdio: ['ignore', unwritable, 'pipe'],
+  });
+  closeSync(unwritable);
+  expect(stderr).toBe('belfry: the output could not be written (EBADF)\n');
+  expect(status).toBe(1);
+});
+
 test('every command reports all problems of the environment at once', async () => {
   const env = { BELFRY_PORT: 'high', BELFRY_PROT: '1', BELFRY_TOKEN: 'two words' };
   for (const args of [['config'], ['serve'], ['token', 'list'], ['send', 'a', 'b'], ['backup', 'x']]) {
@@ -173,7 +215,9 @@ test('a place where no database can be is an error of one line', async () => {
     [`sqlite:${cli.folder}`, 'is a folder'],
   ] as const;
   for (const [url, message] of cases) {
-    const { code, stderr } = await cli.run(['token', 'list'], { env: { BELFRY_DATABASE_URL: url } });
+    const { code, stderr } = await cli.run(['token', 'create', '--name', 'x'], {
+      env: { BELFRY_DATABASE_URL: url },
+    });
     expect(stderr).toMatch(/^belfry: [^\n]+BELFRY_DATABASE_URL[^\n]+\n$/);
     expect(stderr).toContain(message);
     expect(code).toBe(1);

@@ -97,6 +97,19 @@ searches:
 `;
 
 describe('a file', () => {
+  test('a rule that names a level or token that does not exist is applied, with a warning', async () => {
+    const { run } = await tenant('warned');
+    const levels = 'levels: [{ name: deploy, rank: 25 }]';
+    const rule = '{ name: x, when: { level: [deploy, deplo], token: [ci] }, then: { mute: true } }';
+    const applied = await run(['apply', file(`version: 1\n${levels}\nrules: [${rule}]\n`)]);
+    expect(applied).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(
+        'belfry: rule "x": when.level[1]: no level is named "deplo"; did you mean "deploy"?\nbelfry: rule "x": when.token[0]: no token is named "ci"',
+      ),
+    });
+  });
+
   test('is applied, is then what the server has, and comes back as it was by way of another tenant', async () => {
     const [one, other] = [await tenant('whole'), await tenant('whole-copy')];
     const path = file(whole);
@@ -135,6 +148,8 @@ describe('a file', () => {
     ]);
     expect(parse(exported).rules).toEqual(parse(whole).rules);
     expect(exported).toMatch(/^# yaml-language-server: \$schema=\.\/belfry\.schema\.json\n/);
+    // A rule begins with its name, as a person writes it.
+    expect(exported).toMatch(/^rules:\n {2}- name: /m);
     const copy = file(exported);
     expect(await one.run(['diff', copy, '--prune'])).toMatchObject({ code: 0, stdout: 'No changes.\n' });
     expect((await other.run(['apply', copy])).code).toBe(0);
@@ -440,7 +455,9 @@ test('who may not do it is told what it takes', async () => {
 test('without a token the commands work on the database itself, of any tenant', async () => {
   const path = file(whole);
   await cli.ok(['tenant', 'create', 'acme']);
-  expect((await cli.run(['apply', path, '--tenant', 'acme'])).stderr).toBe('');
+  expect((await cli.run(['apply', path, '--tenant', 'acme'])).stderr).toBe(
+    'belfry: rule "night mute": when.token[0]: no token is named "ci"\n',
+  );
   expect(await cli.ok(['diff', path, '--tenant', 'acme'])).toBe('No changes.\n');
   expect(parse(await cli.ok(['export', '-t', 'acme'])).rules).toEqual(parse(whole).rules);
   expect(parse(await cli.ok(['export'])).rules).toEqual([]);

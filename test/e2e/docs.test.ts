@@ -77,7 +77,12 @@ test('pages travel compressed and are asked for again only when they changed; as
 test('the reference of the API has kept its addresses, and what is no page is a 404', async () => {
   expect((await get('/docs')).headers.get('location')).toBe('/docs/');
   expect((await get('/docs/json')).headers.get('location')).toBe('/docs/api/json');
-  expect(await (await get('/docs/api/')).text()).toContain('swagger');
+  const reference = await get('/docs/api/');
+  expect(await reference.text()).toContain('swagger');
+  // Nothing of another server, and nothing that would need https.
+  expect(reference.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; (?!.*https?:|.*upgrade)/,
+  );
   for (const path of [
     '/docs/none',
     '/docs/adr',
@@ -87,6 +92,28 @@ test('the reference of the API has kept its addresses, and what is no page is a 
     '/docs/files/../.built',
   ])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
+});
+
+test('a browser gets a page that says that there is none, with the search; other clients get JSON', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  for (const path of ['/docs/none', '/docs/adr/none', '/docs/not-found', '/docs/assets/none.js']) {
+    const page = await get(path, { accept });
+    expect([path, page.status, page.headers.get('content-type')]).toEqual([
+      path,
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+    const text = await page.text();
+    expect(text).toContain('<h1>Page not found</h1>');
+    for (const link of linksOf(text).filter((each) => each.startsWith('/docs/assets/')))
+      expect([link, (await get(link)).status]).toEqual([link, 200]);
+    const other = await get(path, { accept: 'application/json' });
+    expect([other.status, await other.json()]).toEqual([
+      404,
+      { error: 'there is nothing at this path; /docs/api/ lists all paths' },
+    ]);
+  }
 });
 
 test('the documentation is small enough to come with every package', () => {

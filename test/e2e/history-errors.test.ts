@@ -149,8 +149,9 @@ test('no hostile query is answered with anything but 200 or 400', async () => {
     return seed % below;
   };
   const statuses = new Set<number>();
-  for (let i = 0; i < 12; i++) {
-    const batch = Array.from({ length: 25 }, () =>
+  // Few at once: on a slow machine, a tenant with more searches under way gets a 429.
+  for (let i = 0; i < 38; i++) {
+    const batch = Array.from({ length: 8 }, () =>
       Array.from({ length: 1 + random(12) }, () => pieces[random(pieces.length)]).join(random(2) ? ' ' : ''),
     );
     for (const { status } of await Promise.all(

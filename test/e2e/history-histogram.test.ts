@@ -101,7 +101,7 @@ describe('is refused with what would be right', () => {
     [{ buckets: '0' }, 'buckets must be a whole number from 1 to 200'],
     [{ buckets: '201' }, 'buckets must be a whole number from 1 to 200'],
     [{ buckets: 'many' }, 'buckets must be a whole number from 1 to 200'],
-    [{ after: 'yesterday' }, 'date-time'],
+    [{ after: 'yesterday' }, 'after must be a time, as in 2026-'],
     [{ after: '2026-06-30T23:59:60Z' }, 'after must be a time that exists'],
     [{ after: '2026-06-02T00:00:00Z', before: '2026-06-01T00:00:00Z' }, 'after must be earlier than before'],
     [{ q: 'levl:error' }, 'level'],

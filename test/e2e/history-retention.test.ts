@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createInProcessBus } from '#bus/in-process.ts';
-import type { Directory } from '#core/directory.ts';
+import { enforceRetention, type RetentionOptions } from '#core/history/retention.ts';
 import type { Entry } from '#core/ports.ts';
-import { enforceRetention, type RetentionOptions } from '#core/retention.ts';
 import { newRule } from '#core/routing/rules.ts';
 import { type Follower, follow } from '#core/stream/follow.ts';
 import { noPanel } from '#core/target.ts';
-import type { TenantRecord } from '#core/tenants.ts';
+import type { Directory } from '#core/tenants/directory.ts';
+import type { TenantRecord } from '#core/tenants/tenants.ts';
 import { createDirectory } from '#storage/directory.ts';
-import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import type { Storage } from '#storage/storage.ts';
@@ -37,7 +36,7 @@ const openStorage = (file: string, sizes: LogSizes) =>
   });
 beforeAll(() => {
   storage = openStorage('belfry.db', { partitionRows: 1_000, indexBatchRows: 100 });
-  directory = createDirectory(createSqliteBuilder(), storage.executor);
+  directory = createDirectory(storage.db);
 });
 afterAll(async () => {
   await storage.close();
@@ -59,7 +58,7 @@ async function newTenant(name: string, settings: Settings = {}): Promise<number>
 }
 const enforce = (
   server: Pick<RetentionOptions, 'days' | 'count'> &
-    Partial<Pick<RetentionOptions, 'now' | 'rulesPruned' | 'directory' | 'history'>>,
+    Partial<Pick<RetentionOptions, 'bounds' | 'now' | 'rulesPruned' | 'directory' | 'history'>>,
 ) =>
   enforceRetention(
     {
@@ -69,6 +68,7 @@ const enforce = (
       now: () => now,
       trustedNow: server.now ?? (() => now),
       rulesPruned: new Map(),
+      bounds: { retentionDays: 'off', retentionCount: 'off' },
       ...server,
     },
     () => false,
@@ -92,6 +92,8 @@ test("each tenant keeps what it has set, by days and by count, and what it has n
   expect(await counts()).toEqual({ unset: 10, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
   await enforce({ days: 7, count: 6 });
   expect(await counts()).toEqual({ unset: 6, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
+  await enforce({ days: 'off', count: 'off', bounds: { retentionDays: 'off', retentionCount: 4 } });
+  expect(await counts()).toEqual({ unset: 4, days: 4, count: 2, both: 4, off: 4, shorter: 1 });
   const { records } = await storage.history.search(tenants.days, { kind: 'all' }, { limit: 10, now });
   expect(records.map(({ title }) => title)).toEqual(['day 0', 'day 1', 'day 2', 'day 3']);
 });
@@ -155,6 +157,7 @@ test('when it must stop, it stops between two slices', async () => {
       bus,
       now: () => now,
       trustedNow: () => now,
+      bounds: { retentionDays: 'off', retentionCount: 'off' },
       days: 'off',
       count: 'off',
       rulesPruned: new Map(),
@@ -168,8 +171,8 @@ test('when it must stop, it stops between two slices', async () => {
 });
 
 test('versions of rules go with the last notification that was routed by them, and none that is in force goes', async () => {
-  const { history, executor, close } = openStorage('versions.db', { partitionRows: 1, indexBatchRows: 1 });
-  const directory = createDirectory(createSqliteBuilder(), executor);
+  const { history, db, close } = openStorage('versions.db', { partitionRows: 1, indexBatchRows: 1 });
+  const directory = createDirectory(db);
   const { id: tenant } = await directory.tenants.create('versions', 'Versions', 'test', 1);
   const rule = (name: string) => newRule('r', { name, then: { mute: true } }, 'UTC');
   await directory.rules.create(tenant, rule('first'), 'test', 1);
@@ -179,8 +182,8 @@ test('versions of rules go with the last notification that was routed by them, a
   for (const revision of [1, 2, 3])
     await append(history, tenant, 1, () => ({ receivedAt: now + revision, route: routed(revision) }));
   const names = async () => {
-    const sets = await Promise.all([1, 2, 3].map((revision) => directory.rules.set(tenant, revision)));
-    return sets.flatMap(({ rules }) => rules.map(({ name }) => name));
+    const sets = await Promise.all([1, 2, 3].map((revision) => directory.rules.setAt(tenant, revision)));
+    return sets.flatMap((set) => set?.rules.map(({ name }) => name) ?? []);
   };
   const rulesPruned: RetentionOptions['rulesPruned'] = new Map();
   const dropOne = async (count: number, at: number) => {

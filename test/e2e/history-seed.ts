@@ -1,37 +1,14 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { uuidv7 } from 'uuidv7';
-import type { History, NotificationDraft, Route, TenantId } from '#core/ports.ts';
+import type { History, NotificationDraft, TenantId } from '#core/ports.ts';
+import { draft as anyDraft, routeTo } from '../support/notification-draft.ts';
 import { onStorage } from '../support/storage.ts';
 
-const everyone: Route = { revision: 0, rules: [], muted: false, target: { all: true, ids: [], tags: [] } };
-
-/** A notification that stays until cleared; give what matters. */
-export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
-  return {
-    id: uuidv7(),
-    receivedAt: Date.now(),
-    title: 't',
-    message: 'm',
-    level: 'error',
-    rank: 40,
-    ttl: 0,
-    sentLevel: 'error',
-    sentTtl: null,
-    expiresAt: null,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
-    sourceIp: '127.0.0.1',
-    tokenId: 'seeded0000',
-    route: everyone,
-    throttledOn: null,
-    throttleCount: 0,
-    ...over,
-  };
-}
+/** A notification of before the first rule. */
+export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft =>
+  anyDraft({ tokenId: 'seeded0000', route: beforeRules, ...over });
+const beforeRules = routeTo({ all: true }, { revision: 0 });
 
 /** A folder with a database that `fill` has written to, for a server to be started on. */
 export async function seededFolder(

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createInProcessBus } from '#bus/in-process.ts';
 import type { SearchOptions } from '#core/ports.ts';
-import { tailHistory } from '#http/history/history-tail.ts';
+import { HistoryTail } from '#http/history/history-tail.ts';
 import type { Services } from '#http/services.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -35,7 +35,7 @@ test('a tail whose log is slow to say where it ends asks for nothing before it k
     end: () => undefined,
     destroy: () => undefined,
   };
-  const tail = tailHistory(services, 1, undefined, sink);
+  const tail = new HistoryTail(services, 1, undefined, sink);
   bus.publish(1, []);
   await tail.started;
   await eventually(() => expect(requested.length).toBeGreaterThan(0));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 
@@ -8,22 +9,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 async function newTenant() {
-  tenants += 1;
-  const tenant = `tail-${tenants}`;
-  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
-  const send = async (json: object = {}) =>
-    (await server.notify(token, { title: 't', message: 'm', ...json })).json.id as string;
+  const made = await server.newTenant();
   const tail = async (q?: string) => {
     const stream = await server.stream(
       `/api/history/stream${q === undefined ? '' : `?q=${encodeURIComponent(q)}`}`,
-      key,
+      made.key,
     );
     await stream.next(({ event }) => event === 'ready');
     return stream;
   };
-  return { tenant, token, key, send, tail };
+  return { ...made, tail };
 }
 const idsOf = ({ messages }: SseReader) =>
   messages.filter(({ event }) => event === 'notification').map(({ data }) => data.id);
@@ -110,4 +106,23 @@ test('tails of two tenants show their own notifications only', async () => {
   await ofB.next(({ data }) => data.id === toB);
   expect([idsOf(ofA), idsOf(ofB)]).toEqual([[toA], [toB]]);
   for (const stream of [ofA, ofB]) stream.close();
+});
+
+test('a tenant has at most 500 streams of history open; one that ends or never begins leaves room', async () => {
+  const [own, other] = [await newTenant(), await newTenant()];
+  const path = '/api/history/stream';
+  const ask = (q = '') => server.call('HEAD', path + q, { token: own.key });
+  for (let i = 0; i < 510; i++) expect((await ask('?q=is:nonsense')).status).toBe(400);
+  const open: SseReader[] = [];
+  while (open.length < 500) open.push(...(await Promise.all(Array.from({ length: 50 }, () => own.tail()))));
+  const refused = await server.call('GET', path, { token: own.key });
+  expect([refused.status, refused.headers.get('retry-after'), refused.json.error]).toEqual([
+    429,
+    '30',
+    'this tenant has 500 streams of history running, the most at once: try again when one has ended',
+  ]);
+  (await other.tail()).close();
+  open.pop()?.close();
+  await eventually(async () => expect((await ask()).status).toBe(200));
+  for (const stream of open) stream.close();
 });

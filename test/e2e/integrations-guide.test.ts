@@ -53,7 +53,7 @@ test('every command with curl is taken, and its notification is stored', async (
   const commands = [...guide.matchAll(/^```sh\n(.*?)^```$/gms)]
     .flatMap(([, text = '']) => text.split(/^(?=curl)/m))
     .filter((text) => text.startsWith('curl'));
-  expect(commands.length).toBe(10);
+  expect(commands.length).toBe(11);
   for (const command of commands) {
     const head = await desk.head();
     const key = await desk.server.key('admin');
@@ -63,6 +63,24 @@ test('every command with curl is taken, and its notification is stored', async (
     const stored = /signing-secret|api\/mappings/.test(command) ? 0 : 1;
     expect([command, answer, await desk.head()]).toEqual([command, answer, head + stored]);
   }
+});
+
+test('the commands of Nagios send a problem and its recovery, of a host and of a service', async () => {
+  const commands = [...block('Nagios, Icinga', 'text').matchAll(/^ {2}command_line {2}(.*)$/gm)];
+  const key = await desk.server.key('admin');
+  await Terminal.run(block('Nagios, Icinga', 'sh'), machineEnvironment({ KEY: key }));
+  const states = { CRITICAL: 'error', OK: 'success', DOWN: 'critical', UP: 'success', UNKNOWN: 'warning' };
+  for (const [state, level] of Object.entries(states))
+    for (const [, command = ''] of commands) {
+      const filled = command
+        .replaceAll('$USER5$', desk.token)
+        .replaceAll(/\$(?:HOST|SERVICE)STATE\$/g, state)
+        .replaceAll(/\$(\w+)\$/g, '$1 = 97 %');
+      const answer = await Terminal.run(filled, machineEnvironment({}));
+      const id = /"id":"([^"]+)"/.exec(JSON.stringify(answer).replaceAll('\\', ''))?.[1] ?? '';
+      expect([filled, answer, await desk.find(id)]).toMatchObject([filled, answer, { level }]);
+    }
+  expect(commands.length).toBe(2);
 });
 
 test('what is set up by hand works with these headers', async () => {

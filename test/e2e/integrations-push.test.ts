@@ -70,14 +70,14 @@ describe('publishing as to ntfy', () => {
       ['POST', '/ntfy/t', { body: 'x', headers: { delay: '30min' } }, 400],
       ['POST', '/ntfy/t', { body: 'x', headers: { priority: '9' } }, 400],
       ['POST', '/ntfy/a%20b', { body: 'x' }, 400],
-      ['PUT', '/ntfy/t', { body: Buffer.from([0xff, 0xd8]), headers: { filename: 'a.jpg' } }, 400],
-      ['PUT', '/ntfy/t', { body: Buffer.alloc(70_000) }, 413],
+      ['PUT', '/ntfy/t', { body: Buffer.from('caf\xe9', 'latin1') }, 400],
       ['PUT', '/ntfy/t', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
       ['POST', '/ntfy', { json: { message: 'no topic' } }, 400],
       ['POST', '/ntfy', { json: [] }, 400],
       ['POST', '/ntfy', {}, 400],
       ['GET', '/ntfy/t', {}, 405],
       ['POST', '/ntfy/t/x', { body: 'x' }, 404],
+      ['POST', '/ntfy/t/publish', { body: 'x' }, 405],
     ];
     for (const [method, path, options, status] of refused) {
       const answer = await send(method, path, options);
@@ -88,6 +88,82 @@ describe('publishing as to ntfy', () => {
         { error: expect.any(String) },
       ]);
     }
+    expect(await desk.head()).toBe(head);
+  });
+});
+
+describe('a file published as to ntfy', () => {
+  const picture = (bytes: number) => Buffer.alloc(bytes, 0xd8);
+  const put = async (body: Buffer | string, headers: Record<string, string>) => {
+    const { status, json } = await send('PUT', '/ntfy/gate', { body, headers });
+    return [status, json.message ?? json.error];
+  };
+  const text = { Title: 'Person at the gate', Message: 'Front camera' };
+
+  it('is not kept, and the message says so', async () => {
+    const named = { ...text, Filename: 'gate.jpg' };
+    for (const bytes of [100, 70_000, 20_000_000])
+      expect(await put(picture(bytes), named)).toEqual([200, 'Front camera\n\n(gate.jpg was not kept)']);
+    expect(await put(picture(100), text)).toEqual([200, 'Front camera\n\n(the file was not kept)']);
+    expect(await put(picture(100), { 'x-filename': 'a.jpg' })).toEqual([200, '(a.jpg was not kept)']);
+    expect(await put('a log', { f: 'a.log' })).toEqual([200, '(a.log was not kept)']);
+    expect((await put(picture(100), {}))[0]).toBe(400);
+  });
+
+  it('that is linked becomes the link, and the body is the message', async () => {
+    const headers = { attach: 'https://cam.example/a.jpg', filename: 'a.jpg', click: 'homeassistant://cam' };
+    const { json } = await send('PUT', '/ntfy/gate', { body: 'A person', headers });
+    expect(await desk.find(json.id)).toMatchObject({
+      message: 'A person\n\nhttps://cam.example/a.jpg',
+      url: 'https://cam.example/a.jpg',
+    });
+  });
+
+  it('that is a very long text is the message, cut like any other', async () => {
+    const [status, message] = await put('ä'.repeat(70_000), {});
+    expect([status, message.length, message.slice(-2)]).toEqual([200, 16_384, 'ä…']);
+  });
+});
+
+it('headers of ntfy may be Latin-1, which is all that fetch can send', async () => {
+  const headers = { authorization: `Bearer ${desk.token}`, Title: 'Tür' };
+  const answer = await fetch(`${desk.server.url}/ntfy/door`, { method: 'POST', body: 'offen', headers });
+  expect(await answer.json()).toMatchObject({ title: 'Tür', message: 'offen' });
+});
+
+describe('publishing with GET as to ntfy', () => {
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    desk.server.call(method, path, { headers: { ...basic(`shelly:${desk.token}`), ...headers } });
+
+  it.each(['publish', 'send', 'trigger'])('takes the parameters of a POST: %s', async (word) => {
+    const { status, json, headers } = await get(`/ntfy/door/${word}?title=Door&message=open%20now&p=4`);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(json).toMatchObject({ topic: 'door', title: 'Door', message: 'open now' });
+    expect(await desk.find(json.id)).toMatchObject({ level: 'warning', host: 'door' });
+  });
+
+  it('stores nothing for HEAD, without a token, or with the token in the URL', async () => {
+    const head = await desk.head();
+    const path = '/ntfy/door/publish?message=m';
+    const auth = Buffer.from(`Bearer ${desk.token}`).toString('base64url');
+    const answer = await get(path, {}, 'HEAD');
+    expect([answer.status, answer.headers.has('ratelimit')]).toEqual([200, true]);
+    expect((await desk.server.call('GET', `${path}&auth=${auth}`)).status).toBe(401);
+    expect((await desk.server.call('GET', path, { headers: { cookie: 'x=y' } })).status).toBe(401);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it.each([
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'none' }],
+    [{ origin: 'https://evil.example' }],
+    [{ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', 'accept-language': 'de' }],
+  ])('refuses a browser, which is not asked for a password either: %j', async (headers) => {
+    const head = await desk.head();
+    const { status, json } = await get('/ntfy/door/publish?message=m', headers);
+    expect([status, json.error]).toEqual([403, expect.stringContaining('a browser')]);
+    const asked = await desk.server.call('GET', '/ntfy/door/publish', { headers });
+    expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect(await desk.head()).toBe(head);
   });
 });

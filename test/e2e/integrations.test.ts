@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Intake } from '#core/intake.ts';
+import { Intake } from '#core/intake/intake.ts';
 import { IntakeGate } from '#http/intake/overload.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { eventually } from '../support/eventually.ts';
@@ -120,8 +120,8 @@ describe('a group of alerts', () => {
 });
 
 describe('an alert that fires again', () => {
-  const send = async (status: string, startsAt = '2026-11-22T20:00:00Z') => {
-    const [alert] = alerts(1, status, 'warning', 8_001).alerts;
+  const send = async (status: string, startsAt = '2026-11-22T20:00:00Z', severity = 'warning') => {
+    const [alert] = alerts(1, status, severity, 8_001).alerts;
     return ids(await post({ json: { alerts: [{ ...alert, startsAt }] } }))[0];
   };
 
@@ -135,12 +135,29 @@ describe('an alert that fires again', () => {
   });
 
   it('is stored again when its notification has expired', async () => {
-    const first = await send('firing', '2026-11-22T21:00:00Z');
+    const sendInfo = () => send('firing', '2026-11-22T21:00:00Z', 'info');
+    const first = await sendInfo();
     const { ttl } = await desk.find(first);
     vi.setSystemTime(Date.now() + ttl - 1);
-    expect(await send('firing', '2026-11-22T21:00:00Z')).toBe(first);
+    expect(await sendInfo()).toBe(first);
     vi.setSystemTime(Date.now() + 1);
-    expect(await send('firing', '2026-11-22T21:00:00Z')).not.toBe(first);
+    expect(await sendInfo()).not.toBe(first);
+  });
+
+  it('is live as long as it fires, and is stored again when it is repeated after an hour', async () => {
+    const sendWarning = () => send('firing', '2026-11-22T22:00:00Z');
+    const isLive = async (id: string) => {
+      const { json } = await desk.server.call('GET', '/api/history?q=is:live&limit=200', { token: desk.key });
+      return json.notifications.some((each: { id: string }) => each.id === id);
+    };
+    const first = await sendWarning();
+    vi.setSystemTime(Date.now() + 59 * 60_000);
+    expect([await sendWarning(), await isLive(first)]).toEqual([first, true]);
+    vi.setSystemTime(Date.now() + 3 * 3_600_000);
+    const again = await sendWarning();
+    expect([again === first, await isLive(first), await isLive(again)]).toEqual([false, false, true]);
+    const resolved = await send('resolved', '2026-11-22T22:00:00Z');
+    expect([await isLive(again), (await desk.find(resolved)).level]).toEqual([false, 'success']);
   });
 });
 
@@ -497,6 +514,13 @@ it('software that looks at the answer gets the one it knows', async () => {
   const close = '/api/integrations/opsgenie/v2/alerts/a%2Fb/close?identifierType=alias';
   const closed = await desk.server.call('POST', close, { ...genie, json: { source: 'test' } });
   expect(await desk.find(closed.json.requestId)).toMatchObject({ level: 'success', key: 'opsgenie:a/b' });
+  // TrueNAS deletes; Alertmanager changes the texts of an alert that it has created again.
+  const alert = '/api/integrations/opsgenie/v2/alerts/a%2Fb';
+  const { headers } = genie;
+  const deleted = await desk.server.call('DELETE', `${alert}?identifierType=alias`, { headers });
+  expect(await desk.find(deleted.json.requestId)).toMatchObject({ level: 'success', key: 'opsgenie:a/b' });
+  const changed = await desk.server.call('PUT', `${alert}/message`, { headers, json: { message: 'n' } });
+  expect([changed.status, changed.json.requestId]).toEqual([202, '']);
   const attributes = { 'ce-specversion': '1.0', 'ce-type': 't', 'ce-source': 's', 'ce-id': '1' };
   const xml = { body: '<a/>', headers: { ...attributes, 'content-type': 'application/xml' } };
   const withXml = await post(xml, '/api/integrations/cloudevents');

@@ -8,11 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 async function newTenant() {
-  tenants += 1;
-  const tenant = `levels-${tenants}`;
-  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
+  const { tenant, token, key } = await server.newTenant();
   const put = (name: string, json: unknown = {}, as = key) =>
     server.call('PUT', `/api/levels/${name}`, { token: as, json });
   const remove = (name: string, as = key) => server.call('DELETE', `/api/levels/${name}`, { token: as });

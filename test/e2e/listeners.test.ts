@@ -325,9 +325,11 @@ describe('mail', () => {
     expect(await mail(port, [...tls, '--mail-rcpt', 'bfy_x@belfry'])).toContain('530');
     // A certificate is there, so the token does not travel without it.
     expect(await mail(port, [...user(token), ...to])).not.toBe('sent');
-    expect(await mail(port, ['--mail-rcpt', `${token}@belfry`])).toContain('530');
+    expect(await mail(port, ['--verbose', '--mail-rcpt', `${token}@belfry`])).toContain(
+      '530 issue STARTTLS first',
+    );
     const large = `Subject: large\r\n\r\n${'x'.repeat(78)}\r\n`.padEnd(
-      5 * 1024 * 1024 + 100,
+      25 * 1024 * 1024 + 100,
       `${'x'.repeat(70)}\r\n`,
     );
     expect(await mail(port, [...tls, ...user(token), ...to], large)).toMatch(/552|Message size|size/i);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Role } from '#contract/token.ts';
+import type { Role } from '#contract/people/token.ts';
 import { limitMs } from '../support/patience.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { roleOf, scopeOf } from '#core/access.ts';
-import { serializerOf, validatorOf } from '#http/lazy-compilers.ts';
+import { roleOf, scopeOf } from '#core/people/access.ts';
+import { serializerOf, validatorOf } from '#http/openapi/lazy-compilers.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 import { testStore } from '../support/test-store.ts';

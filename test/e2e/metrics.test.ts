@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '#core/secrets.ts';
+import { parseSecret } from '#core/people/secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
@@ -11,11 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 async function newTenant() {
-  tenants += 1;
-  const tenant = `metrics-${tenants}`;
-  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
+  const { tenant, token, key } = await server.newTenant();
   const get = (accept?: string) =>
     server.call('GET', '/tenant-metrics', { token, headers: accept === undefined ? {} : { accept } });
   const samples = async () => samplesOf(readExposition((await get()).text));
@@ -76,6 +73,25 @@ test('OpenMetrics is sent when it is requested, and is as strict as it must be',
       .toSorted(),
   );
   expect(samplesOf(families)).toEqual(await samples());
+});
+
+test.each([
+  [undefined, 'text/plain'],
+  ['*/*', 'text/plain'],
+  ['application/*', 'application/openmetrics-text'],
+  ['image/png', 'text/plain'],
+  ['text/plain;q=0.5, application/json', 'application/json'],
+  ['text/plain, application/json;q=0.5', 'text/plain'],
+  ['application/json, text/plain, */*', 'application/json'],
+  ['application/json;q=0, */*', 'text/plain'],
+  ['application/openmetrics-text;q=0.2, text/plain;version=0.0.4;q=0.9', 'text/plain'],
+  [
+    'application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+    'application/openmetrics-text',
+  ],
+])('what is sent follows the q-values: Accept: %s', async (accept, type) => {
+  const { get } = await newTenant();
+  expect((await get(accept)).headers.get('content-type')).toMatch(new RegExp(`^${type};`));
 });
 
 test('JSON is sent on Accept: application/json', async () => {

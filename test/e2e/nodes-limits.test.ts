@@ -141,6 +141,25 @@ describeWithPostgres('limits on two nodes', (postgres) => {
       panel.stream.close();
     });
 
+    test('shows what is more serious on each node, and counts on that one', async () => {
+      const { token, key } = await world('serious');
+      await settled(token, key);
+      const [one, two] = nodes as [TestServer, TestServer];
+      const send = async (node: TestServer, level: string) => {
+        const { json } = await node.notify(token, { title: 't', message: 'm', host: 'db', level });
+        return (await node.call('GET', `/api/notifications/${json.id}`, { token: key })).json;
+      };
+      const up = await send(one, 'success');
+      expect(await send(two, 'success')).toMatchObject({ throttledOn: up.id });
+      const down = await send(two, 'critical');
+      expect(down).toMatchObject({ state: 'live', throttledOn: null });
+      for (const node of nodes) expect(await send(node, 'critical')).toMatchObject({ throttledOn: down.id });
+      await one.call('POST', `/api/notifications/${down.id}/clear`, { token: key });
+      const again = await send(two, 'critical');
+      expect(again).toMatchObject({ state: 'live', throttledOn: null });
+      expect(await send(one, 'critical')).toMatchObject({ throttledOn: again.id });
+    });
+
     test('goes on after all nodes were started again', async () => {
       const { token, key } = await world('restarted');
       await settled(token, key);

@@ -64,6 +64,15 @@ describe('the body’s type', () => {
     expect(await desk.accepted(sent)).toMatchObject({ title: 'Backup', message: '100 % done & checked' });
   });
 
+  it('a form without any field is plain text, too: a message may have a =', async () => {
+    const form = 'application/x-www-form-urlencoded';
+    const sent = typed(form, 'rsync: 97% of /var, exit code=23 & more', { 'x-title': 'Backup' });
+    expect(await desk.accepted(sent)).toMatchObject({ message: 'rsync: 97% of /var, exit code=23 & more' });
+    const other = typed(form, 'unknown=1', { 'x-title': 'Backup', 'x-message': 'done' });
+    expect(await desk.accepted(other)).toMatchObject({ message: 'done' });
+    await desk.refused(400, typed(form, 'title=T&text=x'));
+  });
+
   it.each(['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])(
     'a body that starts with { is JSON under %s',
     async (type) => {
@@ -211,6 +220,11 @@ describe('the body’s text', () => {
   it.each([
     ['{"title":"T","message":', 'it ends too early'],
     ['hello', 'unexpected text'],
+    ['{"title":"T",}', 'a field name in double quotes is expected, and no comma before } at position 13'],
+    ["{'title':'T'}", 'a field name in double quotes is expected'],
+    ['{"title":"T" "message":"M"}', 'a comma or a closing bracket is missing at position 13'],
+    ['{"title":"T","message":"one\ntwo"}', 'a line break or tab in a text must be written as \\\\n or \\\\t'],
+    ['{"title":"T","message":"C:\\Users"}', 'a backslash in a text must be written twice'],
     ['{"title":hello}', 'unexpected text'],
     [`'{"title":"T"}'`, 'unexpected text'],
   ])('JSON that ends too early is told from text that is no JSON: %s', async (body, problem) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { mintSecret } from '#core/secrets.ts';
+import { mintSecret } from '#core/people/secrets.ts';
 import { IntakeDesk } from '../support/intake.ts';
 
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);

@@ -138,6 +138,12 @@ describe('an Idempotency-Key', () => {
     }
   });
 
+  it('must be a text that can be stored', async () => {
+    expect(await desk.refused(400, withKey('=?utf-8?Q?=00?='))).toBe(
+      'the header Idempotency-Key must not hold the character U+0000',
+    );
+  });
+
   it('differs by case', async () => {
     await desk.post(withKey('Case'));
     expect((await desk.post(withKey('case', { ...sent, title: 'other' }))).status).toBe(200);

@@ -29,6 +29,18 @@ describe('a level nobody knew', () => {
     expect(deploy).toEqual({ ...info, builtIn: false });
   });
 
+  it('is named in a warning of the answer, the first time', async () => {
+    const answer = async (level: string) => (await desk.post({ json: { ...sent, level } })).json;
+    expect(await answer('warn')).toEqual({
+      ok: true,
+      id: expect.any(String),
+      warning:
+        '"warn" is a new level, with the rank of info; the built-in levels are success, info, warning, error, critical',
+    });
+    for (const level of ['warn', 'warning'])
+      expect(await answer(level)).toEqual({ ok: true, id: expect.any(String) });
+  });
+
   it('is one level however often and in whatever case it is sent, 20 times at once included', async () => {
     const before = Object.keys(await levelsOf(desk.key)).length;
     const names = Array.from({ length: 20 }, (_, i) => (i % 2 ? 'HUSH' : ' hush '));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mintSecret } from '#core/secrets.ts';
+import { mintSecret } from '#core/people/secrets.ts';
 import { expectError, IntakeDesk } from '../support/intake.ts';
 import { RawConnection, rawRequest } from '../support/raw-http.ts';
 

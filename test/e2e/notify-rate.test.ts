@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Rate } from '#core/tenants.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import { bytesOf, IntakeDesk } from '../support/intake.ts';
 import type { Answer, CallOptions } from '../support/server.ts';
 

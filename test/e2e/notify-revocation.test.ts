@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseSecret } from '#core/secrets.ts';
+import { parseSecret } from '#core/people/secrets.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import { limitMs } from '../support/patience.ts';
 import type { SseReader } from '../support/sse-client.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Policy, roleOf, scopeOf } from '#core/access.ts';
-import { mintSecret, parseSecret } from '#core/secrets.ts';
+import { type Policy, roleOf, scopeOf } from '#core/people/access.ts';
+import { mintSecret, parseSecret } from '#core/people/secrets.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import { firstAnswer, rawRequest } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';

@@ -31,7 +31,6 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const manifest = () => JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { man: string };
 const files = () =>
   readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -122,8 +121,11 @@ test('serves, sends, shows the pages and searches', async () => {
   expect(await server.exited, server.output).toMatchObject({ code: 0 });
 });
 
-test('has a manual page with every command', () => {
-  const page = readFileSync(join(installed, manifest().man), 'utf8');
+test('has a manual page with every command, where man finds it after a global installation', async () => {
+  await run(
+    `npm install --global --prefix ${home}/global --no-audit --no-fund --prefer-offline ../belfry-*.tgz`,
+  );
+  const page = readFileSync(join(home, 'global/share/man/man1/belfry.1'), 'utf8');
   for (const command of ['serve', 'token create', 'apply'])
     expect(page).toContain(`\n.SS belfry ${command} `);
   expect(page).not.toMatch(/undefined|^\.(?!TH|SH|SS|TP|B|I|RI)/m);

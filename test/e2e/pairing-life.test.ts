@@ -1,22 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Directory } from '#core/directory.ts';
-import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
+import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
+import type { Directory } from '#core/tenants/directory.ts';
 import { createDirectory } from '#storage/directory.ts';
-import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
-import { openMemoryExecutor } from '../support/memory-executor.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 
 /** Pairing at times of the test's choosing, which a running server does not have. */
 describe('a pairing', () => {
   const lobby = { id: 'p1', name: 'Lobby', tags: [], location: null };
-  let executor: ReturnType<typeof openMemoryExecutor>;
+  let database: ReturnType<typeof openMemoryDatabase>;
   let directory: Directory;
   let tenant: number;
   beforeEach(async () => {
-    executor = openMemoryExecutor();
-    directory = createDirectory(createSqliteBuilder(), executor);
+    database = openMemoryDatabase();
+    directory = createDirectory(database.db);
     tenant = (await directory.tenants.create('default', 'Default', 'test', 0)).id;
   });
-  afterEach(() => executor.close());
+  afterEach(() => database.close());
 
   const approve = (code: string, at: number, panel: typeof lobby | string = lobby) =>
     approvePairing(directory, code, { tenant, by: 'ann', panel }, at);

@@ -104,6 +104,20 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
     await expect(TestServer.start(other)).rejects.toThrow(/BELFRY_KEY_FILE/);
   });
 
+  test('a new database with another encoding is refused, and the error says how to make it', async () => {
+    const url = new URL(await createDatabase(postgres().url));
+    const name = `${url.pathname.slice(1)}_latin`;
+    await withClient(postgres().url, (client) =>
+      client.query(
+        `CREATE DATABASE ${name} OWNER ${url.username} ENCODING LATIN1 LOCALE 'C' TEMPLATE template0`,
+      ),
+    );
+    url.pathname = `/${name}`;
+    await expect(TestServer.start({ ...env, BELFRY_DATABASE_URL: url.href })).rejects.toThrow(
+      /stores texts as LATIN1: make a new one with createdb --encoding UTF8/,
+    );
+  });
+
   test('after a fail-over that lost the newest notifications, panels of all nodes start afresh', async () => {
     const token = await one.token({ tenant: 'failed-over', scopes: ['notify', 'panel'] });
     const panels = [await one.panel(token, 'near'), await two.panel(token, 'far')];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ChannelDelivery } from '#contract/channel.ts';
-import type { PushSubscription } from '#contract/push.ts';
+import type { ChannelDelivery } from '#contract/channels/channel.ts';
+import type { PushSubscription } from '#contract/panels/push.ts';
 import { eventually } from '../support/eventually.ts';
 import { PushServiceStub } from '../support/push-service.ts';
 import { TestServer } from '../support/server.ts';

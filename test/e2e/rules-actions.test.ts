@@ -8,12 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 /** A tenant of its own with three panels. */
 async function newTenant() {
-  tenants += 1;
-  const tenant = `actions-${tenants}`;
-  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
+  const { token, key, call: change } = await server.newTenant();
   const panels: Record<string, string> = {};
   for (const [name, tags] of [
     ['lobby', ['front']],
@@ -32,8 +29,6 @@ async function newTenant() {
   /** The panels a notification reaches, by name. */
   const reached = async (json: object = {}) =>
     (await send(json)).panels.map(({ name }: { name: string }) => name).toSorted();
-  const change = (method: string, path: string, json?: unknown) =>
-    server.call(method, path, { token: key, json });
   return { token, key, panels, rule, send, reached, change };
 }
 const everywhere = ['desk', 'lobby', 'noc'];
@@ -178,7 +173,7 @@ test('what is muted is recorded and shown nowhere, whatever other rules say', as
 
 test('a throttle shows the first of the same fields and counts the rest on it, until its time is over', async () => {
   const { rule, send } = await newTenant();
-  await rule('calm', { then: { throttle: { by: ['host', 'title'], perMs: 2_000 } } });
+  await rule('calm', { then: { throttle: { by: ['host', 'title'], perMs: 4_000 } } });
   const first = await send({ host: 'db' });
   expect(first).toMatchObject({ state: 'live', throttledOn: null });
   for (let i = 0; i < 2; i++) {
@@ -200,7 +195,7 @@ test('a throttle shows the first of the same fields and counts the rest on it, u
     },
     { interval: 50 },
   );
-  expect(Date.parse(next.receivedAt) - Date.parse(first.receivedAt)).toBeGreaterThanOrEqual(2_000);
+  expect(Date.parse(next.receivedAt) - Date.parse(first.receivedAt)).toBeGreaterThanOrEqual(4_000);
   expect(await send({ host: 'db' })).toMatchObject({ throttledOn: next.id });
 });
 
@@ -208,7 +203,7 @@ test('a throttle by nothing counts everything its rule matches on one', async ()
   const { rule, send } = await newTenant();
   await rule('calm', { when: { host: ['*'] }, then: { throttle: { by: [], perMs: 60_000 } } });
   const { id } = await send({ host: 'a' });
-  expect((await send({ host: 'b', title: 'x', level: 'critical' })).throttledOn).toBe(id);
+  expect((await send({ host: 'b', title: 'x', level: 'success' })).throttledOn).toBe(id);
   expect((await send()).throttledOn).toBeNull();
 });
 
@@ -226,6 +221,41 @@ test('a repeated alarm with a key, counted on its first, does not take that off 
   const { id } = await send({ host: 'db', key: 'db/down', level: 'critical' });
   expect(await send({ host: 'db', key: 'db/down', level: 'critical' })).toMatchObject({ throttledOn: id });
   expect((await server.call('GET', `/api/notifications/${id}`, { token: key })).json.state).toBe('live');
+});
+
+test('a throttle hides nothing more serious than what it shows, and counts what follows on that', async () => {
+  const { rule, send } = await newTenant();
+  await rule('calm', { then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const { id: up } = await send({ host: 'db', title: 'up', level: 'success' });
+  expect(await send({ host: 'db', title: 'up', level: 'success' })).toMatchObject({ throttledOn: up });
+  const down = await send({ host: 'db', title: 'down', level: 'critical' });
+  expect(down).toMatchObject({ state: 'live', throttledOn: null });
+  for (const level of ['critical', 'success'])
+    expect(await send({ host: 'db', level })).toMatchObject({ throttledOn: down.id });
+});
+
+test('a throttle shows what comes after its card was cleared', async () => {
+  const { rule, send, change } = await newTenant();
+  await rule('calm', { then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const first = await send({ host: 'db', level: 'critical' });
+  expect((await change('POST', `/api/notifications/${first.id}/clear`)).status).toBe(200);
+  const again = await send({ host: 'db', level: 'critical' });
+  expect(again).toMatchObject({ state: 'live', throttledOn: null });
+  expect(await send({ host: 'db', level: 'critical' })).toMatchObject({ throttledOn: again.id });
+});
+
+test('a resolve takes the place of its alarm, which a throttle has shown', async () => {
+  const { rule, send, key } = await newTenant();
+  await rule('flapping', { then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const stateOf = async (id: string) =>
+    (await server.call('GET', `/api/notifications/${id}`, { token: key })).json.state;
+  const down = await send({ host: 'db', key: 'db', level: 'critical' });
+  expect(await send({ host: 'db', key: 'db', level: 'critical' })).toMatchObject({ throttledOn: down.id });
+  const up = await send({ host: 'db', key: 'db', level: 'success' });
+  expect(up).toMatchObject({ state: 'live', throttledOn: null });
+  expect(await stateOf(down.id)).toBe('cleared');
+  const downAgain = await send({ host: 'db', key: 'db', level: 'critical' });
+  expect(downAgain).toMatchObject({ state: 'live', throttledOn: null });
 });
 
 test('what is sent again with its retry key is counted by no throttle', async () => {

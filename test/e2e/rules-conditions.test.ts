@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '#core/secrets.ts';
+import { parseSecret } from '#core/people/secrets.ts';
 import { limitMs } from '../support/patience.ts';
 import { TestServer } from '../support/server.ts';
 

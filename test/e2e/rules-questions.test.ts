@@ -123,6 +123,35 @@ describe('explain', () => {
     expect(json).toMatchObject({ panels: [], panelCount: 0 });
   });
 
+  test.each<[object, string]>([
+    [{ title: 'x'.repeat(251) }, 'notification.title must have at most 250 characters, not 251'],
+    [{ host: 'db 01' }, 'notification.host must have 1 to 253 characters, without white space or control'],
+    [{ ip: 'x' }, 'notification.ip must be an IPv4 or IPv6 address'],
+    [{ url: 'ftp://x' }, 'notification.url must be an absolute http or https link'],
+    [{ level: 'no level' }, 'notification.level must be 1 to 32 of a-z'],
+    [{ title: 5 }, 'notification.title must be a string or null'],
+    [{ ttl: '5' }, 'notification.ttl must be a whole number or null'],
+    [{ token: 5 }, 'notification.token must be a string'],
+  ])('refuses %j as /api/notify would, and names the field', async (notification, error) => {
+    const answer = await explain({ notification });
+    expect([answer.status, answer.json.error]).toEqual([400, expect.stringContaining(error)]);
+    expect(answer.headers.get('belfry-error')).toBe(
+      `bad-request; pointer="/notification/${Object.keys(notification)[0]}"`,
+    );
+  });
+
+  test('takes what /api/notify takes, and a recorded notification as it is read from history', async () => {
+    const sent = { title: ' disk ', message: 'full', url: 'https://a/', key: 'k', unknown: 1, host: null };
+    const typed = await explain({ notification: { ...sent, expectEvery: '5m', expectLevel: 'error' } });
+    expect([typed.status, typed.json.error]).toEqual([200, undefined]);
+    const { json: stored } = await server.notify(token, { title: 'disk', message: 'full', host: 'db-01' });
+    const path = `/api/notifications/${stored.id}`;
+    const { json: recorded } = await server.call('GET', path, { token: admin });
+    const rules = [{ name: 'by token', when: { token: ['ci'], host: ['db-01'] }, then: { mute: true } }];
+    const { status, json } = await explain({ notification: recorded, rules });
+    expect([status, json.muted]).toEqual([200, true]);
+  });
+
   test('asks a draft instead, held to what saving it would be held to', async () => {
     const draft = { name: 'by token', when: { token: ['ci'] }, then: { mute: true } };
     const { json } = await explain({ notification: { token: token.split('_')[1] }, rules: [draft] });
@@ -168,7 +197,6 @@ describe('explain', () => {
   test.each([
     [{ notification: { ip: '999.1.1.1' } }, 'notification.ip'],
     [{ notification: { sourceIp: 'here' } }, 'notification.sourceIp'],
-    [{ notification: { colour: 'red' } }, 'notification'],
     [{}, 'notification'],
     [{ notification: {}, at: 'yesterday' }, 'at'],
   ])('%j is refused', async (body, word) => {

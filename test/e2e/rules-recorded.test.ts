@@ -63,6 +63,19 @@ test('a notification is explained for ever by the rules that held when it came',
   ]);
 });
 
+test('a notification of a time whose rules are deleted has no trace, and the rest as before', async () => {
+  const { ask, rule, send, detail } = await newTenant();
+  const first = await rule('first', { then: { setTtl: 600_000 } });
+  const id = await send();
+  const before = await detail(id);
+  expect(before.trace).toHaveLength(1);
+  await ask('PATCH', `/api/rules/${first.id}`, { name: 'renamed' });
+  const { rules } = server.running.directory;
+  const tenant = await server.tenant(`recorded-${tenants}`);
+  await rules.prune(tenant, (await rules.set(tenant)).revision);
+  expect(await detail(id)).toEqual({ ...before, trace: null });
+});
+
 test('a trace names the condition that failed, and why', async () => {
   const { rule, send, detail } = await newTenant();
   await rule('host', { when: { host: ['db-*'] }, then: { mute: true } });

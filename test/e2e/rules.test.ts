@@ -20,6 +20,28 @@ let tenants = 0;
 const fresh = () => server.key('admin', `rules-${++tenants}`);
 
 describe('rules', () => {
+  test('a rule that names a level or a token that does not exist is stored, and its answers warn', async () => {
+    const tenant = 'rules-with-warnings';
+    const key = await server.key('admin', tenant);
+    const { json: token } = await server.call('POST', '/api/tokens', { token: key, json: { name: 'ci' } });
+    const when = { level: ['eror'], token: ['ci'] };
+    const level = 'when.level[0]: no level is named "eror"; did you mean "error"?';
+    const made = await call('POST', '', { name: 'x', when, then: { mute: true } }, key);
+    expect([made.status, made.json.warnings]).toEqual([201, [level]]);
+    await server.call('DELETE', `/api/tokens/${token.id}`, { token: key });
+    const revoked = 'when.token[0]: the token "ci" is revoked, so it matches nothing';
+    const warnings = [level, revoked];
+    // Only the answer about one rule says what may be meant.
+    const short = 'when.level[0]: no level is named "eror"';
+    expect((await call('GET', '', undefined, key)).json.rules).toMatchObject([
+      { warnings: [short, revoked] },
+    ]);
+    const path = `/${made.json.id}`;
+    expect((await call('PATCH', path, { note: 'y' }, key)).json).toMatchObject({ note: 'y', warnings });
+    const mended = await call('PATCH', path, { when: { level: ['error'] } }, key);
+    expect(mended.json).not.toHaveProperty('warnings');
+  });
+
   test('a rule needs a name and a deed; the rest has defaults', async () => {
     const { status, json } = await call(
       'POST',
@@ -73,7 +95,8 @@ describe('rules', () => {
     };
     const { json } = await call('POST', '', sent);
     expect(json).toMatchObject(sent);
-    expect((await call('GET', '')).json.rules).toContainEqual(json);
+    // Its warnings are shorter in a list.
+    expect((await call('GET', '')).json.rules).toContainEqual({ ...json, warnings: expect.any(Array) });
     await call('DELETE', `/${json.id}`);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseCursor } from '#contract/sse.ts';
+import { parseCursor } from '#contract/panels/sse.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
@@ -13,19 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 /** A tenant of its own with a panel, so that its log begins at 1. */
 async function newWall() {
-  tenants += 1;
-  const tenant = `wall-${tenants}`;
-  const own = await server.token({ tenant });
+  const { tenant, token: own, send } = await server.newTenant();
   const { json: panel } = await server.call('POST', '/api/panels', {
     token: own,
     json: { name: 'P', tags: ['noc'] },
   });
   const open = (cursor?: string, query = '') => server.stream(`${panel.events}${query}`, own, cursor);
-  const send = async (over: object = {}) =>
-    (await server.notify(own, { title: 't', message: 'm', level: 'error', ...over })).json.id as string;
   return { tenant, token: own, panel, open, send };
 }
 const ready = (stream: SseReader) => stream.next(({ event }) => event === 'ready');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseCursor } from '#contract/sse.ts';
+import { parseCursor } from '#contract/panels/sse.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -10,21 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
-/** A tenant of its own. */
-async function newTenant() {
-  tenants += 1;
-  const tenant = `events-${tenants}`;
-  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
-  const send = async (over: object = {}) =>
-    (await server.notify(token, { title: 't', message: 'm', level: 'error', ...over })).json.id as string;
-  const change = (method: string, path: string, json?: unknown) =>
-    server.call(method, path, { token: key, json });
-  return { token, key, send, change };
-}
-
 test('a heartbeat comes when nothing else does, with time and head', async () => {
-  const { token } = await newTenant();
+  const { token } = await server.newTenant();
   const began = Date.now();
   const { stream } = await server.panel(token, 'P');
   const beats = () => stream.messages.filter(({ event }) => event === 'heartbeat');
@@ -43,8 +30,8 @@ test('a heartbeat comes when nothing else does, with time and head', async () =>
 });
 
 test('a heartbeat moves the cursor over what was not for this panel, so that it is not looked at again', async () => {
-  const { token, send, change } = await newTenant();
-  await change('POST', '/api/rules', {
+  const { token, send, call } = await server.newTenant();
+  await call('POST', '/api/rules', {
     name: 'elsewhere',
     when: { host: ['x'] },
     then: { panels: { tags: ['elsewhere'] } },
@@ -61,25 +48,22 @@ test('a heartbeat moves the cursor over what was not for this panel, so that it 
 });
 
 test("panels hear of new settings: their own name and display, levels, and the tenant's", async () => {
-  const { token, change } = await newTenant();
+  const { token, call } = await server.newTenant();
   const { id, stream } = await server.panel(token, 'P');
   const other = await server.panel(token, 'Other');
   const settings = (is: (data: never) => boolean) =>
     stream.next(({ event, data }) => event === 'settings' && is(data as never));
-  await change('PATCH', `/api/panels/${id}`, { name: 'Renamed', display: { scale: 2 } });
+  await call('PATCH', `/api/panels/${id}`, { name: 'Renamed', display: { scale: 2 } });
   const own = await settings(({ panel }: { panel: { name: string } }) => panel.name === 'Renamed');
   expect(own.id).toBeUndefined();
   expect(own.data.panel).toEqual({ id, name: 'Renamed', tags: [], location: null, display: { scale: 2 } });
   expect(own.data.levels).toEqual(stream.messages[0]?.data.levels);
-  await change('PUT', '/api/levels/error', { color: '#123456' });
+  await call('PUT', '/api/levels/error', { color: '#123456' });
   const levels = await settings(({ levels: all }: { levels: { color: string }[] }) =>
     all.some(({ color }) => color === '#123456'),
   );
-  expect(levels.data.levels).toEqual(
-    (await server.call('GET', '/api/levels', { token: await server.key('viewer', `events-${tenants}`) })).json
-      .levels,
-  );
-  await change('PATCH', '/api/tenant', { title: 'The tower' });
+  expect(levels.data.levels).toEqual((await call('GET', '/api/levels')).json.levels);
+  await call('PATCH', '/api/tenant', { title: 'The tower' });
   await settings(({ tenant }: { tenant: { title: string } }) => tenant.title === 'The tower');
   // The other panel got what is for all panels, and nothing that is for this one.
   await other.stream.next(({ event, data }) => event === 'settings' && data.tenant.title === 'The tower');
@@ -89,10 +73,10 @@ test("panels hear of new settings: their own name and display, levels, and the t
 });
 
 test('what another process changes in the database reaches panels too', async () => {
-  const { token } = await newTenant();
+  const { tenant: name, token } = await server.newTenant();
   const { id, stream } = await server.panel(token, 'P');
   const { panels } = server.running.directory;
-  const tenant = await server.tenant(`events-${tenants}`);
+  const tenant = await server.tenant(name);
   await panels.update(tenant, id, { name: 'Renamed elsewhere' }, 'cli', Date.now());
   await stream.next(({ event, data }) => event === 'settings' && data.panel.name === 'Renamed elsewhere');
   await panels.remove(tenant, id, 'cli', Date.now());
@@ -100,11 +84,11 @@ test('what another process changes in the database reaches panels too', async ()
 });
 
 test("what is no panel's business is not sent: a token, a rule and a saved search", async () => {
-  const { token, change, send } = await newTenant();
+  const { token, call, send } = await server.newTenant();
   const { stream } = await server.panel(token, 'P');
-  await change('POST', '/api/tokens', { name: 'new' });
-  await change('POST', '/api/rules', { name: 'r', when: { host: ['x'] }, then: { mute: true } });
-  await change('POST', '/api/searches', { name: 's', q: 'x' });
+  await call('POST', '/api/tokens', { name: 'new' });
+  await call('POST', '/api/rules', { name: 'r', when: { host: ['x'] }, then: { mute: true } });
+  await call('POST', '/api/searches', { name: 's', q: 'x' });
   const id = await send();
   await stream.next(({ data }) => data.id === id);
   expect(stream.messages.map(({ event }) => event).filter((event) => event !== 'heartbeat')).toEqual([
@@ -115,7 +99,7 @@ test("what is no panel's business is not sent: a token, a rule and a saved searc
 });
 
 test('an unknown level that a sender names is sent to panels', async () => {
-  const { token, send } = await newTenant();
+  const { token, send } = await server.newTenant();
   const { stream } = await server.panel(token, 'P');
   await send({ level: 'deploy' });
   const update = await stream.next(
@@ -133,9 +117,9 @@ test('an unknown level that a sender names is sent to panels', async () => {
 });
 
 test('a panel whose tags change drops what it shows and gets the live set of its new place', async () => {
-  const { token, change, send } = await newTenant();
+  const { token, call, send } = await server.newTenant();
   for (const tag of ['a', 'b'])
-    await change('POST', '/api/rules', {
+    await call('POST', '/api/rules', {
       name: tag,
       when: { host: [tag] },
       then: { panels: { tags: [tag] } },
@@ -143,7 +127,7 @@ test('a panel whose tags change drops what it shows and gets the live set of its
   const [, forB, forAll] = [await send({ host: 'a' }), await send({ host: 'b' }), await send()];
   const { id, stream } = await server.panel(token, 'P', { tags: ['a'] });
   await stream.next(({ event }) => event === 'heartbeat');
-  await change('PATCH', `/api/panels/${id}`, { tags: ['b'] });
+  await call('PATCH', `/api/panels/${id}`, { tags: ['b'] });
   const reset = await stream.next(({ event }) => event === 'reset');
   expect(reset.data).toMatchObject({ head: 3, reason: expect.any(String) });
   await stream.next(({ event, data }) => event === 'settings' && data.panel.tags[0] === 'b');
@@ -158,8 +142,8 @@ test('a panel whose tags change drops what it shows and gets the live set of its
 });
 
 test('what a throttle holds back is counted on what is shown, live, after a reconnect, and in the live set', async () => {
-  const { token, change, send } = await newTenant();
-  await change('POST', '/api/rules', { name: 'calm', then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const { token, call, send } = await server.newTenant();
+  await call('POST', '/api/rules', { name: 'calm', then: { throttle: { by: ['host'], perMs: 60_000 } } });
   const { id: panel, stream } = await server.panel(token, 'P');
   const first = await send({ host: 'db' });
   for (let i = 0; i < 2; i++) await send({ host: 'db' });
@@ -193,7 +177,7 @@ test('what a throttle holds back is counted on what is shown, live, after a reco
 });
 
 test('several streams of one panel each get everything, and it is online until the last has gone', async () => {
-  const { token, send } = await newTenant();
+  const { token, send } = await server.newTenant();
   const { id, stream } = await server.panel(token, 'P');
   const second = await server.panel(token, 'P');
   expect(second.id).toBe(id);
@@ -214,7 +198,7 @@ test('several streams of one panel each get everything, and it is online until t
 });
 
 test('two tenants with panels of the same name get their own alone', async () => {
-  const [a, b] = [await newTenant(), await newTenant()];
+  const [a, b] = [await server.newTenant(), await server.newTenant()];
   const [ofA, ofB] = [await server.panel(a.token, 'P'), await server.panel(b.token, 'P')];
   const [toA, toB] = [await a.send({ title: 'for a' }), await b.send({ title: 'for b' })];
   await ofA.stream.next(({ data }) => data.id === toA);

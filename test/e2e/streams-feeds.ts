@@ -1,9 +1,9 @@
 import { createInProcessBus } from '#bus/in-process.ts';
-import type { PanelRecord } from '#core/directory.ts';
-import type { ConnectRequest } from '#core/stream/connection.ts';
+import type { ConnectRequest } from '#core/stream/hub.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
 import { TenantStreams } from '#core/stream/tenant-streams.ts';
-import type { Tenancy, TenantSnapshot } from '#core/tenancy.ts';
+import type { PanelRecord } from '#core/tenants/directory.ts';
+import type { Tenancy, TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { ModelLog } from '../support/model-log.ts';
 
 export const panel: PanelRecord = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseCursor } from '#contract/sse.ts';
+import { parseCursor } from '#contract/panels/sse.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 import { append, seededFolder } from './history-seed.ts';

@@ -9,20 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-let tenants = 0;
 /** A tenant of its own with a panel, so that its log begins at 1. */
 async function newWall() {
-  tenants += 1;
-  const tenant = `wall-${tenants}`;
-  const token = await server.token({ tenant });
-  const key = await server.key('admin', tenant);
+  const { token, key, send } = await server.newTenant();
   const { json: panel } = await server.call('POST', '/api/panels', {
     token,
     json: { name: 'P', tags: ['noc'] },
   });
   const open = (cursor?: string, query = '') => server.stream(`${panel.events}${query}`, token, cursor);
-  const send = async (over: object = {}) =>
-    (await server.notify(token, { title: 't', message: 'm', level: 'error', ...over })).json.id as string;
   const clear = (id: string) => server.call('POST', `/api/notifications/${id}/clear`, { token });
   const probe = await open();
   const { epoch } = (await probe.next(({ event }) => event === 'ready')).data;

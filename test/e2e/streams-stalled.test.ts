@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '#core/secrets.ts';
+import { parseSecret } from '#core/people/secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseMessage } from '../support/sse-client.ts';
@@ -14,15 +15,10 @@ afterAll(() => server.stop());
 /** 48 kB on the way to a panel: this many are more than the system takes off the server's hands. */
 const large = '漢'.repeat(16_000);
 const many = 160;
-let tenants = 0;
 async function newTenant() {
-  tenants += 1;
-  const tenant = `stalled-${tenants}`;
-  const token = await server.token({ tenant });
+  const { tenant, token, send } = await server.newTenant();
   const path = async (name: string) =>
     (await server.call('POST', '/api/panels', { token, json: { name } })).json.events as string;
-  const send = async (over: object = {}) =>
-    (await server.notify(token, { title: 't', message: 'm', level: 'error', ...over })).json.id as string;
   const flood = async (): Promise<void> => {
     for (let i = 0; i < many; i += 20)
       await Promise.all(Array.from({ length: 20 }, () => send({ message: large })));
@@ -69,15 +65,12 @@ test('clients that do not read what a stream begins with hold little of it eithe
   const stalled = await Promise.all(paths.map((each) => RawStream.open(server.url, each, token)));
   // Each is owed 7 MiB, of which no more is read at any time than it takes, until the system takes no more for it.
   let [mostMib, mostBytes] = [0, 0];
-  await eventually(
-    () => {
-      mostMib = Math.max(mostMib, mibHeld() - before);
-      mostBytes = Math.max(mostBytes, ...stalled.map(({ bytesHeldByServer }) => bytesHeldByServer));
-      for (const { bytesHeldByServer } of stalled) expect(bytesHeldByServer).toBeGreaterThan(0);
-    },
-    // Eight streams take what the system holds for them, a chunk at a time.
-    { interval: 1_000, timeout: 90_000 },
-  );
+  do {
+    // A second of its own for the server, which stands still during the look: on a busy machine that takes a second, too.
+    await sleep(1_000);
+    mostMib = Math.max(mostMib, mibHeld() - before);
+    mostBytes = Math.max(mostBytes, ...stalled.map(({ bytesHeldByServer }) => bytesHeldByServer));
+  } while (stalled.some(({ bytesHeldByServer }) => bytesHeldByServer === 0));
   expect(mostMib).toBeLessThan(30);
   expect(mostBytes).toBeLessThan(100_000);
   // Meanwhile one of those that are still to be sent is cleared, and one more comes.

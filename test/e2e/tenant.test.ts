@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makePerson, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -21,6 +22,7 @@ describe('the tenant', () => {
       rate: null,
       retentionDays: null,
       retentionCount: null,
+      bounds: { rate: 'off', retentionDays: 'off', retentionCount: 'off' },
       createdAt: expect.any(String),
     });
     expect(await get(await server.key('viewer', 'other'))).toMatchObject({ name: 'other' });
@@ -74,6 +76,44 @@ describe('the tenant', () => {
     expect((await server.call('GET', '/api/tenant', { token: member })).status).toBe(200);
     expect((await patch({ title: 'x' }, member)).status).toBe(403);
   });
+});
+
+test('an operator bounds what tenants set, also what is stored already, and how many tenants owners create', async () => {
+  const bounded = await TestServer.start({
+    BELFRY_TENANTS_MAX: '2',
+    BELFRY_RATE_TENANT_MAX: '0.001:3',
+    BELFRY_RETENTION_DAYS_MAX: '30',
+    BELFRY_RETENTION_COUNT_MAX: '1000',
+  });
+  try {
+    const token = await bounded.key('admin');
+    const patch = (json: object) => bounded.call('PATCH', '/api/tenant', { token, json });
+    for (const [json, error] of [
+      [{ retentionDays: 31 }, 'retentionDays: must be at most 30,'],
+      [{ retentionDays: 'off' }, 'retentionDays: must be at most 30,'],
+      [{ retentionCount: 1001 }, 'retentionCount: must be at most 1000,'],
+      [{ rate: 'off' }, 'rate: must be at most 0.001 a second and 3 at once,'],
+      [{ rate: { perSecond: 0.001, burst: 4 } }, 'rate: must be at most 0.001 a second'],
+    ] as const) {
+      const answer = await patch(json);
+      expect([answer.status, answer.json.error]).toEqual([400, expect.stringContaining(error)]);
+    }
+    const within = { rate: { perSecond: 0.001, burst: 2 }, retentionDays: 30, retentionCount: 1000 };
+    const bounds = { rate: { perSecond: 0.001, burst: 3 }, retentionDays: 30, retentionCount: 1000 };
+    expect(await patch(within)).toMatchObject({ status: 200, json: { ...within, bounds } });
+    const tenant = await bounded.tenant();
+    await bounded.running.directory.tenants.update(tenant, { rate: 'off' }, 'cli', 1);
+    await patch({ title: 'read again' });
+    await bounded.running.directory.tenants.create('second', 'Second', 'cli', 1);
+    const sender = await bounded.token();
+    const send = async () => (await bounded.notify(sender, { title: 't', message: 'm' })).status;
+    expect([await send(), await send(), await send(), await send()]).toEqual([200, 200, 200, 429]);
+    const owner = await TestBrowser.of(bounded, await makePerson(bounded, 'owner'));
+    const third = await owner.post('/api/tenants', { name: 'third', title: 'Third' });
+    expect([third.status, third.json.error]).toEqual([403, expect.stringContaining('(BELFRY_TENANTS_MAX)')]);
+  } finally {
+    await bounded.stop();
+  }
 });
 
 describe('saved searches', () => {

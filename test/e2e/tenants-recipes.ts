@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import { panelCommands } from '#contract/panel.ts';
-import type { Policy } from '#core/access.ts';
-import { hashSecret, randomText } from '#core/secrets.ts';
+import { panelCommands } from '#contract/panels/panel.ts';
+import type { Policy } from '#core/people/access.ts';
+import { hashSecret, randomText } from '#core/people/secrets.ts';
 import { makePerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
 import { createAccountRecipes } from './tenants-account-recipes.ts';
@@ -131,10 +131,24 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       }),
       ok: [202],
     },
+    'DELETE /api/integrations/opsgenie/v2/alerts/:alias': {
+      request: ({ canary }) => ({ path: `/api/integrations/opsgenie/v2/alerts/${canary}?level=error` }),
+      ok: [202],
+    },
+    'PUT /api/integrations/opsgenie/v2/alerts/:alias/:changed': {
+      ...plain('/api/integrations/opsgenie/v2/alerts/a/message', ({ canary }) => ({ message: canary })),
+      ok: [202],
+    },
     ...Object.fromEntries(
       ['POST', 'PUT'].flatMap((method) => [
         [`${method} /ntfy`, plain('/ntfy?level=error', ({ canary }) => ({ topic: canary, message: canary }))],
         [`${method} /ntfy/:topic`, plain('/ntfy/topic?level=error', ({ canary }) => canary)],
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['publish', 'send', 'trigger'].map((word) => [
+        `GET /ntfy/:topic/${word}`,
+        { request: ({ canary }) => ({ path: `/ntfy/topic/${word}?level=error&message=${canary}` }) },
       ]),
     ),
     'POST /gotify/message': plain('/gotify/message?level=error', ({ canary }) => ({ message: canary })),

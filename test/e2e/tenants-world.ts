@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Scope } from '#contract/token.ts';
-import { mintSecret, parseSecret } from '#core/secrets.ts';
+import type { Scope } from '#contract/people/token.ts';
+import { mintSecret, parseSecret } from '#core/people/secrets.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
 

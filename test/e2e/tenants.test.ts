@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Policy, roleOf, scopeOf } from '#core/access.ts';
+import { type Policy, roleOf, scopeOf } from '#core/people/access.ts';
 import { TestServer } from '../support/server.ts';
 import { full } from '../torture/counts.ts';
 import { createRecipes, pages, type Recipe, type Request } from './tenants-recipes.ts';
@@ -122,7 +122,11 @@ test('what tokens may call, and what is open to all, is what the interface says 
       .toSorted();
   const forScope = (scope: string) => names((policy) => scopeOf(policy) === scope);
   expect(forScope('notify')).toEqual([
+    'DELETE /api/integrations/opsgenie/v2/alerts/:alias',
     'GET /api/notifications/:id',
+    'GET /ntfy/:topic/publish',
+    'GET /ntfy/:topic/send',
+    'GET /ntfy/:topic/trigger',
     'POST /api/integrations/:name',
     'POST /api/integrations/custom/:mapping',
     'POST /api/integrations/opsgenie/v2/alerts',
@@ -131,6 +135,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /gotify/message',
     'POST /ntfy',
     'POST /ntfy/:topic',
+    'PUT /api/integrations/opsgenie/v2/alerts/:alias/:changed',
     'PUT /ntfy',
     'PUT /ntfy/:topic',
   ]);

@@ -6,7 +6,8 @@ import { negate } from '#core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
-import { draft, type HistoryModel, routeTo } from './history-model.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { draft, type HistoryModel } from './history-model.ts';
 
 /** The earliest time of a notification. */
 export const start = Date.UTC(2026, 0, 1);

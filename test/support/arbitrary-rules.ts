@@ -1,6 +1,6 @@
 /** Random rules and notifications from few values, so that they match. */
 import fc from 'fast-check';
-import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/rule.ts';
+import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/routing/rule.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
 
 export const levels = new Map([

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { type ImportFound, scanModule } from './module-scanner.ts';
 
 export interface SourceFile {
-  /** From the checkout's root, with forward slashes, as in src/core/intake.ts. */
+  /** From the checkout's root, with forward slashes, as in src/core/intake/intake.ts. */
   readonly path: string;
   readonly text: string;
 }
@@ -18,6 +18,7 @@ export interface Findings {
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   core: ['contract'],
+  config: ['core'],
   storage: ['core', 'contract'],
   bus: ['core', 'contract'],
   http: ['core', 'contract', 'integrations'],
@@ -53,6 +54,8 @@ const inBrowser = ['contract', 'client', 'web'];
 const forTests = ['vitest', 'fast-check'];
 const vagueNames = ['index', 'utils', 'util', 'helpers', 'helper', 'common', 'types', 'misc'];
 const longestFile = 300;
+/** Scripts in one folder, without tests. A folder of alternatives, as of formats, may need them all. */
+const mostFiles = 24;
 
 /** All violations in the given files under src, as `path:line: what and why`. */
 export function checkArchitecture(files: readonly SourceFile[]): Findings {
@@ -74,6 +77,7 @@ export function checkArchitecture(files: readonly SourceFile[]): Findings {
       if (why !== undefined) violations.push(`${file.path}:${found.line}: ${why}`);
     }
   }
+  violations.push(...crowded(files));
   for (const [first = '', ...rest] of findCycles(importsOf)) {
     violations.push(
       `${first}: imports itself by way of ${rest.join(' -> ')}; move what both need to a third file`,
@@ -111,6 +115,18 @@ function checkFile({ path, text }: SourceFile): string[] {
   return problems;
 }
 
+function crowded(files: readonly SourceFile[]): string[] {
+  const scripts = files.filter(({ path }) => isScript(path) && !isTest(path));
+  const folders = Map.groupBy(scripts, ({ path }) => posix.dirname(path));
+  return [...folders].flatMap(([folder, inside]) =>
+    inside.length > mostFiles
+      ? [
+          `${folder}: ${inside.length} files, and ${mostFiles} are allowed; give those of one concept a folder`,
+        ]
+      : [],
+  );
+}
+
 function checkCode({ path }: SourceFile, code: string): string[] {
   const problems: string[] = [];
   const refuse = (pattern: RegExp, why: string) => {
@@ -123,7 +139,7 @@ function checkCode({ path }: SourceFile, code: string): string[] {
   if (path !== 'src/main.ts' && !isTest(path)) {
     refuse(
       /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[/,
-      'the environment is read by src/config.ts alone, given by src/main.ts',
+      'the environment is read by src/config/ alone, given by src/main.ts',
     );
   }
   if (Object.hasOwn(pure, folderOf(path) ?? '') && !isTest(path)) {

@@ -1,15 +1,15 @@
-import type { RuleThen, RuleWhen } from '#contract/rule.ts';
+import type { RuleThen, RuleWhen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/attention/attention.ts';
 import type { DueTime, DueTimes, NewDueTime } from '#core/attention/due-times.ts';
 import { escalationOf } from '#core/attention/escalations.ts';
-import { Intake } from '#core/intake.ts';
-import type { CheckedFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
+import { Intake } from '#core/intake/intake.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import type { History, HistoryRecord, NotificationDraft } from '#core/ports.ts';
 import { compileRules } from '#core/routing/compile-rules.ts';
-import { replay } from '#core/routing/replay.ts';
+import { replay } from '#core/routing/replay/replay.ts';
 import { Throttle } from '#core/routing/throttle.ts';
-import type { Tenancy } from '#core/tenancy.ts';
+import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { levels } from './arbitrary-rules.ts';
 import { ruleSpecWith } from './rule-spec.ts';
 

@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import type { NotificationEvent } from '#contract/notification.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
 
 /** A card for tests, with defaults for omitted fields. */
 export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import type { Io } from '#cli/io.ts';
-import { readConfig } from '#config.ts';
+import { readConfig } from '#config/config.ts';
 
 export interface FakeIoOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export class FakeIo implements Io {
     return readConfig(this.env);
   }
 
-  onSignal(callback: () => void): () => void {
+  onSignal(callback: Parameters<Io['onSignal']>[0]): () => void {
     this.#events.on('signal', callback);
     return () => this.#events.off('signal', callback);
   }
@@ -65,7 +65,7 @@ export class FakeIo implements Io {
   }
 
   signal(): void {
-    this.#events.emit('signal');
+    this.#events.emit('signal', 'SIGINT');
   }
 
   /** Types into the terminal; null ends the input. */

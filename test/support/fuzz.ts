@@ -46,7 +46,8 @@ export function wrongWith({ status, headers, body }: RawAnswer): string | undefi
 export function acceptedIds({ status, body }: Pick<RawAnswer, 'status' | 'body'>): string[] {
   if (status > 202 || !/^\{"(?:ok|id|result)":/.test(body)) return [];
   const { ok, id, items = [], event, extras, requestId } = JSON.parse(body);
-  if (requestId !== undefined) return [requestId];
+  // What is answered and not kept has none.
+  if (requestId !== undefined) return requestId === '' ? [] : [requestId];
   if (extras?.belfry !== undefined) return [extras.belfry.id];
   if (event === 'message' || (ok === true && typeof id === 'string')) return [id];
   return items.flatMap((item: { id?: string }) => item.id ?? []);

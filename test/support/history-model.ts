@@ -2,12 +2,13 @@
 
 import Database from 'better-sqlite3';
 import { addressKey, compareAddresses } from '#core/addresses.ts';
-import type { NotificationDraft, Route } from '#core/ports.ts';
+import type { NotificationDraft } from '#core/ports.ts';
 import { matchesPattern } from '#core/search/search-glob.ts';
 import type { Query, SearchState, Term } from '#core/search/search-query.ts';
-import type { PanelAddress, Target } from '#core/target.ts';
+import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/file/database.ts';
+import { append } from '#storage/sqlite/log/append.ts';
 import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { LiveOrder } from '#storage/sqlite/log/live-order.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log/log-writer.ts';
@@ -16,6 +17,9 @@ import { ensurePartition, Statements } from '#storage/sqlite/log/partitions.ts';
 import { retain, retentionStep } from '#storage/sqlite/log/retention.ts';
 import { RowReader } from '#storage/sqlite/log/rows.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
+import { draft as anyDraft } from './notification-draft.ts';
+
+export { routeTo } from './notification-draft.ts';
 
 /** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {
@@ -33,14 +37,6 @@ export interface Known extends NotificationDraft {
   acknowledged: boolean;
 }
 
-export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Route => ({
-  revision: 1,
-  rules: [],
-  muted: false,
-  target: { all: false, ids: [], tags: [], ...target },
-  ...over,
-});
-
 export interface CountTimes {
   readonly after: number;
   readonly before: number;
@@ -52,28 +48,13 @@ let made = 0;
 
 export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
   made += 1;
-  return {
+  return anyDraft({
     id: `0199c0de-7000-7000-8000-${made.toString(16).padStart(12, '0')}`,
     receivedAt: 1_000_000,
-    title: 'title',
-    message: 'message',
-    level: 'info',
-    rank: 20,
-    ttl: 0,
-    sentLevel: 'info',
-    sentTtl: null,
-    expiresAt: null,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
-    sourceIp: '203.0.113.1',
-    tokenId: 'tok1',
-    route: routeTo({ all: true }),
-    throttledOn: null,
-    throttleCount: 0,
+    ...{ level: 'info', rank: 20, sentLevel: 'info' },
+    ...{ sourceIp: '203.0.113.1', tokenId: 'tok1' },
     ...over,
-  };
+  });
 }
 
 interface ModelOptions {
@@ -128,13 +109,14 @@ export class HistoryModel {
   append(given: NotificationDraft, tenant = this.tenant): void {
     const { route, ...rest } = given;
     const shown = !route.muted && !isEmpty(route.target) && given.throttledOn === null;
-    const stored = this.#writer.append(tenant, { ...rest, route: JSON.stringify(route), shown }, null);
-    if (stored.kind !== 'stored') throw new Error(stored.kind);
+    const stored = append(this.#writer, tenant, { ...rest, route: JSON.stringify(route), shown }, null);
+    if (typeof stored !== 'number' && stored.kind !== 'stored') throw new Error(stored.kind);
     if (tenant !== this.tenant) return;
-    for (const { id } of stored.clears) this.#of(id).cleared = true;
+    const { position, clears } = typeof stored === 'number' ? { position: stored, clears: [] } : stored;
+    for (const { id } of clears) this.#of(id).cleared = true;
     this.known.push({
       ...given,
-      position: stored.position,
+      position,
       cleared: false,
       shown: false,
       acknowledged: false,

@@ -1,5 +1,5 @@
 /** Reads payloads as the server does, without a server. */
-import type { CheckedFields } from '#core/notification.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
 import { type Format, fieldsOf, type Payload, retryKeyOf } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 

@@ -1,43 +1,24 @@
 import type { Bus } from '#core/bus.ts';
-import type { Clear, Entry, History, LiveNotification, LogPage, Notification, Route } from '#core/ports.ts';
+import type { Clear, Entry, History, LiveNotification, LogPage, Notification } from '#core/ports.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { reaches } from '#core/target.ts';
+import { draft, routeTo } from './notification-draft.ts';
 
 /** A route to everyone. */
-export const everywhere: Route = {
-  revision: 0,
-  rules: [],
-  muted: false,
-  target: { all: true, ids: [], tags: [] },
-};
+export const everywhere = routeTo({ all: true }, { revision: 0 });
 
 /** A notification for tests, with defaults for omitted fields. */
-export function notification(position: number, over: Partial<Notification> = {}): Notification {
-  return {
-    kind: 'notification',
-    position,
+export const notification = (position: number, over: Partial<Notification> = {}): Notification => ({
+  ...draft({
     id: `00000000-0000-7000-8000-${String(position).padStart(12, '0')}`,
     receivedAt: 1_000,
     title: `n${position}`,
-    message: 'm',
-    level: 'error',
-    rank: 40,
-    ttl: 0,
-    sentLevel: 'error',
-    sentTtl: null,
-    expiresAt: null,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
-    sourceIp: '127.0.0.1',
-    tokenId: 'tokentoken',
     route: everywhere,
-    throttledOn: null,
-    throttleCount: 0,
-    ...over,
-  };
-}
+  }),
+  kind: 'notification',
+  position,
+  ...over,
+});
 
 /** The clearing of the notification at `cleared`, on every panel. */
 export function clearOf(position: number, cleared: number): Clear {

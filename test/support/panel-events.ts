@@ -1,8 +1,8 @@
 /** Events of a panel's stream, for tests. */
 import type { PanelEvent } from '#client/panel-events.ts';
-import type { Level } from '#contract/level.ts';
-import type { NotificationEvent } from '#contract/notification.ts';
-import type { ReadyEvent } from '#contract/panel.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
+import type { ReadyEvent } from '#contract/panels/panel.ts';
+import type { Level } from '#contract/routing/level.ts';
 
 /** The time of events without one. */
 export const start = Date.parse('2026-11-20T10:00:00.000Z');

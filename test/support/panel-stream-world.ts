@@ -1,4 +1,4 @@
-import { parseCursor } from '#contract/sse.ts';
+import { parseCursor } from '#contract/panels/sse.ts';
 import type { Entry } from '#core/ports.ts';
 import { FrameBuffer } from '#core/stream/frame-buffer.ts';
 import { frameOf } from '#core/stream/frames.ts';

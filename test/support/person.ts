@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { hashPassword } from '#accounts/passwords.ts';
-import type { Role } from '#contract/token.ts';
-import { hashSecret } from '#core/secrets.ts';
+import type { Role } from '#contract/people/token.ts';
+import { hashSecret } from '#core/people/secrets.ts';
 import type { Answer, CallOptions, TestServer } from './server.ts';
 
 export const password = 'four plain brown boxes';

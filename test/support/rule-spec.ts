@@ -1,4 +1,4 @@
-import type { RuleSpec } from '#contract/rule.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 
 /** A rule without conditions and effects except those given. */
 export const ruleSpecWith = (given: Partial<RuleSpec> & Pick<RuleSpec, 'id'>): RuleSpec => ({

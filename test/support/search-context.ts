@@ -1,6 +1,6 @@
 import { AppError } from '#core/errors.ts';
-import { parseQuery } from '#core/search/search.ts';
-import type { SearchContext } from '#core/search/search-context.ts';
+import { parseQuery } from '#core/search/search-parser.ts';
+import type { SearchContext } from '#core/search/search-terms.ts';
 
 /** The names that searches use in tests. */
 const now = Date.UTC(2026, 10, 2, 12);

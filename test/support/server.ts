@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { passwordCost } from '#accounts/passwords.ts';
 import { type RunningServer, startServer } from '#app.ts';
-import { readConfig } from '#config.ts';
-import type { Role, Scope } from '#contract/token.ts';
-import type { CredentialRecord } from '#core/directory.ts';
-import type { RateSetting } from '#core/tenants.ts';
+import { readConfig } from '#config/config.ts';
+import type { Role, Scope } from '#contract/people/token.ts';
+import type { CredentialRecord } from '#core/tenants/directory.ts';
+import type { RateSetting } from '#core/tenants/tenants.ts';
 import { createLogger } from '#log.ts';
 import { full } from '../torture/counts.ts';
 import { noteOutput } from './failure-notes.ts';
@@ -30,6 +30,19 @@ export interface CallOptions {
   readonly json?: unknown;
 }
 
+/** A tenant that no other test has. */
+export interface TestTenant {
+  readonly tenant: string;
+  /** With every scope. */
+  readonly token: string;
+  /** Of an admin. */
+  readonly key: string;
+  /** With the key. */
+  call(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** Sends a notification with the token; resolves with its id. */
+  send(over?: object, headers?: Record<string, string>): Promise<string>;
+}
+
 /** A lower cost for tests. src/accounts/passwords.test.ts checks the usual cost. */
 if (!full) passwordCost.memory = 1_024;
 
@@ -48,6 +61,7 @@ export class TestServer {
   readonly running: RunningServer;
   readonly folder: string;
   readonly #check: OpenApiCheck;
+  #tenants = 0;
 
   private constructor(running: RunningServer, folder: string, check: OpenApiCheck) {
     this.running = running;
@@ -143,6 +157,18 @@ export class TestServer {
   async tenant(name = 'default'): Promise<number> {
     const { tenants } = this.running.directory;
     return ((await tenants.findByName(name)) ?? (await tenants.create(name, name, 'test', Date.now()))).id;
+  }
+
+  async newTenant(): Promise<TestTenant> {
+    this.#tenants += 1;
+    const tenant = `tenant-${this.#tenants}`;
+    const [token, key] = [await this.token({ tenant }), await this.key('admin', tenant)];
+    return {
+      ...{ tenant, token, key },
+      call: (method, path, json) => this.call(method, path, { token: key, json }),
+      send: async (over = {}, headers = {}) =>
+        (await this.notify(token, { title: 't', message: 'm', level: 'error', ...over }, headers)).json.id,
+    };
   }
 
   async token(

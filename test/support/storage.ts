@@ -1,9 +1,9 @@
 /** Works on a database in this process, without a server; a command would take a second for the same. */
 import { type OpenedStorage, openStorage } from '#app.ts';
-import { readConfig } from '#config.ts';
-import type { Role } from '#contract/token.ts';
-import type { CredentialRecord, Directory } from '#core/directory.ts';
-import { mintSecret } from '#core/secrets.ts';
+import { readConfig } from '#config/config.ts';
+import type { Role } from '#contract/people/token.ts';
+import { mintSecret } from '#core/people/secrets.ts';
+import type { CredentialRecord, Directory } from '#core/tenants/directory.ts';
 import { createLogger } from '#log.ts';
 import { environment } from './environment.ts';
 

@@ -21,7 +21,7 @@ const counts = {
   damages: { short: 24, full: 400 },
   /** Streams that are broken off five times each. */
   streams: { short: 60, full: 10_000 },
-  /** Panels behind a network that swallows packets. */
+  /** Panels behind a network that drops packets. */
   blackHoled: { short: 30, full: 500 },
   /** Panels that come back all at once after a restart. */
   herd: { short: 100, full: 5_000 },

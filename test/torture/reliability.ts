@@ -20,9 +20,12 @@ const path = join(root, 'docs', 'reliability.md');
 
 const heading = `# Reliability
 
-What Belfry promises, how each promise was put to the test, how often, and what came of it. Written by \`npm run torture\`;
-a short form of each part, but of those that only measure, runs within \`npm test\`. The counts are those that were run. A loss, a repeat or a leak
-counts absolutely; times are those of the machine named, which other work may have shared.`;
+This page lists what Belfry promises, how each promise was tested, how often, and the result. It is written by \`npm run torture\`.
+A short form of each part, except those that only measure, runs within \`npm test\`. A loss, a repeat or a leak is a failure on any machine; the times
+depend on the machine named, which may have had other work.
+
+Words in the results: *phantom* is stored although nobody sent it, *unknown* was sent and got no answer (it may be stored or not), *caught* is a defect put in on
+purpose that the checks found.`;
 
 /** Puts a part's section in place of its last one, in the order of `names`. */
 export function keepSection(names: readonly string[], section: Section): void {

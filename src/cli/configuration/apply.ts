@@ -1,6 +1,6 @@
 /** Reads a tenant's configuration from the server, and applies a plan to it. */
 import { ApiError } from '#client/api-error.ts';
-import type { RuleCreate } from '#contract/rule.ts';
+import type { RuleCreate } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 import type { SecretValues } from './channels.ts';
 import type { Connection } from './connection.ts';
@@ -52,15 +52,12 @@ export async function applyPlan(connection: Connection, plan: Plan, options: App
   await applyRules(connection, plan, { ...options, panelIds });
   for (const { known, entry, index } of plan.searches.updated)
     await at(['searches', index], request('PUT', `/api/searches/${known.id}`, entry));
-  if (prune) {
-    for (const { id } of plan.searches.extra) await ignoreNotFound(request('DELETE', `/api/searches/${id}`));
-    for (const { id } of plan.panels.extra) await ignoreNotFound(request('DELETE', `/api/panels/${id}`));
-    for (const { id } of plan.channels.extra) await ignoreNotFound(request('DELETE', `/api/channels/${id}`));
-    for (const { name } of plan.mappings.extra)
-      await ignoreNotFound(request('DELETE', `/api/mappings/${name}`));
-    for (const { name } of plan.levels.extra)
-      await ignoreNotFound(request('DELETE', `/api/levels/${encodeURIComponent(name)}`));
-  }
+  if (prune)
+    for (const section of ['searches', 'panels', 'channels', 'mappings', 'levels'] as const)
+      for (const known of plan[section].extra) {
+        const key = 'id' in known ? known.id : known.name;
+        await ignoreNotFound(request('DELETE', `/api/${section}/${encodeURIComponent(key)}`));
+      }
   for (const { entry, index } of plan.searches.created)
     await at(['searches', index], request('POST', '/api/searches', entry));
 }

@@ -1,6 +1,6 @@
 /** The channels of a file, made ready: their settings checked, and their secrets taken from the environment. */
-import type { ChannelSecretsAnswer } from '#contract/channel.ts';
-import { channelFields } from '#contract/channel-fields.ts';
+import type { ChannelSecretsAnswer } from '#contract/channels/channel.ts';
+import { channelFields } from '#contract/channels/channel-fields.ts';
 import type { ChannelEntry } from '#contract/configuration.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';

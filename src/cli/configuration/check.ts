@@ -1,6 +1,7 @@
 /** Checks a file's data against its schema; one problem for each mistake, in words for people. */
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { isPlainObject } from '#contract/plain-object.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -61,7 +62,7 @@ function* checkList(schema: Schema, value: unknown, path: Path): Generator<Probl
 }
 
 function* checkMapping(schema: Schema, value: unknown, path: Path): Generator<Problem> {
-  if (!isMapping(value)) return yield { path, message: `must be a mapping${hintFor(value)}` };
+  if (!isPlainObject(value)) return yield { path, message: `must be a mapping${hintFor(value)}` };
   const { properties = {}, patternProperties = {}, required = [] } = schema;
   const [ofOthers] = Object.values(patternProperties);
   for (const [name, inner] of Object.entries(value)) {
@@ -84,7 +85,7 @@ function* checkAny(forms: readonly Schema[], value: unknown, path: Path): Genera
   const same = forms.filter((form) => kindOf(form) === kindOfValue(value));
   const [only] = same;
   if (only && same.length === 1 && only.const === undefined) return yield* check(only, value, path);
-  if (isMapping(value) && same.length > 1) return yield* checkForms(same, value, path);
+  if (isPlainObject(value) && same.length > 1) return yield* checkForms(same, value, path);
   yield { path, message: `must be ${listed(forms.map(describe))}${hintFor(value)}` };
 }
 
@@ -140,9 +141,6 @@ function listed(words: readonly string[]): string {
 function hintFor(value: unknown): string {
   return value === null ? '; it is empty (a value that begins with # must be quoted)' : '';
 }
-
-const isMapping = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function kindOf({ type, enum: choices, const: only }: Schema): string {
   if (only !== undefined) return typeof only;

@@ -1,9 +1,11 @@
 /** `belfry export`, `diff` and `apply`, once one of them is called. */
 import { createInterface } from 'node:readline';
 import { configurationSchema, sections } from '#contract/configuration.ts';
+import { knownNames } from '#contract/routing/rule-names.ts';
 import { errorMessage } from '../error-message.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { visibleText } from '../terminal-text.ts';
 import { applyPlan, readCurrent } from './apply.ts';
 import { type ReadyChannels, readyChannels } from './channels.ts';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
@@ -34,7 +36,7 @@ export async function exportConfiguration(io: Io, { schema, ...options }: Export
     io.stdout.write(`${JSON.stringify(configurationSchema(), null, 2)}\n`);
     return;
   }
-  const current = await withConnection(io, options, readCurrent);
+  const current = await withConnection(io, { ...options, makes: false }, readCurrent);
   const configuration = yamlOf(configurationOf(current));
   warn(io, leftOutLines(current));
   io.stdout.write(configuration);
@@ -46,7 +48,7 @@ export async function diffConfiguration(io: Io, path: string, options: DiffOptio
   let plan: Plan;
   try {
     const file = await readFile(io, path);
-    plan = await withConnection(io, options, async (connection) => {
+    plan = await withConnection(io, { ...options, makes: false }, async (connection) => {
       const planned = await planFor(io, connection, { file, prune });
       await show(io, connection, planned);
       return planned.plan;
@@ -60,7 +62,7 @@ export async function diffConfiguration(io: Io, path: string, options: DiffOptio
 export async function applyConfiguration(io: Io, path: string, options: ApplyOptions): Promise<void> {
   const prune = options.prune === true;
   const file = await readFile(io, path);
-  await withConnection(io, options, async (connection) => {
+  await withConnection(io, { ...options, makes: !options.dryRun }, async (connection) => {
     const planned = await planFor(io, connection, { file, prune });
     const { plan, channels } = planned;
     await show(io, connection, planned);
@@ -103,7 +105,26 @@ async function show(io: Io, connection: Connection, planned: Planned): Promise<v
   io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
   const extra = prune ? undefined : extraLine(plan, io.program);
   warn(io, channels.notes);
+  warn(io, await unmatchedLines(planned));
   warn(io, prune ? prunedTargetLines(plan, current) : extra === undefined ? [] : [extra]);
+}
+
+/** Levels and tokens that rules of the file name and that will not exist. */
+async function unmatchedLines({ plan, current, prune }: Planned): Promise<string[]> {
+  const { ruleWarnings } = await import('#app.ts');
+  const deleted = new Set(prune ? plan.levels.extra.map(({ name }) => name) : []);
+  const levels = [...current.levels, ...plan.levels.created.map(({ entry }) => entry)];
+  const known = knownNames(
+    levels.filter(({ name }) => !deleted.has(name)),
+    current.tokens,
+  );
+  return plan.order.flatMap(({ name, entry }) =>
+    entry === undefined
+      ? []
+      : ruleWarnings(entry.when, known, 'offers').map(
+          (warning) => `rule "${visibleText(name)}": ${visibleText(warning)}`,
+        ),
+  );
 }
 
 function warn(io: Io, lines: readonly string[]): void {

@@ -1,8 +1,8 @@
 /** The API that a command works with: of a running server, by a key, or of the database itself. */
 import { ApiError } from '#client/api-error.ts';
 import { pause } from '#client/backoff.ts';
-import { type CallerOptions, type CallOptions, createCall, jsonOf, withTimeLimit } from '#client/call.ts';
-import { actor, withDatabase } from '../administration.ts';
+import { type CallerOptions, createCall, createRequest } from '#client/call.ts';
+import { actor, type DatabaseUse, withOwnDatabase } from '../administration/administration.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
@@ -26,14 +26,13 @@ const maxWaits = 60;
 /** Runs `work` with the server and key of BELFRY_URL and BELFRY_TOKEN, or, without a token, on the database. */
 export async function withConnection<T>(
   io: Io,
-  { tenant }: ConnectionOptions,
+  { tenant, makes }: ConnectionOptions & DatabaseUse,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const config = io.config();
-  const { url, token } = config.client;
+  const { url, token } = io.config().client;
   if (token === undefined) {
     const { openLocalApi, createLogger } = await import('#app.ts');
-    return withDatabase(config, async () => {
+    return withOwnDatabase(io, { makes }, async (config) => {
       const api = await openLocalApi(config, createLogger({ level: 'silent', format: 'json' }), {
         tenant: tenant ?? 'default',
         actor,
@@ -62,21 +61,19 @@ export async function withConnection<T>(
 }
 
 function connect(options: CallerOptions): Connection {
-  const call = createCall(options);
-  const once = <T>(method: string, path: string, more: CallOptions) =>
-    withTimeLimit(path.endsWith('/replay') ? replayMs : requestMs, undefined, async (signal) => {
-      const response = await call(method, path, { ...more, signal });
-      return response.status === 204 ? (undefined as T) : jsonOf<T>(response);
-    });
+  const once = createRequest(createCall(options), requestMs);
   return {
     async request<T>(method: string, path: string, body?: unknown): Promise<T> {
       for (let waits = 0; ; waits += 1) {
         try {
-          return await once<T>(method, path, body === undefined ? {} : { body });
+          return await once<T>(method, path, {
+            body,
+            ...(path.endsWith('/replay') && { timeoutMs: replayMs }),
+          });
         } catch (error) {
           const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503);
           if (!isBusy || error.retryAfterSeconds === undefined || waits === maxWaits) throw error;
-          await pause(error.retryAfterSeconds * 1_000, undefined);
+          await pause(error.retryAfterSeconds * 1_000);
         }
       }
     },
@@ -85,7 +82,10 @@ function connect(options: CallerOptions): Connection {
 
 function serverFailure(error: unknown, url: string, make: string): unknown {
   if (!(error instanceof ApiError)) return error;
-  if (error.status === 0) return new Failure(`${visibleText(error.message)}: check BELFRY_URL`);
+  const message = visibleText(error.message);
+  if (error.status === 0) return new Failure(`${message}: check BELFRY_URL`);
+  if (error.code === undefined)
+    return new Failure(`no Belfry answers at ${url} (${message}): check BELFRY_URL`);
   if (error.code === 'unauthorized')
     return new Failure(
       `${url} does not know this key: it is mistyped, expired or revoked; make one with ${make}`,

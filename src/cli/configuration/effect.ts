@@ -1,7 +1,7 @@
 /** What a plan would have changed in the last day: the rules' replay, in words. */
 import { ApiError } from '#client/api-error.ts';
-import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing.ts';
-import type { RuleCreate } from '#contract/rule.ts';
+import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing/routing.ts';
+import type { RuleCreate } from '#contract/routing/rule.ts';
 import { visibleText } from '../terminal-text.ts';
 import { locatedError, panelIdsOf, ruleOf } from './apply.ts';
 import type { Connection } from './connection.ts';

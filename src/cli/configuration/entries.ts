@@ -1,5 +1,5 @@
 /** What a server has, in the form of the file, where things are known by their names. */
-import type { Channel } from '#contract/channel.ts';
+import type { Channel } from '#contract/channels/channel.ts';
 import type {
   ChannelEntry,
   LevelEntry,
@@ -9,12 +9,12 @@ import type {
   SearchEntry,
   Section,
 } from '#contract/configuration.ts';
-import type { Level } from '#contract/level.ts';
-import type { Mapping } from '#contract/mapping.ts';
-import type { Panel } from '#contract/panel.ts';
-import type { Rule, RuleConditions, RuleCreate, RuleThen, RuleWhen } from '#contract/rule.ts';
-import type { SavedSearch } from '#contract/search.ts';
-import type { Token } from '#contract/token.ts';
+import type { SavedSearch } from '#contract/history/search.ts';
+import type { Mapping } from '#contract/integrations/mapping.ts';
+import type { Panel } from '#contract/panels/panel.ts';
+import type { Token } from '#contract/people/token.ts';
+import type { Level } from '#contract/routing/level.ts';
+import type { Rule, RuleConditions, RuleCreate, RuleThen, RuleWhen } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 import { mapPanels, type Path, withoutDeleted } from './rule-targets.ts';
 
@@ -24,7 +24,7 @@ export interface Current {
   readonly panels: readonly Panel[];
   readonly rules: readonly Rule[];
   readonly searches: readonly SavedSearch[];
-  readonly tokens: readonly Pick<Token, 'id' | 'name'>[];
+  readonly tokens: readonly Pick<Token, 'id' | 'name' | 'revokedAt'>[];
   readonly channels: readonly Pick<Channel, 'id' | 'name' | 'kind' | 'enabled' | 'settings' | 'secrets'>[];
   readonly mappings: readonly Mapping[];
 }
@@ -150,14 +150,14 @@ export const channelEntry = ({
 
 export const searchEntry = ({ name, q }: SavedSearch): SearchEntry => ({ name, q });
 
-/** Without the fields that have their default: what a person would have written. */
+/** Without the fields that have their default, in the order in which a person writes them. */
 export function briefRule(rule: WholeRule): RuleEntry {
   const isDefault = (name: string, value: unknown) =>
     Object.hasOwn(ruleDefaults, name) &&
     JSON.stringify(value) === JSON.stringify(ruleDefaults[name as keyof typeof ruleDefaults]);
-  return Object.fromEntries(
-    Object.entries(rule).filter(([name, value]) => !isDefault(name, value)),
-  ) as RuleEntry;
+  const fields = Object.entries(rule).filter(([name, value]) => !isDefault(name, value));
+  const { name, when, then, ...others } = Object.fromEntries(fields) as RuleEntry;
+  return { name, ...(when && { when }), then, ...others };
 }
 
 /** @throws Failure when two rules have one name: the file could not tell them apart. */

@@ -2,12 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelEntry, Configuration, MappingEntry, Section } from '#contract/configuration.ts';
 import { sections } from '#contract/configuration.ts';
-import type { Level } from '#contract/level.ts';
-import { isBuiltInLevel } from '#contract/level-styles.ts';
-import type { Mapping } from '#contract/mapping.ts';
-import type { Panel } from '#contract/panel.ts';
-import type { Rule } from '#contract/rule.ts';
-import type { SavedSearch } from '#contract/search.ts';
+import type { SavedSearch } from '#contract/history/search.ts';
+import type { Mapping } from '#contract/integrations/mapping.ts';
+import type { Panel } from '#contract/panels/panel.ts';
+import { isPlainObject } from '#contract/plain-object.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import type { ReadyChannels } from './channels.ts';
 import {
   type Current,
@@ -135,13 +136,10 @@ function differing(before: object, after: object, prefix = ''): FieldChange[] {
     const field = `${prefix}${name}`;
     if (isDeepStrictEqual(old, now)) return [];
     const opens = ['when', 'then', 'display', 'settings', 'secrets', 'fields', 'levels'].includes(field);
-    if (opens && isObject(old) && isObject(now)) return differing(old, now, `${field}.`);
+    if (opens && isPlainObject(old) && isPlainObject(now)) return differing(old, now, `${field}.`);
     return [{ field, before: old, after: now }];
   });
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fieldOf = (object: object, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name as keyof typeof object] : undefined;

@@ -1,5 +1,5 @@
 /** What deleting the rest of a server does to what stays. */
-import type { RuleConditions } from '#contract/rule.ts';
+import type { RuleConditions } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';
 import { type Current, Names, type WholeRule } from './entries.ts';

@@ -1,6 +1,6 @@
 /** The panels and channels that a rule and its steps of escalation choose. */
 import type { RuleEntry } from '#contract/configuration.ts';
-import type { RuleThen } from '#contract/rule.ts';
+import type { RuleThen } from '#contract/routing/rule.ts';
 
 /** As the API has them, with ids, or as the file does, with names. */
 type Then = RuleThen | RuleEntry['then'];

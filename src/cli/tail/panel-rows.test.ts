@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
-import type { NotificationEvent } from '#contract/notification.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
 import { levels, notification, start } from '#test/support/panel-events.ts';
 import { textWidth } from '../terminal-text.ts';
 import { panelRows, type Scene } from './panel-rows.ts';

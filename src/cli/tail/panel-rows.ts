@@ -2,8 +2,8 @@
 import { styleText } from 'node:util';
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import type { Level } from '#contract/level.ts';
-import { briefDuration } from '../duration.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { briefDuration } from '../sending/duration.ts';
 import { cutText, textWidth, visibleText } from '../terminal-text.ts';
 
 export interface Scene {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BoardChange } from '#client/board.ts';
-import type { NotificationEvent } from '#contract/notification.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
 import { notification, start } from '#test/support/panel-events.ts';
 import { plainLine } from './plain-view.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import { briefDuration } from '../duration.ts';
 import type { Io } from '../io.ts';
+import { briefDuration } from '../sending/duration.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';
 

@@ -1,6 +1,6 @@
 /** Applies escalations and expectations during intake. */
-import type { CheckedFields } from '../notification.ts';
-import { keepEscalated, type Sender } from '../own-sender.ts';
+import type { CheckedFields } from '../intake/notification.ts';
+import { keepEscalated, type Sender } from '../intake/own-sender.ts';
 import type { HistoryRecord, NotificationDraft, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import type { Throttled } from '../routing/throttle.ts';

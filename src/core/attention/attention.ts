@@ -1,10 +1,9 @@
 /** Wiring of escalations, expectations and notifications of lost panels. */
-
 import type { Bus } from '../bus.ts';
 import { AppError } from '../errors.ts';
-import type { Intake } from '../intake.ts';
+import type { Intake } from '../intake/intake.ts';
 import type { History, TenantId } from '../ports.ts';
-import type { Tenancy } from '../tenancy.ts';
+import type { Tenancy } from '../tenants/tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
 import { escalate, escalateLater, findEscalating } from './escalations.ts';

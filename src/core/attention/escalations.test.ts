@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RuleThen } from '#contract/rule.ts';
+import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttentionLab, sender } from '#test/support/attention-lab.ts';
 import type { DueTime } from './due-times.ts';
 

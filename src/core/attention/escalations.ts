@@ -1,15 +1,15 @@
 /** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
-import type { EscalationStep } from '#contract/rule.ts';
+import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Bus } from '../bus.ts';
-import type { Intake } from '../intake.ts';
-import type { CheckedFields } from '../notification.ts';
-import { ownSenderId } from '../own-sender.ts';
+import { takeOff } from '../history/take-off.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { CheckedFields } from '../intake/notification.ts';
+import { ownSenderId } from '../intake/own-sender.ts';
 import type { History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
-import { takeOff } from '../take-off.ts';
 import { noPanel, unite } from '../target.ts';
-import type { Tenancy } from '../tenancy.ts';
+import type { Tenancy } from '../tenants/tenancy.ts';
 import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';

@@ -1,12 +1,11 @@
 /** Expectations (dead man's switches): raises a notification when the next one of a key does not arrive in time. */
-import type { Directory } from '../directory.ts';
 import { notFound } from '../errors.ts';
-import type { Intake } from '../intake.ts';
-import { iso } from '../iso-time.ts';
-import type { CheckedFields } from '../notification.ts';
-import { ownSenderId, type Sender } from '../own-sender.ts';
+import { type TakeOffContext, takeOff } from '../history/take-off.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { CheckedFields } from '../intake/notification.ts';
+import { ownSenderId, type Sender } from '../intake/own-sender.ts';
 import type { TenantId } from '../ports.ts';
-import { type TakeOffContext, takeOff } from '../take-off.ts';
+import type { Directory } from '../tenants/directory.ts';
 import type { DueTime } from './due-times.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -88,10 +87,10 @@ export async function raiseMissing(
 
 const missingFields = (
   key: string,
-  { everyMs, level, title, host, ip = null, url = null, lastAt }: Expected,
+  { everyMs, level, title, host, ip = null, url = null }: Expected,
 ): CheckedFields => ({
   title: `Overdue: ${title}`.slice(0, 250).toWellFormed(),
-  message: `No notification with the key "${key}" since ${iso(lastAt)}; one is expected every ${durationText(everyMs)}.`,
+  message: `No notification with the key "${key}" for more than ${durationText(everyMs)}, the expected interval.`,
   level,
   ttl: 0,
   ...{ ip, host, key, url },

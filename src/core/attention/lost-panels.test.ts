@@ -7,7 +7,13 @@ const lostMs = 60_000;
 
 /** One watched panel; time passes only by hand. */
 function createLab() {
-  const state = { at: 10_000_000, set: 0, isOnline: false, writes: 0 };
+  const state = {
+    at: 10_000_000,
+    set: 0,
+    isOnline: false,
+    writes: 0,
+    lastSeenAt: 9_970_000 as number | null,
+  };
   const now = () => state.at + state.set;
   let row: DueTime = {
     ...{ tenant: 1, kind: 'panel', subject: 'p', dueAt: now(), version: '0' },
@@ -32,7 +38,7 @@ function createLab() {
   const display = { alertWhenLostMs: lostMs };
   const context = {
     ...{ schedule, now, startedAt: 0 },
-    panels: { find: async () => ({ id: 'p', name: 'Lobby', display, lastSeenAt: 9_970_000 }) },
+    panels: { find: async () => ({ id: 'p', name: 'Lobby', display, lastSeenAt: state.lastSeenAt }) },
     presence: { online: async () => ({ panels: new Map(state.isOnline ? [['p', {}]] : []) }) },
     usage: { lastContact: () => undefined },
     intake: {
@@ -61,6 +67,16 @@ test('a panel that is lost costs nothing until a screen connects, which is notic
   await connect();
   await pass(5_000);
   expect(titles).toEqual(['Panel Lobby is lost', 'Panel Lobby is back']);
+});
+
+test('a panel that no screen has ever been connected to is not lost', async () => {
+  const { state, titles, pass } = createLab();
+  state.lastSeenAt = null;
+  await pass(5 * lostMs);
+  expect(titles).toEqual([]);
+  state.lastSeenAt = state.at;
+  await pass(2 * lostMs);
+  expect(titles).toEqual(['Panel Lobby is lost']);
 });
 
 test('a clock that is set forward makes no panel lost', async () => {

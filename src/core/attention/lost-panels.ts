@@ -2,14 +2,14 @@
  * Raises a notification when no screen of a panel has been connected for the configured time, and another one when a screen is
  * back.
  */
-import type { Directory, PanelRecord } from '../directory.ts';
-import type { Intake } from '../intake.ts';
-import type { CheckedFields } from '../notification.ts';
-import { ownSenderId } from '../own-sender.ts';
+import { type TakeOffContext, takeOff } from '../history/take-off.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { CheckedFields } from '../intake/notification.ts';
+import { ownSenderId } from '../intake/own-sender.ts';
+import type { UsageRecorder } from '../people/usage-recorder.ts';
 import type { TenantId } from '../ports.ts';
-import type { Presence } from '../presence.ts';
-import { type TakeOffContext, takeOff } from '../take-off.ts';
-import type { UsageRecorder } from '../usage-recorder.ts';
+import type { Presence } from '../stream/presence.ts';
+import type { Directory, PanelRecord } from '../tenants/directory.ts';
 import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
@@ -89,8 +89,9 @@ async function lookAtAbsent(
   if (raised !== null) return schedule.putOff(due, restMs, { raised });
   const lost = own(due, lostFields(panel, lostMs));
   const earlier = await intake.findRaised(tenant, lost.retryKey);
-  const seenAt = usage.lastContact(panel)?.at ?? panel.lastSeenAt ?? panel.createdAt;
-  const leftMs = Math.max(seenAt, startedAt, schedule.clockSetAt) + lostMs - now();
+  const seenAt = usage.lastContact(panel)?.at ?? panel.lastSeenAt;
+  // A panel can be lost only after a screen has been connected to it.
+  const leftMs = seenAt === null ? lostMs : Math.max(seenAt, startedAt, schedule.clockSetAt) + lostMs - now();
   if (earlier === undefined && leftMs > 0) return schedule.putOff(due, leftMs, { raised: null });
   const id = earlier ?? (await intake.raise(tenant, lost));
   // A screen that connects at this moment cannot see yet that the panel is lost.

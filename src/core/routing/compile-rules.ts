@@ -1,11 +1,11 @@
 /** Compiles the rules of a tenant to a router. No I/O; equal notifications give equal decisions. */
-import type { RuleSpec } from '#contract/rule.ts';
-import type { RuleSet } from '../directory.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
+import type { YieldToEventLoop } from '../concurrency.ts';
 import { AppError, badField } from '../errors.ts';
-import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
+import type { RuleSet } from '../tenants/directory.ts';
 import { compileConditions, type RankedLevels, requireLevel } from './conditions.ts';
-import { checkRegexWeight, prepareRegexes } from './regex-budget.ts';
-import { type CompiledRule, IndexedRouter, type Router, type RoutingContext } from './router.ts';
+import { checkRegexWeight, prepareRegexes } from './regex/regex-budget.ts';
+import { type CompiledRule, Router, type RoutingContext } from './router.ts';
 import { RuleIndex } from './rule-index.ts';
 import { type Activity, compileActivity } from './windows.ts';
 
@@ -55,7 +55,7 @@ function* compileSteps(
   const index = yield* RuleIndex.build(
     compiled.filter(({ spec, broken }) => spec.enabled && broken === undefined),
   );
-  return new IndexedRouter({ revision, rules: compiled, index }, context);
+  return new Router({ revision, rules: compiled, index }, context);
 }
 
 function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: RoutingContext): CompiledRule {
@@ -67,6 +67,7 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
     activity: never,
     conditions: [],
     regexWeight: 0,
+    names: 1 + namedBy(spec),
     broken: undefined,
   };
   if (!spec.enabled) return rule;
@@ -82,6 +83,12 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
     onError(error, ref);
     return { ...rule, broken: error instanceof AppError ? error.message : 'it cannot be read' };
   }
+}
+
+/** How many panels, tags and channels a rule names for the notifications that match it. */
+function namedBy({ then: { panels, channels = [] } }: RuleSpec): number {
+  if (panels === undefined || typeof panels === 'string') return channels.length;
+  return channels.length + ('ids' in panels ? panels.ids : panels.tags).length;
 }
 
 const never: Activity = { isActive: () => false, reason: () => 'disabled' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RuleWhen } from '#contract/rule.ts';
+import type { RuleWhen } from '#contract/routing/rule.ts';
 import { compileConditions } from './conditions.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 

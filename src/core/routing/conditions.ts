@@ -1,11 +1,11 @@
 /** The conditions of a rule. Each is compiled to a test, to prefilters for the rule index, and to the reason why it failed. */
-import type { RuleConditions, RuleWhen, TextCondition } from '#contract/rule.ts';
+import type { RuleConditions, RuleWhen, TextCondition } from '#contract/routing/rule.ts';
 import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';
 import { compileGlob } from './glob.ts';
 import { gramLength } from './posting.ts';
-import { compileRegex } from './regex.ts';
+import { compileRegex } from './regex/regex.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 /** The properties of a tenant's levels that routing uses, by name. */

@@ -1,19 +1,20 @@
 /** Explain and replay requests: a typed or a recorded notification, the rules in force or draft rules. */
-import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
-import type { RuleSpec } from '#contract/rule.ts';
+import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
-import type { CredentialRecord, Directory } from '../directory.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../concurrency.ts';
 import { AppError, badField } from '../errors.ts';
-import { channelsReached, panelsReached, targetView } from '../history-view.ts';
+import { channelsReached, panelsReached, targetView } from '../history/history-view.ts';
+import { type CheckedFields, checkFields } from '../intake/notification.ts';
 import type { HistoryRecord } from '../ports.ts';
-import type { TenantSnapshot } from '../tenancy.ts';
-import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
+import type { CredentialRecord, Directory } from '../tenants/directory.ts';
+import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import { compileRulesInSlices, type RuleSurroundings, validateRule } from './compile-rules.ts';
 import type { RankedLevels } from './conditions.ts';
 import { clipTraces, type Explainer, type Explanation } from './explain.ts';
 import { subjectOf } from './recorded.ts';
-import { prepareRegexes } from './regex-budget.ts';
-import type { NamedPanel, ReplayChannel } from './replay-counts.ts';
+import { prepareRegexes } from './regex/regex-budget.ts';
+import type { NamedPanel, ReplayChannel } from './replay/replay-counts.ts';
 import type { Router } from './router.ts';
 import { newRule, withChannelIds } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
@@ -63,28 +64,47 @@ function checkDraft(spec: RuleSpec, i: number, surroundings: RuleSurroundings): 
   }
 }
 
-/** The typed fields, with defaults for the others. @throws AppError `bad-request`. */
+/** The typed fields, with defaults for the others. @throws AppError `bad-request` for what /api/notify refuses too. */
 export function subjectOfRequest(
   typed: Typed,
   router: Router,
   tokens: readonly CredentialRecord[],
 ): RoutingSubject {
-  const { title = '', message = '', ttl = null, host = null, key = null, token = '' } = typed;
-  const level = (typed.level ?? 'info').trim().toLowerCase();
-  const known = tokens.find(({ id }) => id === token) ?? tokens.find(({ name }) => name === token);
+  const { title, message, level, ttl, ip, host, key } = checkTyped(typed);
+  const token = typed.token ?? '';
+  const { id, name } = typeof token === 'string' ? { id: token, name: token } : token;
+  const known = tokens.find((each) => each.id === id) ?? tokens.find((each) => each.name === name);
   return {
-    title,
-    message,
-    level,
+    ...{ title, message, level, ttl, ip, host, key },
     rank: router.rankOf(level),
-    ttl,
-    host,
-    key,
-    ip: typed.ip === undefined ? null : address(typed.ip, 'ip'),
-    sourceIp: address(typed.sourceIp ?? '127.0.0.1', 'sourceIp'),
-    tokenId: known?.id ?? token,
-    tokenName: known?.name ?? token,
+    sourceIp: sourceAddress(typed.sourceIp ?? '127.0.0.1'),
+    tokenId: known?.id ?? id,
+    tokenName: known?.name ?? name,
   };
+}
+
+/** As for /api/notify, except that title and message may be absent or blank. */
+function checkTyped({ title, message, level, ttl, ip, host, key, url }: Typed): CheckedFields {
+  const isBlank = (text: string | null | undefined) => (text ?? '').trim() === '';
+  try {
+    const checked = checkFields({
+      title: isBlank(title) ? '-' : title,
+      message: isBlank(message) ? '-' : message,
+      ...{ level, ttl, ip, host, key, url },
+    });
+    return {
+      ...checked,
+      ...(isBlank(title) && { title: '' }),
+      ...(isBlank(message) && { message: '' }),
+    };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    // Its messages begin with the name of the field.
+    const [field = ''] = error.message.split(' ', 1);
+    throw new AppError(error.code, `notification.${error.message}`, {
+      place: { pointer: `/notification/${field}` },
+    });
+  }
 }
 
 /** An explanation as the API returns it. */
@@ -106,43 +126,40 @@ export function outcomeOf(
   };
 }
 
-/** Whether a throttle counted it on another notification; false for draft rules, for which it is unknown. */
-export function wasThrottled(record: HistoryRecord | undefined, isDraft: boolean): boolean {
-  return record !== undefined && !isDraft && record.throttledOn !== null;
-}
-
-function address(text: string, field: string): string {
+function sourceAddress(text: string): string {
   const canonical = canonicalAddress(text.trim());
   if (canonical === undefined)
-    throw badField(`notification.${field}`, 'must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
+    throw badField('notification.sourceIp', 'must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
   return canonical;
 }
 
 /** Routers of earlier revisions, cached for as long as the snapshot is current: compiling thousands of rules takes a while. */
-const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router>>>();
+const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router | undefined>>>();
 const pastRoutersKept = 4;
 
 function routerAt(
-  rules: Pick<Directory['rules'], 'set'>,
+  rules: Pick<Directory['rules'], 'setAt'>,
   snapshot: TenantSnapshot,
   revision: number,
-): Promise<Router> {
+): Promise<Router | undefined> {
   const { record: tenant, router, levels } = snapshot;
   if (revision === router.revision) return Promise.resolve(router);
-  const kept = pastRouters.get(snapshot) ?? new Map<number, Promise<Router>>();
+  const kept = pastRouters.get(snapshot) ?? new Map<number, Promise<Router | undefined>>();
   pastRouters.set(snapshot, kept);
   let past = kept.get(revision);
   if (!past) {
     // One at a time: a client may request a thousand old revisions at once.
     const before = [...kept.values()].at(-1);
     past = Promise.allSettled([before])
-      .then(() => rules.set(tenant.id, revision))
-      .then((set) =>
-        compileRulesInSlices(
-          set,
-          { levels, onError: () => undefined },
-          { yieldToEventLoop: createYieldToEventLoop() },
-        ),
+      .then(() => rules.setAt(tenant.id, revision))
+      .then(
+        (set) =>
+          set &&
+          compileRulesInSlices(
+            set,
+            { levels, onError: () => undefined },
+            { yieldToEventLoop: createYieldToEventLoop() },
+          ),
       );
     past.catch(() => kept.delete(revision));
     if (kept.size >= pastRoutersKept) kept.delete(kept.keys().next().value as number);
@@ -152,7 +169,8 @@ function routerAt(
 }
 
 /**
- * Why a notification went where it went: each rule's part in the walk, by the rules that were in force when it arrived.
+ * Why a notification went where it went: each rule's part in the walk, by the rules that were in force when it arrived. null when these
+ * rules are deleted.
  *
  * @throws AppError `rate-limited` when the tenant has used up its time for explaining.
  */
@@ -163,8 +181,9 @@ export async function traceOf(
   }: { readonly directory: Pick<Directory, 'rules'>; readonly explainer: Explainer },
   snapshot: TenantSnapshot,
   record: HistoryRecord,
-): Promise<readonly RuleTrace[]> {
+): Promise<RuleTrace[] | null> {
   const router = await routerAt(rules, snapshot, record.route.revision);
+  if (!router) return null;
   const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
-  return clipTraces((await explainer.explain(snapshot.record.id, question)).rules).rules;
+  return [...clipTraces((await explainer.explain(snapshot.record.id, question)).rules).rules];
 }

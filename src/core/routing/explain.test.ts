@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleOutcomes } from '#contract/routing.ts';
-import type { RuleSpec } from '#contract/rule.ts';
+import { ruleOutcomes } from '#contract/routing/routing.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { compileRules } from './compile-rules.ts';
@@ -59,6 +59,37 @@ test('every rule says what became of it', async () => {
     'matched: names panels tagged noc, lobby; stops here',
     'not-tried: rule 7 stopped the evaluation',
   ]);
+});
+
+test('a rule behind too many that match says why it is not tried', async () => {
+  const [last, ...others] = (
+    await traces(...Array.from({ length: 2_002 }, () => rule({ continue: true, then: { mute: true } })))
+  ).reverse();
+  expect(last).toMatch(/^not-tried: the rules before it that match, and what they name, come to 2000/);
+  expect(others.filter((each) => each.startsWith('matched'))).toHaveLength(2_000);
+});
+
+test('routing ends, and reports it once, when the rules that matched and what they name reach 2,000', () => {
+  const many = (count: number, then: RuleSpec['then']) =>
+    Array.from({ length: count }, () => rule({ then, continue: true }));
+  const panel = (name: string) => ({ panels: { ids: [name, `${name}-too`] } });
+  const errors: unknown[] = [];
+  const rules = [
+    ...many(666, panel('a')),
+    ...many(2, {}),
+    ...many(1, panel('last')),
+    ...many(9, panel('no')),
+  ];
+  const limited = compileRules(
+    { revision: 7, rules },
+    { levels, onError: (error, { id }) => errors.push([id, (error as Error).message]) },
+  );
+  for (const title of ['one', 'two']) {
+    const { route } = limited.route({ ...sent, title }, now);
+    expect(route.rules).toHaveLength(668);
+    expect(route.target).toEqual({ all: false, ids: ['a', 'a-too'], tags: [] });
+  }
+  expect(errors).toEqual([[rules[668]?.id, expect.stringContaining('come to 2000')]]);
 });
 
 test('a rule that matched says what it does', async () => {

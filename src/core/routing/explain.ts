@@ -1,11 +1,12 @@
-import type { RuleTrace } from '#contract/routing.ts';
-import type { EscalationStep, RuleSpec } from '#contract/rule.ts';
+import { limits } from '#contract/limits.ts';
+import type { RuleTrace } from '#contract/routing/routing.ts';
+import type { EscalationStep, RuleSpec } from '#contract/routing/rule.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../concurrency.ts';
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
-import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { type Recorded, routeRecorded } from './recorded.ts';
-import { RegexTime, regexBudgetSpent } from './regex-budget.ts';
-import type { CompiledRule, Decision, Router } from './router.ts';
+import { RegexTime, regexBudgetSpent } from './regex/regex-budget.ts';
+import { type CompiledRule, type Decision, type Router, tooManyNames } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 export interface Explanation {
@@ -74,13 +75,16 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
   const matched = new Set(decision.route.rules);
   const context = new EvaluationContext(subject);
   const rules: RuleTrace[] = [];
-  let endedBy: number | undefined;
+  let names = 0;
+  let ended: string | undefined;
   for (const rule of router.rules) {
-    if (endedBy !== undefined) {
-      rules.push({ ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} stopped the evaluation` });
+    if (ended !== undefined) {
+      rules.push({ ...rule.ref, outcome: 'not-tried', reason: ended });
     } else if (matched.has(rule.ref)) {
       rules.push({ ...rule.ref, outcome: 'matched', reason: effects(rule.spec) });
-      if (!rule.spec.continue) endedBy = rule.ordinal;
+      names += rule.names;
+      if (!rule.spec.continue) ended = `rule ${rule.ordinal + 1} stopped the evaluation`;
+      else if (names >= limits.namesPerNotification) ended = tooManyNames.message;
     } else {
       rules.push(traceUnmatched(rule, context, at));
       yield;

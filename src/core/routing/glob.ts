@@ -1,6 +1,6 @@
 import { badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';
-import { compileRegex, maxRegexPositions } from './regex.ts';
+import { compileRegex, maxRegexPositions } from './regex/regex.ts';
 
 export interface Glob {
   /** Whether it matches the whole of a text; the text must be folded (`foldCase`). */

@@ -35,11 +35,14 @@ export interface Gram {
   readonly hash: number;
 }
 
-/** The grams of a text. Every text that contains this text has all of them. */
+/** A rule is found by one gram, so some from the beginning of a long text are enough to choose from. */
+const mostGrams = 64;
+
+/** Grams of a text, of a long one the first. Every text that contains this text has all of them. */
 export function gramsOf(text: string): readonly Gram[] {
   const length = text.length >= longGramLength ? longGramLength : gramLength;
   const hashes = new Set<number>();
-  for (let i = 0; i + length <= text.length; i++) hashes.add(gramAt(text, i, length));
+  for (let i = 0; i + length <= text.length && i < mostGrams; i++) hashes.add(gramAt(text, i, length));
   return Array.from(hashes, (hash) => ({ length, hash }));
 }
 

@@ -1,5 +1,5 @@
 /** Routes recorded notifications again, from the fields that their senders sent. */
-import { keepEscalated, ownDecision, ownSenderId } from '../own-sender.ts';
+import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { Decision, Router } from './router.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -1,9 +1,10 @@
-import type { PanelsTarget } from '#contract/notification.ts';
-import type { RuleSpec } from '#contract/rule.ts';
+import type { PanelsTarget } from '#contract/history/notification.ts';
+import { limits } from '#contract/limits.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { Ref, Route } from '../ports.ts';
 import { everyPanel, isEmpty, noPanel, type Target } from '../target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
-import { regexBudgetSpent } from './regex-budget.ts';
+import { regexBudgetSpent } from './regex/regex-budget.ts';
 import type { RuleIndex } from './rule-index.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';
@@ -44,38 +45,10 @@ export interface CompiledRule {
   readonly conditions: readonly Condition[];
   /** The weight of its regular expressions; see `maxRegexWeight`. */
   readonly regexWeight: number;
+  /** How much it counts for `limits.namesPerNotification`: one for the rule, and one for each panel, tag and channel in its `then`. */
+  readonly names: number;
   /** Why it cannot work and is skipped; undefined if it works. */
   readonly broken: string | undefined;
-}
-
-export interface Router {
-  readonly revision: number;
-  /** In the order of evaluation. */
-  readonly rules: readonly CompiledRule[];
-  readonly levels: RankedLevels;
-  /** The sum of all its rules. */
-  readonly regexWeight: number;
-  /**
-   * Decides where a notification goes.
-   *
-   * Rules are walked in order; one that is disabled or not active at `now` is skipped. Conditions are tested against
-   * the notification as it was sent, not as an earlier rule changed it. The first rule whose conditions all hold ends
-   * the walk, unless it says `continue`: then the panels of all that match are united, a later setLevel or setTtl
-   * replaces an earlier one, and one `mute` is enough. A rule that matches without naming panels adds none; when no
-   * matching rule names panels, the target is every panel. "none" names panels. Channels are united, too; a muted
-   * notification goes to none.
-   *
-   * The ttl is that of the last matching rule that sets one, else the sender's, else the duration of the level the
-   * notification ends up with.
-   *
-   * Never throws: a rule that fails is skipped and reported, as is one whose regular expressions would take more than
-   * is left of `regexWork`.
-   */
-  route(subject: RoutingSubject, now: number, regexWork?: number): Decision;
-  /** The rank of a level; an unknown level has the rank of info. */
-  rankOf(level: string): number;
-  /** How many rules are tested for such a notification if none ends the evaluation. The cost of routing grows with it. */
-  countCandidates(subject: RoutingSubject): number;
 }
 
 /** The combined effect of a set of matching rules, independent of the notification. */
@@ -89,7 +62,12 @@ interface Effect {
 }
 
 const nothing: readonly ThrottleDemand[] = [];
-const maxEffects = 10_000;
+/** The most names in cached effects; see {@link CompiledRule.names}. */
+const maxCachedNames = 100_000;
+/** Why a rule is not tried after `limits.namesPerNotification`. */
+export const tooManyNames = new Error(
+  `the rules before it that match, and what they name, come to ${limits.namesPerNotification}: it is not tried`,
+);
 
 interface IndexedRules {
   readonly revision: number;
@@ -97,10 +75,13 @@ interface IndexedRules {
   readonly index: RuleIndex;
 }
 
-export class IndexedRouter implements Router {
+/** The compiled rules of a tenant, which decide where its notifications go. */
+export class Router {
   readonly revision: number;
+  /** In the order of evaluation. */
   readonly rules: readonly CompiledRule[];
   readonly levels: RankedLevels;
+  /** The sum of all its rules. */
   readonly regexWeight: number;
   readonly #onError: NonNullable<RoutingContext['onError']>;
   readonly #index: RuleIndex;
@@ -109,7 +90,9 @@ export class IndexedRouter implements Router {
   /** Cache for two or more matching rules, by their ordinals. */
   readonly #several = new Map<string, Effect>();
 
-  #hasReportedBudget = false;
+  #cachedNames = 0;
+  /** Errors that every notification may cause; each is reported once. */
+  readonly #reported = new Set<unknown>();
 
   constructor({ revision, rules, index }: IndexedRules, { levels, onError }: RoutingContext) {
     this.revision = revision;
@@ -121,10 +104,12 @@ export class IndexedRouter implements Router {
     this.#unmatched = this.#effectOf([]);
   }
 
+  /** The rank of a level; an unknown level has the rank of info. */
   rankOf(level: string): number {
     return this.levels.get(level)?.rank ?? this.levels.get('info')?.rank ?? 20;
   }
 
+  /** How many rules are tested for such a notification if none ends the evaluation. The cost of routing grows with it. */
   countCandidates(subject: RoutingSubject): number {
     const candidates = this.#index.candidates(new EvaluationContext(subject));
     let count = 0;
@@ -132,6 +117,23 @@ export class IndexedRouter implements Router {
     return count;
   }
 
+  /**
+   * Decides where a notification goes.
+   *
+   * Rules are tested in order; one that is disabled or not active at `now` is skipped. Conditions are tested against
+   * the notification as it was sent, not as an earlier rule changed it. The first rule whose conditions all hold ends
+   * the evaluation, unless it has `continue`: then the panels of all matching rules are united, a later setLevel or setTtl
+   * replaces an earlier one, and one `mute` is enough. A matching rule that names no panels adds none; when no
+   * matching rule names panels, the target is every panel. "none" counts as naming panels. Channels are united, too; a
+   * muted notification goes to no channel. When the matching rules have reached `limits.namesPerNotification`, the rules
+   * after them are not tried, and this is reported.
+   *
+   * The ttl is that of the last matching rule that sets one, else the sender's, else the duration of the level the
+   * notification ends up with.
+   *
+   * Never throws: a rule that fails is skipped and reported, as is one whose regular expressions would take more than
+   * is left of `regexWork`.
+   */
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
     const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
     const { route, level = subject.level, ttl, throttling, escalation } = this.#effect(matching);
@@ -149,10 +151,16 @@ export class IndexedRouter implements Router {
   #walk(context: EvaluationContext, now: number): readonly number[] {
     const candidates = this.#index.candidates(context);
     const matching: number[] = [];
+    let names = 0;
     for (let ordinal = candidates.next(); ordinal !== undefined; ordinal = candidates.next()) {
       const rule = this.rules[ordinal] as CompiledRule;
+      if (names >= limits.namesPerNotification) {
+        this.#report(tooManyNames, rule.ref);
+        break;
+      }
       if (!this.#matches(rule, context, now)) continue;
       matching.push(ordinal);
+      names += rule.names;
       if (!rule.spec.continue) break;
     }
     return matching;
@@ -167,11 +175,10 @@ export class IndexedRouter implements Router {
     }
   }
 
-  /** Reports an exhausted budget only once, because every notification may exhaust it. */
   #report(error: unknown, rule: Ref): void {
-    if (error === regexBudgetSpent) {
-      if (this.#hasReportedBudget) return;
-      this.#hasReportedBudget = true;
+    if (error === regexBudgetSpent || error === tooManyNames) {
+      if (this.#reported.has(error)) return;
+      this.#reported.add(error);
     }
     this.#onError(error, rule);
   }
@@ -187,8 +194,13 @@ export class IndexedRouter implements Router {
     let effect = this.#several.get(name);
     if (!effect) {
       effect = this.#effectOf(matching);
+      const names = matching.reduce((sum, ordinal) => sum + (this.rules[ordinal] as CompiledRule).names, 0);
+      this.#cachedNames += names;
       // The cache only saves work, so it may be cleared.
-      if (this.#several.size === maxEffects) this.#several.clear();
+      if (this.#cachedNames > maxCachedNames) {
+        this.#several.clear();
+        this.#cachedNames = names;
+      }
       this.#several.set(name, effect);
     }
     return effect;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RuleSpec } from '#contract/rule.ts';
+import type { RuleSpec } from '#contract/routing/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { compileRules, validateRule } from './compile-rules.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
+import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
 import { compileRules } from './compile-rules.ts';

@@ -1,4 +1,6 @@
-import type { RuleConditions, RuleCreate, RulePatch, RuleSpec } from '#contract/rule.ts';
+import type { RuleCreate, RulePatch, RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
+import { type KnownNames, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { offerNearest } from '../search/search-nearest.ts';
 
 /** A complete rule with defaults for omitted fields. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {
@@ -34,10 +36,22 @@ export function withChannelIds(
   return { ...rule, then: { ...rule.then, channels: [...new Set(ids)] } };
 }
 
-/** The rules that name a level in their conditions, or set it. */
-export function rulesThatName(level: string, rules: readonly RuleSpec[]): readonly RuleSpec[] {
-  const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);
-  const isSet = ({ setLevel, escalate }: RuleSpec['then']) =>
-    setLevel === level || escalate?.some((step) => step.setLevel === level);
-  return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || isSet(then));
+/** Unknown names of one rule that are named; the others are counted. */
+const mostNamed = 3;
+
+/**
+ * Says of names in the conditions that nothing has them, for people and scripts. With `offers` also what may be meant, which compares
+ * the name with all known ones: too much for each rule of a list.
+ */
+export function ruleWarnings(when: RuleWhen, known: KnownNames, mode?: 'offers'): string[] {
+  const unmatched = unmatchedNames(when, known);
+  const warnings = unmatched.slice(0, mostNamed).map(({ place, at, kind, name, isRevoked }) => {
+    const where = `${place}[${at}]`;
+    if (isRevoked) return `${where}: the token "${name}" is revoked, so it matches nothing`;
+    const names = kind === 'level' ? known.levels : known.usableTokenNames;
+    const offer = mode === 'offers' ? offerNearest(name, [...names]).clause : '';
+    return `${where}: no ${kind} is named "${name}"${offer}`;
+  });
+  const more = unmatched.length - warnings.length;
+  return more > 0 ? [...warnings, `and ${more} more`] : warnings;
 }

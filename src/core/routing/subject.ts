@@ -1,6 +1,6 @@
 import { type AddressKey, findAddressKey } from '../addresses.ts';
 import { foldCase } from '../fold-case.ts';
-import { regexBudgetSpent, regexWorkPerNotification } from './regex-budget.ts';
+import { regexBudgetSpent, regexWorkPerNotification } from './regex/regex-budget.ts';
 
 /** A notification as its sender sent it: the input of routing. */
 export interface RoutingSubject {

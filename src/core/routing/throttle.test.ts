@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RoutingSubject } from './subject.ts';
-import { Throttle, throttleDemand } from './throttle.ts';
+import { mustShow, Throttle, throttleDemand } from './throttle.ts';
 
 const subject: RoutingSubject = {
   title: 'disk full',
@@ -16,6 +16,34 @@ const subject: RoutingSubject = {
   tokenName: 'ci',
 };
 const demand = (key: string, ruleId = 'r1', perMs = 60_000) => ({ ruleId, key, perMs });
+
+describe('is shown in spite of a throttle', () => {
+  const shown = { level: 'error', rank: 40, key: 'db', cleared: null };
+  test.each([
+    ['what is more serious', { level: 'critical', rank: 50, key: null }, shown, true],
+    ['what is as serious', { level: 'error', rank: 40, key: null }, shown, false],
+    ['what is less serious', { level: 'success', rank: 10, key: 'other' }, shown, false],
+    ['what ends the alarm of its key', { level: 'success', rank: 10, key: 'db' }, shown, true],
+    ['a repeat of its key', { level: 'error', rank: 40, key: 'db' }, shown, false],
+    [
+      'what comes after the card was cleared',
+      { level: 'error', rank: 40, key: null },
+      { ...shown, cleared: {} },
+      true,
+    ],
+    ['what comes after history has dropped it', { level: 'error', rank: 40, key: null }, undefined, true],
+  ])('%s: %j on %j: %s', (_what, next, card, expected) => {
+    expect(mustShow(next, card)).toBe(expected);
+  });
+
+  test('what is more serious than what has replaced the card, and no repeat of an escalated alarm', () => {
+    const alarm = { level: 'error', rank: 40, key: 'db' };
+    const replaced = { ...shown, cleared: {} };
+    expect(mustShow(alarm, replaced, { ...shown, level: 'success', rank: 10 })).toBe(true);
+    expect(mustShow(alarm, replaced, { ...shown, level: 'critical', rank: 50 })).toBe(false);
+    expect(mustShow(alarm, replaced, undefined)).toBe(true);
+  });
+});
 
 describe('in a time', () => {
   test('the first is shown and the rest are counted on it, one by one', () => {

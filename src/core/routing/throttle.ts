@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { RuleThen } from '#contract/rule.ts';
+import type { RuleThen } from '#contract/routing/rule.ts';
 import { foldCase } from '../fold-case.ts';
-import type { TenantId, ThrottleClaim } from '../ports.ts';
+import type { NotificationDraft, TenantId, ThrottleClaim } from '../ports.ts';
 import type { RoutingSubject } from './subject.ts';
 
 /** A rule's limit: one shown notification of a kind in a period. */
@@ -31,6 +31,20 @@ export function throttleDemand(
   });
   // Hashed, because messages can be long and many are remembered.
   return { ruleId, key: hash('sha256', JSON.stringify([by, values]), 'base64url').slice(0, 22), perMs };
+}
+
+/** A notification that was shown; undefined if history does not have it any more. */
+type Shown = (Leveled & { readonly cleared: object | null }) | undefined;
+type Leveled = Pick<NotificationDraft, 'level' | 'rank' | 'key'>;
+
+/**
+ * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, the new one is more
+ * serious, or it gives the same key another level. Otherwise an outage would be counted where nobody sees it, and a
+ * resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its escalation.
+ */
+export function mustShow({ level, rank, key }: Leveled, shown: Shown, current = shown): boolean {
+  if (!shown || !current || current.cleared || rank > current.rank) return true;
+  return key !== null && key === shown.key && level !== shown.level;
 }
 
 interface Bucket {
@@ -97,7 +111,7 @@ export class Throttle {
     this.#show(this.#bucketsOf(tenant), by, { id: on, shownAt, count: 0 });
   }
 
-  /** Reverts `check` for `id`, which was not stored: nothing may be counted on it, and it must not be counted. */
+  /** Reverts `check` for `id`, which is not stored or not shown any more: nothing may be counted on it, and it must not be counted. */
   forget(
     tenant: TenantId,
     demands: readonly ThrottleDemand[],
@@ -147,9 +161,11 @@ function findOpen(
   return undefined;
 }
 
-/** The claims of a notification, for a store that several nodes share. */
-export const claimsOf = (demands: readonly ThrottleDemand[]): ThrottleClaim[] =>
-  demands.map((demand) => ({ name: nameOf(demand), perMs: demand.perMs }));
+/** The claims of a notification that is shown `insteadOf` others, for a store that several nodes share. */
+export const claimsOf = (
+  demands: readonly ThrottleDemand[],
+  insteadOf: readonly string[] = [],
+): ThrottleClaim[] => demands.map((demand) => ({ name: nameOf(demand), perMs: demand.perMs, insteadOf }));
 
 /** Keys have a fixed length, so two demands never share a name. */
 const nameOf = ({ ruleId, key }: ThrottleDemand) => `${key}${ruleId}`;

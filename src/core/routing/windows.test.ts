@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type RuleWindow, weekdays } from '#contract/rule.ts';
+import { type RuleWindow, weekdays } from '#contract/routing/rule.ts';
 import { compileActivity } from './windows.ts';
 
 const always = { activeFrom: null, activeUntil: null, windows: [] as RuleWindow[], timeZone: 'UTC' };

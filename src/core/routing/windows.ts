@@ -1,7 +1,7 @@
 /** When a rule is active: between two instants, and within weekly windows in the wall time of a time zone. */
-import { type RuleSpec, type RuleWindow, weekdays } from '#contract/rule.ts';
+import { type RuleSpec, type RuleWindow, weekdays } from '#contract/routing/rule.ts';
 import { badField } from '../errors.ts';
-import { checkTimeZone } from '../time-zone.ts';
+import { checkTimeZone, zoneOffset } from '../time.ts';
 
 export interface Activity {
   /** Whether the rule is active at `now` (Unix milliseconds). */
@@ -87,13 +87,13 @@ const clocks = new Map<string, WallClock>();
 function wallClock(timeZone: string, path: string): WallClock {
   const known = clocks.get(timeZone);
   if (known) return known;
-  const format = zoneFormat(timeZone, path);
+  checkTimeZone(timeZone, path);
   let minute = Number.NaN;
   let minuteOfWeek = 0;
   const clock = (now: number) => {
     const current = Math.floor(now / minuteMs);
     if (current !== minute) {
-      minuteOfWeek = readMinuteOfWeek(format, now);
+      minuteOfWeek = readMinuteOfWeek(now, timeZone);
       minute = current;
     }
     return minuteOfWeek;
@@ -103,20 +103,8 @@ function wallClock(timeZone: string, path: string): WallClock {
   return clock;
 }
 
-function zoneFormat(timeZone: string, path: string): Intl.DateTimeFormat {
-  checkTimeZone(timeZone, path);
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-}
-
-function readMinuteOfWeek(format: Intl.DateTimeFormat, now: number): number {
-  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
-  for (const { type, value } of format.formatToParts(now)) parts[type] = value;
-  const day = weekdays.indexOf((parts.weekday ?? '').toLowerCase() as (typeof weekdays)[number]);
-  return day * minutesPerDay + Number(parts.hour) * 60 + Number(parts.minute);
+function readMinuteOfWeek(now: number, timeZone: string): number {
+  const wall = new Date(now + zoneOffset(now, timeZone));
+  const mondayFirst = (wall.getUTCDay() + 6) % 7;
+  return mondayFirst * minutesPerDay + wall.getUTCHours() * 60 + wall.getUTCMinutes();
 }

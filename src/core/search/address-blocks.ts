@@ -1,11 +1,6 @@
 /** Ranges of addresses as blocks, each of all addresses that begin with the same hexadecimal digits. */
-import { type AddressKey, compareAddresses } from '../addresses.ts';
+import { type AddressKey, type AddressRange, compareAddresses } from '../addresses.ts';
 import { type AddressFamily, addressHex } from './index-terms.ts';
-
-interface AddressRange {
-  readonly low: AddressKey;
-  readonly high: AddressKey;
-}
 
 interface Block {
   readonly family: AddressFamily;

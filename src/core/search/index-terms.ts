@@ -11,7 +11,7 @@ import type { Route, TenantId } from '../ports.ts';
 import { isEmpty } from '../target.ts';
 import { spacedWords } from './search-words.ts';
 
-/** Of a longer word only this many characters are indexed. */
+/** The index contains only this many characters of a longer word. */
 export const wordChars = 64;
 
 /** The fields of a notification that are indexed. */
@@ -38,8 +38,8 @@ export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string
   `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
 
 /**
- * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms: a store answers
- * for them, if it says that it does.
+ * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms. A store may find
+ * their rows in another way; it lists these states in `StoreTerms`.
  */
 export type LaterState = 'live' | 'cleared' | 'acknowledged' | 'shown';
 

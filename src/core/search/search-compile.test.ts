@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { instant, notification, query } from '#test/support/arbitrary-history.ts';
+import { printQuery } from '#test/support/print-query.ts';
 import { parseAddressRange } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty } from '../target.ts';
@@ -8,7 +9,6 @@ import { flagTerm, indexTerms, type LaterState, valueOfTerm, valueTerm } from '.
 import { compileQuery } from './search-compile.ts';
 import { matcherOf } from './search-evaluate.ts';
 import { matchesPattern } from './search-glob.ts';
-import { printQuery } from './search-print.ts';
 import type { Query, SearchState } from './search-query.ts';
 import type { TermExpression } from './term-expression.ts';
 

@@ -14,9 +14,16 @@ import {
   valueTerm,
   wordChars,
 } from './index-terms.ts';
-import { contradict, excludesLive } from './search-contradictions.ts';
 import { literalOf, type Pattern, patternParts } from './search-glob.ts';
-import type { AddressPattern, Phrase, Query, SearchState, Term } from './search-query.ts';
+import {
+  type AddressPattern,
+  contradict,
+  excludesLive,
+  type Phrase,
+  type Query,
+  type SearchState,
+  type Term,
+} from './search-query.ts';
 import { wordsOf } from './search-words.ts';
 import {
   alternatives,
@@ -37,13 +44,13 @@ export interface CompiledQuery {
   readonly before: number;
 }
 
-/** What a store finds by terms, beyond those of its index. */
+/** The conditions that a store can find by terms, beyond the terms of its index. */
 export interface StoreTerms {
-  /** The states of which it finds the rows by a term (`flagTerm`), as of now. */
+  /** The states whose current rows the store finds by a term (`flagTerm`). */
   readonly later: readonly LaterState[];
-  /** Whether it tests the values in terms against a pattern. */
+  /** Whether the store tests the values in terms against a pattern. */
   readonly patterns: boolean;
-  /** Whether it looks up all terms, words too, among those of one tenant. */
+  /** Whether the store looks up all terms, and so words too, among those of one tenant. */
   readonly isByTenant?: boolean;
 }
 
@@ -125,7 +132,7 @@ class Compiler {
     return { rows: exact ? this.#without('all', rows) : 'all', exact };
   }
 
-  /** What only excludes rows is subtracted from the others, so that not all rows of the tenant need to be read. */
+  /** Parts that only exclude rows are subtracted from the other parts, so that not all rows of the tenant must be read. */
   #and(given: readonly Rows[]): Rows {
     const wanted: TermExpression[] = [];
     const unwanted: TermExpression[] = [];

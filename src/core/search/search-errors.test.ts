@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { context, errorOf } from '#test/support/search-context.ts';
 import type { AppError } from '../errors.ts';
-import { parseQuery } from './search.ts';
+import { parseQuery } from './search-parser.ts';
 
 const parse = (text: string) => parseQuery(text, context);
 

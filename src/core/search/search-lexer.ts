@@ -1,5 +1,4 @@
 /** Splits a history search into tokens: operators, keys with their values, words and phrases, with their positions. */
-
 import type { ErrorPlace } from '#contract/error-header.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';

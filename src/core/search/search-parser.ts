@@ -1,17 +1,29 @@
 /**
- * Recursive descent parser: tokens to a query. We do not use liqe or a Peggy grammar, because neither supports comma lists,
- * comparison of levels or globs in quotes, and neither lets us choose the error messages and their positions.
+ * The query language of history: text becomes a {@link Query}, by recursive descent.
+ *
+ * Terms side by side must all hold; `AND` may be written and binds tighter than `OR`. `-` or `NOT` excludes what follows.
+ *
+ * We do not use liqe or a Peggy grammar, because neither supports comma lists, comparison of levels or globs in quotes, and neither
+ * lets us choose the error messages and their positions.
  */
-
-import type { SearchContext } from './search-context.ts';
-import { searchError, type Token } from './search-lexer.ts';
+import { readTokens, searchError, type Token } from './search-lexer.ts';
 import { join, type Query } from './search-query.ts';
-import { readPair, readText } from './search-terms.ts';
+import { readPair, readText, type SearchContext } from './search-terms.ts';
 
 const maxTerms = 100;
 const maxDepth = 20;
 
-export class Parser {
+/**
+ * Parses a search. Names are resolved to ids, and times to instants; an empty search finds everything.
+ *
+ * @throws AppError `bad-request`, and nothing else whatever the text is. The message names the position and the wrong key or
+ * value, and suggests a similar one. An unknown key or value is never treated as a word to search for.
+ */
+export function parseQuery(text: string, context: SearchContext): Query {
+  return new Parser(readTokens(text), context).read();
+}
+
+class Parser {
   readonly #tokens: readonly Token[];
   readonly #context: SearchContext;
   #at = 0;

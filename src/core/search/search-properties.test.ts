@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { printQuery } from '#test/support/print-query.ts';
 import { context } from '#test/support/search-context.ts';
 import { AppError } from '../errors.ts';
-import { parseQuery } from './search.ts';
 import { matchesPattern } from './search-glob.ts';
-import { negate } from './search-parser.ts';
-import { printQuery } from './search-print.ts';
+import { negate, parseQuery } from './search-parser.ts';
 import { join, type Query, type Term } from './search-query.ts';
 
 const parse = (text: string) => parseQuery(text, context);

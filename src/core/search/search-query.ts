@@ -1,5 +1,5 @@
 /** A parsed search as plain data, which can be sent to storage threads. */
-import type { AddressKey } from '../addresses.ts';
+import { type AddressRange, compareAddresses } from '../addresses.ts';
 import type { PanelAddress } from '../target.ts';
 import type { Pattern } from './search-glob.ts';
 
@@ -28,10 +28,8 @@ export interface Phrase {
 }
 
 /** The addresses from `low` to `high`; `text` is the original text. */
-export interface AddressPattern {
+export interface AddressPattern extends AddressRange {
   readonly text: string;
-  readonly low: AddressKey;
-  readonly high: AddressKey;
 }
 
 /** One condition. It holds if any value of the list matches; lists are never empty. */
@@ -69,3 +67,31 @@ export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
   const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));
   return terms.length === 1 ? (terms[0] as Query) : { kind, terms };
 }
+
+/** A notification for panels is in one of these states at a time. */
+const lifetimes: readonly SearchState[] = ['live', 'expired', 'cleared'];
+/** No notification in one of these states is on panels. */
+const offPanels: readonly SearchState[] = ['expired', 'cleared', 'muted', 'throttled', 'unrouted'];
+
+export const excludesLive = (query: Query) =>
+  query.kind === 'is' && query.states.every((state) => offPanels.includes(state));
+
+/** Whether two of the conditions exclude each other. All of them must hold. */
+export const contradict = (queries: readonly Query[]): boolean =>
+  queries.some((one, i) => queries.slice(i + 1).some((other) => exclude(one, other)));
+
+/** Whether no notification can fulfil both conditions, because it has one lifetime, one level and one address. */
+function exclude(one: Query, other: Query): boolean {
+  if (one.kind === 'is' && other.kind === 'is') {
+    const both = [...one.states, ...other.states];
+    return both.every((state) => lifetimes.includes(state)) && !shareAny(one.states, other.states);
+  }
+  if (one.kind === 'level' && other.kind === 'level') return !shareAny(one.names, other.names);
+  if ((one.kind !== 'ip' && one.kind !== 'source') || one.kind !== other.kind) return false;
+  const meet = (a: AddressPattern, b: AddressPattern) =>
+    compareAddresses(a.low, b.high) <= 0 && compareAddresses(b.low, a.high) <= 0;
+  return !one.ranges.some((range) => other.ranges.some((another) => meet(range, another)));
+}
+
+const shareAny = (some: readonly string[], others: readonly string[]) =>
+  some.some((value) => others.includes(value));

@@ -1,8 +1,8 @@
 /** Reads one word, phrase or `key:values` of a search. */
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
+import type { Ref } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
-import type { SearchContext } from './search-context.ts';
 import { literalOf, patternParts, patternText } from './search-glob.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';
 import { readIds, readLevels } from './search-names.ts';
@@ -18,6 +18,26 @@ import {
 } from './search-query.ts';
 import { readAge, readInstant } from './search-time.ts';
 import { wordCharacter } from './search-words.ts';
+
+/** A panel as it was when it was deleted. */
+export interface DeletedPanel extends PanelAddress, Ref {
+  readonly deletedAt: number;
+}
+
+/**
+ * Everything outside the query text that its meaning depends on: the time, the time zone, and the names it may use. Levels and
+ * rules include deleted ones that history still refers to; rules are also listed under their former names.
+ */
+export interface SearchContext {
+  readonly now: number;
+  /** IANA name of the time zone for dates without an offset. */
+  readonly timeZone: string;
+  readonly levels: readonly { readonly name: string; readonly rank: number }[];
+  readonly panels: readonly (PanelAddress & Ref)[];
+  readonly deletedPanels: readonly DeletedPanel[];
+  readonly tokens: readonly Ref[];
+  readonly rules: readonly Ref[];
+}
 
 type Reader = (values: readonly Value[], context: SearchContext) => Query;
 
@@ -80,8 +100,14 @@ export function readPair(
   return read(values, context);
 }
 
-/** A free word or phrase. */
-export const readText = (value: Value): Term => ({ kind: 'text', field: null, phrases: [readPhrase(value)] });
+/** A free word or phrase. @throws AppError `bad-request` for a comparison of levels without its colon. */
+export function readText(value: Value): Term {
+  const text = patternText(value.pattern);
+  const [, comparison] = (!value.quoted && /^level([<>].*)/i.exec(text)) || [];
+  if (comparison !== undefined)
+    throw searchError(`${shown(text)}`, value.column, ` lacks a colon; write level:${comparison}`, value);
+  return { kind: 'text', field: null, phrases: [readPhrase(value)] };
+}
 
 function readPhrase(value: Value): Phrase {
   const parts = value.quoted ? [] : patternParts(value.pattern);

@@ -1,9 +1,7 @@
 /** Times in a search: ages, dates, and dates with a time, in a time zone or with an offset. */
-
-import { zoneOffset } from '../time-zone.ts';
+import { zoneOffset } from '../time.ts';
 import { literalOf, patternText } from './search-glob.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';
-import { offerNearest } from './search-nearest.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
@@ -21,12 +19,10 @@ export function readAge({ pattern, column, length }: Value, now: number): number
   const text = patternText(pattern);
   const age = text.toLowerCase();
   if (!/^(\d{1,9}[smhdw])+$/.test(age)) {
-    const unit = /^\d+\s*([a-z]+)$/.exec(age)?.[1];
-    const nearest = unit ? offerNearest(unit, Object.keys(unitMs)).clause : '';
     throw searchError(
       `"since" cannot be ${shown(text)}`,
       column,
-      `; write an age such as 30s, 15m, 2h, 7d or 1w${nearest}`,
+      `; write an age such as 30s, 15m, 2h, 7d or 1w`,
       { length },
     );
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { context, errorOf } from '#test/support/search-context.ts';
-import { parseQuery } from './search.ts';
+import { parseQuery } from './search-parser.ts';
 import type { Term } from './search-query.ts';
 
 const parse = (text: string) => parseQuery(text, context);
@@ -185,6 +185,12 @@ describe('times', () => {
   test('a time that summer time skips is the one after the jump; of one that comes twice the first counts', () => {
     expect(at('after:2026-03-29T02:30')).toBe('2026-03-29T01:30:00.000Z');
     expect(at('after:2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
+  });
+
+  test('a comparison of levels without its colon is no word to search for', () => {
+    expect(errorOf('disk level>=error')).toBe(
+      'q: "level>=error" at character 6 lacks a colon; write level:>=error',
+    );
   });
 
   test('days and times that do not exist are refused', () => {

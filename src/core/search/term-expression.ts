@@ -28,13 +28,13 @@ export function joined(kind: 'and' | 'or', of: readonly TermExpression[]): TermE
 const nameOf = ({ term, prefix, pattern = '' }: TermExpression & { readonly kind: 'term' }) =>
   `${term}${prefix ? '*' : ''}${pattern}`;
 
-/** Terms that a row cannot have if an expression does not find it. */
+/** The expression finds every row that has one of these terms. */
 export function excludedTerms(part: TermExpression): string[] {
   if (part.kind === 'term') return [nameOf(part)];
   return part.kind === 'or' ? part.of.flatMap(excludedTerms) : [];
 }
 
-/** Terms of which a row that an expression finds has at least one. */
+/** Every row that the expression finds has at least one of these terms. */
 export function alternatives(part: TermExpression): string[] {
   if (part.kind === 'term') return [nameOf(part)];
   return part.kind === 'without' ? alternatives(part.of) : part.of.flatMap(alternatives);

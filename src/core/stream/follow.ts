@@ -1,5 +1,5 @@
 import type { Bus } from '../bus.ts';
-import { coalesced } from '../coalesced.ts';
+import { coalesced } from '../concurrency.ts';
 import type { Entry, History, LogPage, TenantId } from '../ports.ts';
 
 const pageSize = 500;

@@ -1,7 +1,6 @@
 /** Encodes entries of the log as events of a stream. */
-import type { NotificationEvent } from '#contract/notification.ts';
-import { encodeSse, formatCursor } from '#contract/sse.ts';
-import { iso, isoOrNull } from '../iso-time.ts';
+import type { NotificationEvent } from '#contract/history/notification.ts';
+import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type {
   Acknowledged,
   Acknowledgement,
@@ -12,6 +11,7 @@ import type {
 } from '../ports.ts';
 import type { Target } from '../target.ts';
 import { isEmpty } from '../target.ts';
+import { iso, isoOrNull } from '../time.ts';
 
 /** An entry as panels get it, encoded once for all of them. */
 export interface Frame {

@@ -1,8 +1,8 @@
 import { limits } from '#contract/limits.ts';
-import { encodeSse, formatCursor } from '#contract/sse.ts';
-import { iso } from '../iso-time.ts';
+import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type { History, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
+import { iso } from '../time.ts';
 import { encodeNotification } from './frames.ts';
 
 export interface LiveSource {

@@ -1,9 +1,9 @@
 import { limits } from '#contract/limits.ts';
-import type { ReadyEvent, ResumeKind } from '#contract/panel.ts';
-import { type Cursor, encodeSse, formatCursor } from '#contract/sse.ts';
-import { iso } from '../iso-time.ts';
+import type { ReadyEvent, ResumeKind } from '#contract/panels/panel.ts';
+import { type Cursor, encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type { History, LogBounds, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
+import { iso } from '../time.ts';
 import { type FrameBuffer, joinFrames } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
 import { LiveSet } from './live-set.ts';

@@ -1,22 +1,26 @@
 import type { Bus } from '../bus.ts';
-import type { PanelRecord } from '../directory.ts';
 import { AppError, requireFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
 import type { Entry, History, TenantId } from '../ports.ts';
-import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
+import type { PanelRecord } from '../tenants/directory.ts';
+import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Tracer } from '../tracing.ts';
-import {
-  type ConnectRequest,
-  connectedPanels,
-  digest,
-  type PanelContact,
-  settingsData,
-} from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
 import { follow, pollHeads } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
-import { type ConnectionState, type Hub, type HubSlot, retryMs, sayBye } from './hub.ts';
+import {
+  type ConnectionState,
+  type ConnectRequest,
+  connectedPanels,
+  digest,
+  type Hub,
+  type HubSlot,
+  type PanelContact,
+  retryMs,
+  sayBye,
+  settingsData,
+} from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
 export interface TenantStreamsOptions {
@@ -184,7 +188,7 @@ export class TenantStreams {
     for (const { hub } of this.#hubs.values()) sayBye(hub);
   }
 
-  /** After a restore the log has a new epoch: streams of the old epoch end, and panels start afresh when they reconnect. */
+  /** After a restore the log has a new epoch: streams of the old epoch end, and panels reset when they reconnect. */
   useEpoch(epoch: string): void {
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
-import type { SignedIn } from '#contract/session.ts';
-import type { People } from '../people.ts';
+import type { SignedIn } from '#contract/people/session.ts';
+import type { People } from '../callers/people.ts';
 import type { Services } from '../services.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
@@ -38,8 +38,7 @@ export function signedIn(reply: FastifyReply, cookies: readonly string[], twoFac
   return { ok: true, twoFactor };
 }
 
-/** Sets cookies on an answer, which no cache may keep. */
+/** Sets cookies on an answer. */
 export function setCookies(reply: FastifyReply, cookies: readonly string[]): void {
   if (cookies.length > 0) reply.header('set-cookie', [...cookies]);
-  reply.header('cache-control', 'no-store');
 }

@@ -1,9 +1,14 @@
-import { AccountPatch, type AccountSession, AccountSessionList, PasswordChange } from '#contract/account.ts';
-import { Person } from '#contract/session.ts';
-import type { SessionRecord } from '#core/accounts.ts';
+import {
+  AccountPatch,
+  type AccountSession,
+  AccountSessionList,
+  PasswordChange,
+} from '#contract/people/account.ts';
+import { Person } from '#contract/people/session.ts';
 import { requireFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import type { SessionRecord } from '#core/people/accounts.ts';
+import { iso } from '#core/time.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies } from './account-context.ts';
 

@@ -1,11 +1,11 @@
-import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/member.ts';
-import { SignedIn } from '#contract/session.ts';
+import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/people/member.ts';
+import { SignedIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
-import type { InvitationRecord } from '#core/invitations.ts';
-import { iso } from '#core/iso-time.ts';
-import { hashSecret } from '#core/secrets.ts';
-import type { Visit } from '#core/sign-in.ts';
-import { problems, route } from '../route-schemas.ts';
+import type { InvitationRecord } from '#core/people/invitations.ts';
+import { hashSecret } from '#core/people/secrets.ts';
+import type { Visit } from '#core/people/sign-in.ts';
+import { iso } from '#core/time.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, setCookies } from './account-context.ts';
 
@@ -35,7 +35,6 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
       await limits.take(request, reply);
       const { tenant, role, email, createdBy, expiresAt } = await getPending(request.body.secret);
       const { title } = await directory.tenants.get(tenant);
-      reply.header('cache-control', 'no-store');
       return { tenantTitle: title, role, email, createdBy, expiresAt: iso(expiresAt) };
     },
   );

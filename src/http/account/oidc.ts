@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { component } from '#contract/schema.ts';
-import { problems, route } from '../route-schemas.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies } from './account-context.ts';
 

@@ -1,9 +1,9 @@
-import { Passkey, PasskeyAdd, PasskeyList } from '#contract/account.ts';
-import { PasskeyOptions, PasskeyResponse, SignedIn } from '#contract/session.ts';
+import { Passkey, PasskeyAdd, PasskeyList } from '#contract/people/account.ts';
+import { PasskeyOptions, PasskeyResponse, SignedIn } from '#contract/people/session.ts';
 import { requireFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
-import type { PasskeyRecord } from '#core/sign-in.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import type { PasskeyRecord } from '#core/people/sign-in.ts';
+import { iso } from '#core/time.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
@@ -69,7 +69,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     '/api/account/passkeys/options',
     route('proven', {
       summary: 'Begin to add a passkey: the options for navigator.credentials.create()',
-      response: { 200: PasskeyOptions },
+      response: { 200: PasskeyOptions, ...problems(409) },
     }),
     async (request, reply) => {
       const { options, cookies } = await signIn.newPasskeyOptions(people.visit(request));
@@ -83,7 +83,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     route('proven', {
       summary: 'Add a passkey',
       body: PasskeyAdd,
-      response: { 201: Passkey },
+      response: { 201: Passkey, ...problems(409) },
     }),
     async (request, reply) => {
       const { name, response } = request.body;

@@ -1,5 +1,5 @@
-import { Proof, ProofState } from '#contract/account.ts';
-import { NoContent, route } from '../route-schemas.ts';
+import { Proof, ProofState } from '#contract/people/account.ts';
+import { NoContent, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './account-context.ts';
 

@@ -1,8 +1,8 @@
-import { type Membership, Session, SignedIn, SignIn } from '#contract/session.ts';
-import { findEmail } from '#core/email.ts';
+import { type Membership, Session, SignedIn, SignIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
-import type { MembershipRecord } from '#core/members.ts';
-import { NoContent, problems, route } from '../route-schemas.ts';
+import { findEmail } from '#core/people/email.ts';
+import type { MembershipRecord } from '#core/people/members.ts';
+import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
@@ -19,10 +19,9 @@ export function sessionRoutes(app: App, context: AccountContext): void {
       summary: 'The person who is signed in, and their tenants',
       response: { 200: Session },
     }),
-    async (request, reply) => {
+    async (request) => {
       const found = await people.find(request);
       hasAccount ||= found !== undefined || !(await accounts.isEmpty());
-      reply.header('cache-control', 'no-store');
       return {
         person: found?.person ?? null,
         tenants: found ? (await directory.members.ofPerson(found.person.id)).map(membershipView) : [],

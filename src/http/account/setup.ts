@@ -1,7 +1,7 @@
-import { Setup, SignedIn } from '#contract/session.ts';
+import { Setup, SignedIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
-import { checkTimeZone } from '#core/time-zone.ts';
-import { problems, route } from '../route-schemas.ts';
+import { checkTimeZone } from '#core/time.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, signedIn } from './account-context.ts';
 
@@ -25,11 +25,13 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
       const visit = people.visit(request);
       const { secret, email, name, password, tenantTitle, timeZone } = request.body;
       await limits.take(request, reply);
+      // Before the wait: another request that sets up during it makes the link invalid.
+      const matches = setUp.matches(secret);
       if (!(await accounts.isEmpty())) throw isSetUp();
-      if (!setUp.matches(secret))
+      if (!matches)
         throw new AppError(
           'forbidden',
-          'this set-up link is not in force: open the one the server printed last',
+          'this setup link is no longer valid: open the newest link in the server’s log',
         );
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const person = await signIn.newPerson({ email, name, password, emailVerified: true });

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { findEmail } from '#core/email.ts';
 import type { ExactLimiter } from '#core/limits.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import type { Rate } from '#core/tenants.ts';
-import { takeFrom } from '../rate-headers.ts';
+import { findEmail } from '#core/people/email.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
+import { takeFrom } from '../callers/rate-headers.ts';
+import { networkOf } from '../callers/source-address.ts';
 import type { Services } from '../services.ts';
-import { networkOf } from '../source-address.ts';
 
 /**
- * Attempts at one account, and in one session, whoever makes them: a botnet can guess 240 passwords an
+ * Attempts at one account, and in one session, from all networks together: a botnet can guess 240 passwords an
  * hour. Each session has its own limit, so that a stolen session cannot lock its owner out of the others.
  */
 const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };

@@ -1,14 +1,14 @@
-import { Membership } from '#contract/session.ts';
-import { TenantCreate } from '#contract/tenant.ts';
+import { Membership } from '#contract/people/session.ts';
+import { TenantCreate } from '#contract/people/tenant.ts';
 import { AppError } from '#core/errors.ts';
-import { checkTimeZone } from '#core/time-zone.ts';
-import { problems, route } from '../route-schemas.ts';
+import { checkTimeZone } from '#core/time.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './account-context.ts';
 
 /** POST /api/tenants. The routes about one tenant are in `tenant/`. */
 export function tenantsRoutes(app: App, { services }: AccountContext): void {
-  const { directory, now } = services;
+  const { directory, now, settings } = services;
 
   app.post(
     '/api/tenants',
@@ -29,7 +29,12 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         owner: person,
         ...(timeZone !== undefined && { timeZone }),
       };
-      const created = await directory.tenants.createOwned(wanted, person.email, now());
+      const created = await directory.tenants.createOwned(
+        wanted,
+        person.email,
+        now(),
+        settings.bounds.tenants,
+      );
       reply.code(201);
       return { name: created.name, title: created.title, timeZone: created.timeZone, role: 'owner' as const };
     },

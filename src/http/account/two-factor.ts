@@ -1,6 +1,6 @@
-import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '#contract/account.ts';
-import { SignedIn, TwoFactorSignIn } from '#contract/session.ts';
-import { NoContent, problems, route } from '../route-schemas.ts';
+import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '#contract/people/account.ts';
+import { SignedIn, TwoFactorSignIn } from '#contract/people/session.ts';
+import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
@@ -54,7 +54,6 @@ function ownRoutes(app: App, context: AccountContext): void {
         people.visit(request),
         request.body.password,
       );
-      reply.header('cache-control', 'no-store');
       return { totpUri, backupCodes: [...backupCodes] };
     },
   );
@@ -105,7 +104,6 @@ function ownRoutes(app: App, context: AccountContext): void {
       await limits.take(request, reply, session.id);
       const backupCodes = await signIn.backupCodes(people.visit(request), request.body.password);
       await note(context, person.id, 'account.backup-codes', {});
-      reply.header('cache-control', 'no-store');
       return { backupCodes: [...backupCodes] };
     },
   );

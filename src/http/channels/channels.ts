@@ -10,21 +10,26 @@ import {
   ChannelSecretsAnswer,
   ChannelSecretsQuestion,
   ChannelTest,
-} from '#contract/channel.ts';
-import type { ChannelKind } from '#contract/channel-fields.ts';
-import { actorOf, allows } from '#core/access.ts';
+} from '#contract/channels/channel.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import {
   changedChannelFields,
   differingSecrets,
   newChannelFields,
   publicSettings,
-} from '#core/channel-setup.ts';
-import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
+} from '#core/channels/channel-setup.ts';
+import {
+  type ChannelChange,
+  type ChannelRecord,
+  channelView,
+  deliveryView,
+} from '#core/channels/channels.ts';
 import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
+import { actorOf, allows } from '#core/people/access.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { Rate } from '#core/tenants.ts';
-import { takeFrom } from '../rate-headers.ts';
-import { IdPath, limitUpTo, NoContent, problems, readLimit, route } from '../route-schemas.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
+import { takeFrom } from '../callers/rate-headers.ts';
+import { IdPath, limitUpTo, NoContent, problems, readLimit, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostDeliveries = 200;
@@ -163,7 +168,7 @@ function changeRoutes(app: App, services: Services): void {
       };
       await channels.create(record, actorOf(principal));
       await tenancy.refresh(tenant);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return {
         ...channelView({ ...record, health: notRunning }, 0, at),
         ...newSigningKey(secrets, body),
@@ -181,7 +186,7 @@ function changeRoutes(app: App, services: Services): void {
       body: ChannelPatch,
       response: { 200: ChannelCreated, ...problems(409) },
     }),
-    async ({ principal, params, body }, reply) => {
+    async ({ principal, params, body }) => {
       const { tenant } = principal;
       let newKey: { readonly signingKey?: string } = {};
       const plan = (known: ChannelRecord) => {
@@ -194,7 +199,6 @@ function changeRoutes(app: App, services: Services): void {
       await tenancy.refresh(tenant);
       services.channels.wake(tenant);
       const pending = (await deliveries.pending(tenant)).get(record.id) ?? 0;
-      reply.header('cache-control', 'no-store');
       return { ...channelView(record, pending, now()), ...newKey };
     },
   );

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { ChannelTest } from '#contract/channel.ts';
+import { ChannelTest } from '#contract/channels/channel.ts';
 import {
   PushDeviceAdd,
   PushDeviceAdded,
@@ -11,18 +11,23 @@ import {
   PushOwnDevice,
   PushRenewal,
   PushSecret,
-} from '#contract/push.ts';
-import { actorOf } from '#core/access.ts';
-import type { ChannelRecord } from '#core/channels.ts';
+} from '#contract/panels/push.ts';
+import type { ChannelRecord } from '#core/channels/channels.ts';
+import {
+  type PushDeviceRecord,
+  type PushDeviceRef,
+  pushDeviceView,
+  pushLinkMs,
+} from '#core/channels/push-devices.ts';
 import { AppError, notFound, requireFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
-import { type PushDeviceRecord, type PushDeviceRef, pushDeviceView, pushLinkMs } from '#core/push-devices.ts';
-import type { Rate } from '#core/tenants.ts';
-import { originReader } from '../origin.ts';
-import { takeFrom } from '../rate-headers.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf } from '#core/people/access.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
+import { iso } from '#core/time.ts';
+import { originReader } from '../callers/origin.ts';
+import { takeFrom } from '../callers/rate-headers.ts';
+import { networkOf } from '../callers/source-address.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { networkOf } from '../source-address.ts';
 
 /** All requests of devices behind one address. */
 const deviceRate: Rate = { perSecond: 2, burst: 60 };
@@ -78,7 +83,7 @@ function adminRoutes(app: App, services: Services): void {
       if (!(await directory.pushDevices.createLink(ref, expiresAt, actorOf(principal), now())))
         throw notFound('channel');
       const base = settings.baseUrl ?? origins.of(request);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       const link = `${base}/push/#${channels.push.secretOf('link', ref)}`;
       return { id: ref.id, link, expiresAt: iso(expiresAt) };
     },
@@ -116,7 +121,6 @@ function linkRoutes(app: App, services: Services, take: Take): void {
       const ref = channels.push.readSecret('link', body.secret);
       const endsAt = ref && (await directory.pushDevices.linkEnds(ref));
       if (!ref || endsAt === undefined || endsAt <= now()) throw linkOver();
-      reply.header('cache-control', 'no-store');
       return { ...(await placeOf(services, ref, linkOver)), expiresAt: iso(endsAt) };
     },
   );
@@ -139,7 +143,7 @@ function linkRoutes(app: App, services: Services, take: Take): void {
       const replaces = channels.push.sameAs(others, body.subscription);
       const device = { name: body.name.trim(), sealed, replaces };
       if (!(await directory.pushDevices.add(ref, device, now()))) throw linkOver();
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       channels.wake(ref.tenant);
       const added = await directory.pushDevices.find(ref);
       if (!added) throw linkOver();
@@ -167,7 +171,6 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
     async ({ sourceIp, body }, reply) => {
       await take(sourceIp, reply);
       const device = await known(body.secret);
-      reply.header('cache-control', 'no-store');
       return { ...(await placeOf(services, device, () => notFound('device'))), ...ownView(device) };
     },
   );

@@ -1,16 +1,16 @@
 import { Type } from 'typebox';
-import { type Expectation, ExpectationList } from '#contract/expectation.ts';
+import { type Expectation, ExpectationList } from '#contract/history/expectation.ts';
 import { closed } from '#contract/schema.ts';
 import type { DueTime } from '#core/attention/due-times.ts';
 import { type Expected, endExpectation, graceOf } from '#core/attention/expectations.ts';
-import { iso } from '#core/iso-time.ts';
-import { NoContent, problems, route } from '../route-schemas.ts';
+import { iso } from '#core/time.ts';
+import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** More than a tenant may have. */
 const maxListed = 2_000;
 
-/** What senders said will come again: see X-Expect-Every. */
+/** The expectations of a tenant, which senders set with X-Expect-Every. */
 export function expectationRoutes(app: App, services: Services): void {
   const { schedule } = services;
 
@@ -48,7 +48,7 @@ function expectationView({ subject, dueAt, data }: DueTime): Expectation {
     state: raised === null ? 'waiting' : 'overdue',
     ...{ everyMs, level, title, host, token },
     lastAt: iso(lastAt),
-    // Of one that waits: also when the clock was set.
+    // While an expectation waits, its due time is right, even after the clock was set.
     overdueAt: iso(raised === null && dueAt !== null ? dueAt : lastAt + everyMs + graceOf(everyMs)),
     notificationId: raised,
   };

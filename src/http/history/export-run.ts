@@ -1,7 +1,6 @@
 /** Exports history as a file of any size, using the memory of one page. */
-import type { ServerResponse } from 'node:http';
 import { limits } from '#contract/limits.ts';
-import { csvHeader } from '#core/export.ts';
+import { csvHeader } from '#core/history/export.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
@@ -17,16 +16,6 @@ export interface Wanted {
   readonly csv: boolean;
   /** Cancels the running search. */
   readonly signal: AbortSignal;
-}
-
-/**
- * Disconnects a client that has read nothing for `stalledMs` milliseconds although text waits for it, because it would hold one of the
- * tenant's exports. If no text waits, the search has not found the next match yet.
- */
-export function endWhenStalled(response: ServerResponse, stalledMs = 60_000): void {
-  response.setTimeout(stalledMs, () => {
-    if (response.writableLength > 0) response.destroy();
-  });
 }
 
 /** One page at a time; the next is read when the client has taken the last. */

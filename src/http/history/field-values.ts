@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { FieldValues } from '#contract/history/overview.ts';
 import { limits } from '#contract/limits.ts';
-import { FieldValues } from '#contract/overview.ts';
+import { type ValueField, valueFields } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
-import { type ValueField, valueFields } from '#core/statistics.ts';
-import { connectionSignal } from '../connection-signal.ts';
-import { route } from '../route-schemas.ts';
+import { connectionSignal } from '../client-connection.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostValues = 20;

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
+import { Histogram } from '#contract/history/overview.ts';
 import { limits } from '#contract/limits.ts';
-import { Histogram } from '#contract/overview.ts';
 import { badRequest } from '#core/errors.ts';
-import { type HistogramTimes, histogramTimes } from '#core/histogram.ts';
-import { iso, isoOrNull } from '#core/iso-time.ts';
-import type { Counted } from '#core/statistics.ts';
-import { connectionSignal } from '../connection-signal.ts';
-import { route } from '../route-schemas.ts';
+import { histogramTimes } from '#core/history/histogram.ts';
+import { toBuckets } from '#core/history/statistics.ts';
+import { isoOrNull } from '#core/time.ts';
+import { connectionSignal } from '../client-connection.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { q, queryOf } from './history-query.ts';
 
@@ -52,26 +52,15 @@ Without after and before it is the range that the search itself names (since:, a
       };
       const times = histogramTimes(query, range, most, { now: at, timeZone });
       const options = { now: at, timeoutMs: limits.searchMs, signal: connectionSignal(request) };
-      return histogramOf(await statistics.count(tenant, query, times, options), times);
+      const { counts, searchedTo } = await statistics.count(tenant, query, times, options);
+      return {
+        buckets: toBuckets(counts, times, { first: 0, length: times.buckets }),
+        bucketMs: times.bucketMs,
+        total: counts.reduce((sum, { count }) => sum + count, 0),
+        searchedTo: isoOrNull(searchedTo),
+      };
     },
   );
-}
-
-function histogramOf(
-  { counts, searchedTo }: Counted,
-  { origin, bucketMs, buckets: length }: HistogramTimes,
-): Histogram {
-  const buckets = Array.from({ length }, (_, i) => ({
-    at: iso(origin + i * bucketMs),
-    counts: {} as Record<string, number>,
-  }));
-  let total = 0;
-  for (const { bucket, level, count } of counts) {
-    total += count;
-    const found = buckets[bucket];
-    if (found) found.counts[level] = count;
-  }
-  return { buckets, bucketMs, total, searchedTo: isoOrNull(searchedTo) };
 }
 
 function readBuckets(text: string | undefined): number {

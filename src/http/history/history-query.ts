@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
-import { ownSenders } from '#core/own-sender.ts';
+import { ownSenders } from '#core/intake/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
-import { parseQuery } from '#core/search/search.ts';
+import { parseQuery } from '#core/search/search-parser.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
 

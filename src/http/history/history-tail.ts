@@ -1,9 +1,9 @@
 import { limits } from '#contract/limits.ts';
-import { encodeSse, encodeSseJson } from '#contract/sse.ts';
-import { historyJson } from '#core/history-view.ts';
-import { iso } from '#core/iso-time.ts';
+import { encodeSse, encodeSseJson } from '#contract/panels/sse.ts';
+import { historyJson } from '#core/history/history-view.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
+import { iso } from '#core/time.ts';
 import type { Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
 
@@ -20,37 +20,24 @@ const heldChars = 4 * 1024 * 1024;
 const chunkChars = 16 * 1024;
 const stalledMs = 30_000;
 
-export interface HistoryTail {
-  readonly started: Promise<void>;
-  close(): void;
-}
-
 /**
- * Sends what matches as it arrives. It searches for what is newer than the last answer, so a tail finds
- * exactly what the page finds. A client gets the next chunk when it has read the last, and is disconnected
- * after 30 s.
+ * Sends new matches as they arrive. It searches for notifications newer than the last answer, so a tail finds
+ * exactly what the page finds. A client gets the next chunk when it has read the previous one. It is disconnected if it
+ * does not read a chunk within 30 s.
  */
-export function tailHistory(
-  services: Services,
-  tenant: TenantId,
-  q: string | undefined,
-  sink: Sink,
-): HistoryTail {
-  const tail = new Tail(services, tenant, q, sink);
-  return { started: tail.start(), close: () => tail.close() };
-}
-
-class Tail {
+export class HistoryTail {
+  /** Resolves when the head of the log is read; then `ready` is sent, and everything that is stored from now on. */
+  readonly started: Promise<void>;
   readonly #services: Services;
   readonly #tenant: TenantId;
   readonly #q: string | undefined;
   readonly #sink: Sink;
   readonly #unsubscribe: () => void;
-  readonly #floor: NodeJS.Timeout;
+  readonly #polling: NodeJS.Timeout;
   #gathering: NodeJS.Timeout | undefined;
-  readonly #gone = new AbortController();
+  readonly #abort = new AbortController();
   #after = 0;
-  #rung = false;
+  #woken = false;
   /** A search is running, or its results are still being sent. */
   #busy = true;
   #closed = false;
@@ -63,33 +50,33 @@ class Tail {
     this.#q = q;
     this.#sink = sink;
     this.#lastWrite = performance.now();
-    this.#unsubscribe = services.bus.subscribe(tenant, () => this.#ring());
-    this.#floor = setInterval(() => this.#look(), pollMs).unref();
+    this.#unsubscribe = services.bus.subscribe(tenant, () => this.#wake());
+    this.#polling = setInterval(() => this.#poll(), pollMs).unref();
+    this.started = this.#start();
   }
 
-  /** Sends `ready`, then everything that is stored from now on. */
-  async start(): Promise<void> {
+  async #start(): Promise<void> {
     const { head } = await this.#services.history.bounds(this.#tenant);
     this.#after = head;
     const data = { serverTime: iso(this.#services.now()), head };
-    void this.#write(encodeSse({ event: 'ready', data, retryMs: 3_000 })).then(() => this.#rest());
+    void this.#write(encodeSse({ event: 'ready', data, retryMs: 3_000 })).then(() => this.#idle());
   }
 
   close(): void {
     this.#closed = true;
-    this.#gone.abort();
+    this.#abort.abort();
     this.#unsubscribe();
-    clearInterval(this.#floor);
+    clearInterval(this.#polling);
     clearTimeout(this.#gathering);
   }
 
-  #look(): void {
+  #poll(): void {
     if (this.#writing && performance.now() - this.#lastWrite > stalledMs) return this.#sink.destroy();
-    this.#ring();
+    this.#wake();
   }
 
-  #ring(): void {
-    this.#rung = true;
+  #wake(): void {
+    this.#woken = true;
     if (this.#gathering || this.#busy || this.#closed) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
@@ -97,15 +84,15 @@ class Tail {
     }, gatherMs).unref();
   }
 
-  #rest(): void {
+  #idle(): void {
     this.#busy = false;
-    if (this.#rung) this.#ring();
+    if (this.#woken) this.#wake();
   }
 
   async #read(): Promise<void> {
     if (this.#busy || this.#closed) return;
     this.#busy = true;
-    this.#rung = false;
+    this.#woken = false;
     try {
       await this.#send(await this.#newer());
     } catch {
@@ -113,7 +100,7 @@ class Tail {
       this.close();
       this.#sink.end();
     } finally {
-      this.#rest();
+      this.#idle();
     }
   }
 
@@ -132,7 +119,7 @@ class Tail {
         now: now(),
         after: this.#after,
         timeoutMs: limits.searchMs,
-        signal: this.#gone.signal,
+        signal: this.#abort.signal,
       };
       const page = await history.search(
         this.#tenant,
@@ -168,7 +155,7 @@ class Tail {
     if (chunk !== '') await this.#write(chunk);
   }
 
-  /** Resolves when the system has taken it; never when the client has gone. */
+  /** Resolves when the operating system has taken the chunk; never if the client has gone. */
   #write(chunk: string): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#writing = true;

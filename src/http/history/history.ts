@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { HistoryPage } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import { HistoryPage } from '#contract/notification.ts';
 import { AppError } from '#core/errors.ts';
-import { historyJson } from '#core/history-view.ts';
-import { isoOrNull } from '#core/iso-time.ts';
-import type { Authenticator } from '../auth.ts';
-import { connectionSignal } from '../connection-signal.ts';
-import { limitUpTo, readLimit, route } from '../route-schemas.ts';
+import { historyJson } from '#core/history/history-view.ts';
+import { isoOrNull } from '#core/time.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import { connectionSignal, endWhenStalled } from '../client-connection.ts';
+import { limitUpTo, readLimit, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
-import { endWhenStalled, exported } from './export-run.ts';
+import { exported } from './export-run.ts';
 import { q, queryOf } from './history-query.ts';
-import { tailHistory } from './history-tail.ts';
+import { HistoryTail } from './history-tail.ts';
 
 /** Searching history: a page, a live tail, an export. */
 export function historyRoutes(app: App, services: Services, authenticator: Authenticator): void {
@@ -61,24 +61,28 @@ says how far back that is, and nextCursor continues the search.`,
 
   app.get(
     '/api/history/stream',
-    route('viewer', {
-      summary: 'Follow a search live (Server-Sent Events)',
-      description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
-      querystring: Type.Object({ q }),
-      response: {
-        200: {
-          description: 'text/event-stream',
-          content: { 'text/event-stream': { schema: Type.String() } },
+    route(
+      'viewer',
+      {
+        summary: 'Follow a search live (Server-Sent Events)',
+        description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
+        querystring: Type.Object({ q }),
+        response: {
+          200: {
+            description: 'text/event-stream',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
         },
       },
-    }),
+      { expensive: 'history stream' },
+    ),
     async (request, reply) => {
       const { principal } = request;
-      // Only to refuse a bad query: the tail parses it for each read, so that "since:2h" moves on.
+      // Parsed here only to refuse a bad query. The tail parses it again for each read, so that "since:2h" moves on.
       await queryOf(services, principal.tenant, request.query.q);
       if (request.method === 'HEAD') return answerSseHead(reply);
       const sink = openSse(request, reply);
-      const tail = tailHistory(services, principal.tenant, request.query.q, sink);
+      const tail = new HistoryTail(services, principal.tenant, request.query.q, sink);
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();
@@ -113,7 +117,6 @@ says how far back that is, and nextCursor continues the search.`,
       const csv = query.format === 'csv';
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
-      reply.header('cache-control', 'no-store');
       if (request.method === 'HEAD') return reply.send(Readable.from([]) as unknown as string);
       const signal = connectionSignal(request);
       const wanted = { tenant: principal.tenant, query: parsed, csv, signal };

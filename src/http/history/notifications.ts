@@ -1,21 +1,21 @@
 import { type Static, Type } from 'typebox';
-import type { ChannelDelivery } from '#contract/channel.ts';
-import { minRankOf } from '#contract/level-styles.ts';
-import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/notification.ts';
-import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
-import { NotificationDetail } from '#contract/routing.ts';
-import { mayUsePanel, type Principal, shownNameOf } from '#core/access.ts';
+import type { ChannelDelivery } from '#contract/channels/channel.ts';
+import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/history/notification.ts';
+import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panels/panel.ts';
+import { minRankOf } from '#contract/routing/level-styles.ts';
+import { NotificationDetail } from '#contract/routing/routing.ts';
 import { escalationOf } from '#core/attention/escalations.ts';
-import { deliveryView } from '#core/channels.ts';
+import { deliveryView } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
-import { historyView } from '#core/history-view.ts';
-import { iso, isoOrNull } from '#core/iso-time.ts';
+import { historyView } from '#core/history/history-view.ts';
+import { takeOff } from '#core/history/take-off.ts';
+import { mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
-import { takeOff } from '#core/take-off.ts';
 import { reaches } from '#core/target.ts';
-import type { TenantSnapshot } from '#core/tenancy.ts';
-import { IdPath, route } from '../route-schemas.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
+import { iso, isoOrNull } from '#core/time.ts';
+import { IdPath, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** The most panels whose receipts one response lists; panels with receipts come first. */
@@ -43,7 +43,7 @@ export function notificationRoutes(app: App, services: Services): void {
       const snapshot = await tenancy.get(principal.tenant);
       return {
         ...historyView(record, snapshot, now()),
-        trace: [...(await traceOf(services, snapshot, record))],
+        trace: await traceOf(services, snapshot, record),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record),
         escalation: await escalationView(services, principal.tenant, record),

@@ -1,18 +1,18 @@
 import { LRUCache, type Perf } from 'lru-cache';
+import { Overview } from '#contract/history/overview.ts';
 import { limits } from '#contract/limits.ts';
-import type { CountBucket } from '#contract/overview.ts';
-import { Overview } from '#contract/overview.ts';
-import { iso } from '#core/iso-time.ts';
+import { toBuckets } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { LevelCount } from '#core/statistics.ts';
-import { route } from '../route-schemas.ts';
+import { iso } from '#core/time.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const minutesShown = 60;
 const hostsShown = 10;
-/** How long what is counted is cached, so that its cost does not grow with the number of open pages. */
+const byMinute = { origin: 0, bucketMs: minuteMs };
+/** How long counts are cached, so that their cost does not grow with the number of open pages. */
 const cacheMs = 2_000;
 
 /** GET /api/overview: a summary of a tenant's current state. */
@@ -37,7 +37,10 @@ export function overviewRoutes(app: App, services: Services): void {
       ]);
       return {
         serverTime: iso(at),
-        minutes: lastHour(minutes, at),
+        minutes: toBuckets(minutes, byMinute, {
+          first: Math.floor(at / minuteMs) - minutesShown + 1,
+          length: minutesShown,
+        }),
         ...counted,
         panels,
         rejections: rejections.sort((a, b) => b.count - a.count),
@@ -56,19 +59,6 @@ export function createReadCache<T extends object>(
   return new LRUCache({ max: 1_000, ttl: ttlMs, ttlResolution: 0, fetchMethod: read, perf });
 }
 
-function lastHour(minutes: readonly LevelCount[], at: number): CountBucket[] {
-  const first = Math.floor(at / minuteMs) - minutesShown + 1;
-  const buckets = Array.from({ length: minutesShown }, (_, i) => ({
-    at: iso((first + i) * minuteMs),
-    counts: {} as Record<string, number>,
-  }));
-  for (const { bucket, level, count } of minutes) {
-    const found = buckets[bucket - first];
-    if (found) found.counts[level] = count;
-  }
-  return buckets;
-}
-
 async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): Promise<Overview['panels']> {
   const [{ panels }, { panels: connected }] = await Promise.all([
     tenancy.get(tenant),
@@ -78,15 +68,14 @@ async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): P
   return { online: connected.size, total: panels.size, behind };
 }
 
-/** What the overview shows of history; `minutes`: those of the last day in which something was received, by their number. */
+/** The overview's counts of history; `minutes`: the minutes of the last day with notifications, by their number. */
 async function countHistory({ statistics, now }: Services, tenant: TenantId) {
   const at = now();
   const options = { now: at, timeoutMs: limits.searchMs };
   const day = {
     after: Math.ceil((at - dayMs) / minuteMs) * minuteMs,
     before: Number.MAX_SAFE_INTEGER,
-    origin: 0,
-    bucketMs: minuteMs,
+    ...byMinute,
   };
   const everything = { ...day, after: 0, bucketMs: Number.MAX_SAFE_INTEGER };
   const [minutes, live, hosts] = await Promise.all([

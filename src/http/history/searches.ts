@@ -1,9 +1,9 @@
 import { uuidv7 } from 'uuidv7';
-import { SavedSearch, SavedSearchList, SavedSearchPut } from '#contract/search.ts';
-import { actorOf } from '#core/access.ts';
+import { SavedSearch, SavedSearchList, SavedSearchPut } from '#contract/history/search.ts';
 import { notFound, requireFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf } from '#core/people/access.ts';
+import { iso } from '#core/time.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
 

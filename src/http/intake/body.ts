@@ -72,12 +72,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** What usually causes a message of V8. */
+const jsonHints: readonly (readonly [RegExp, string])[] = [
+  [/property name/, 'a field name in double quotes is expected, and no comma before }'],
+  [/^Expected ',' or '[}\]]'/, 'a comma or a closing bracket is missing'],
+  [/^Bad control character/, 'a line break or tab in a text must be written as \\n or \\t'],
+  [/^Bad escaped character/, 'a backslash in a text must be written twice'],
+];
+
 /** V8's message without the part of the body that it quotes. */
 function jsonProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (/^Un(expected end|terminated)/.test(message)) return 'it ends too early';
   const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)?.[0];
-  if (place) return `unexpected text ${place}`;
+  const hint = jsonHints.find(([pattern]) => pattern.test(message))?.[1] ?? 'unexpected text';
+  if (place) return `${hint} ${place}`;
   return 'unexpected text; it must be one object, as in {"title": "Backup", "message": "done"}';
 }
 

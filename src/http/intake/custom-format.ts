@@ -1,7 +1,7 @@
-/** The format of a tenant's own mapping, which keeps the last payload for those who edit it. */
+/** The format of a tenant's own mapping. It keeps the last payload, for the people who edit the mapping. */
 import type { FastifyRequest } from 'fastify';
+import type { Mapping } from '#contract/integrations/mapping.ts';
 import { limits } from '#contract/limits.ts';
-import type { Mapping } from '#contract/mapping.ts';
 import { AppError, requireFound } from '#core/errors.ts';
 import type { Format } from '#integrations/format.ts';
 import type { Services } from '../services.ts';

@@ -45,6 +45,15 @@ describe('RFC 2047 encoded words', () => {
     },
   );
 
+  it('has one error for an unknown charset and another for invalid bytes', () => {
+    expect(() => decode('=?klingon?Q?a?=')).toThrow(
+      /^the header X-Title has an encoded word in the unknown charset klingon: write it in utf-8$/,
+    );
+    expect(() => decode('=?utf-8?Q?=FF?=')).toThrow(
+      /^the header X-Title has an encoded word whose bytes are not valid utf-8$/,
+    );
+  });
+
   it('brings any text back', () => {
     fc.assert(
       fc.property(

@@ -24,11 +24,16 @@ function quotedBytes(text: string): Buffer {
 }
 
 function decode(charset: string, bytes: Buffer, header: string): string {
+  const problem = `the header ${header} has an encoded word`;
+  let decoder: TextDecoder;
   try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    decoder = new TextDecoder(charset, { fatal: true });
   } catch {
-    throw badRequest(
-      `the header ${header} has an encoded word that is not ${charset}, or ${charset} is not known; UTF-8 always is`,
-    );
+    throw badRequest(`${problem} in the unknown charset ${charset}: write it in utf-8`);
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw badRequest(`${problem} whose bytes are not valid ${charset}`);
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { limits } from '#contract/limits.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '#integrations/format.ts';
 import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompressed } from './body.ts';
@@ -6,8 +7,15 @@ import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompre
 /** Fields in which senders that send a form put their JSON: Slack's and GitHub's, and Uptime Kuma's. */
 const jsonFields = ['payload', 'data'];
 
+/** So much of a file is read and dropped before the answer, for so long: many clients read the answer only after they have sent all. */
+const droppedBytes = 15 * 1024 * 1024;
+const droppedMs = 12_000;
+
+const cutShort = new WeakSet<IncomingMessage>();
+
 /**
  * The body of a request as the formats read it: the value of JSON, a form as an object of texts, plain text as a text.
+ * A format that always takes any text also gets a file, as its bytes.
  * @throws AppError `unsupported-type` or `bad-request`.
  */
 export async function readPayloadBody(
@@ -19,7 +27,7 @@ export async function readPayloadBody(
   if (!body || body.length === 0) return undefined;
   if (takesAnyText === 'always') {
     refuseCompressed(encoding);
-    return decodeUtf8(body);
+    return decodeStart(body) ?? body;
   }
   if (/^multipart\/form-data\b/i.test(type ?? '')) {
     refuseCompressed(encoding);
@@ -29,6 +37,37 @@ export async function readPayloadBody(
   const text = decodeUtf8(body);
   if (kind === 'json') return parseJson(text);
   return kind === 'form' ? fromForm(parseForm(text)) : text;
+}
+
+/** Whether {@link readStart} has not read all of the body. */
+export const isCutShort = (request: IncomingMessage): boolean => cutShort.has(request);
+
+/** The first 64 KiB of a body of any size. Rejects when the client goes away before its end. */
+export async function readStart(request: IncomingMessage): Promise<Buffer> {
+  const kept: Buffer[] = [];
+  const until = performance.now() + droppedMs;
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    if (bytes < limits.bodyBytes) kept.push(chunk.subarray(0, limits.bodyBytes - bytes));
+    bytes += chunk.length;
+    if (bytes > droppedBytes || performance.now() > until) {
+      cutShort.add(request);
+      break;
+    }
+  }
+  return Buffer.concat(kept);
+}
+
+/** A text, whose last character may be cut off where `readStart` kept no more; undefined for anything else. */
+function decodeStart(body: Buffer): string | undefined {
+  if (body.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, {
+      stream: body.length === limits.bodyBytes,
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Software sends JSON with various content types. */

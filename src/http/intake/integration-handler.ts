@@ -1,9 +1,9 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, unavailable } from '#core/errors.ts';
-import type { RetryKey } from '#core/idempotency.ts';
-import type { CheckedFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
+import { AppError } from '#core/errors.ts';
+import type { RetryKey } from '#core/intake/idempotency.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import {
   type Answer,
   type Format,
@@ -19,7 +19,7 @@ import { readPayloadBody } from './integration-body.ts';
 import { readHeader } from './notify-fields.ts';
 import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
-import type { IntakeGate } from './overload.ts';
+import { type IntakeGate, refuseOverload } from './overload.ts';
 
 /** Controls intake of all protocols. */
 export interface IntakeControl {
@@ -62,13 +62,16 @@ export class IntegrationHandler {
 
   /** Before the body is read. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (this.#gate.isShut) {
-      this.#services.metrics.overload.inc();
-      throw unavailable('not stored: more is being sent than can be stored; try again');
-    }
+    refuseOverload(this.#gate, this.#services.metrics);
     const sender = senderOf(request);
     await this.#rates.load(sender);
     this.#rates.refuseAnyLevel(reply, sender);
+  }
+
+  /** Stores nothing, and costs as much as an invalid payload. @throws AppError `rate-limited`. */
+  answerHead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    this.#rates.take(reply, senderOf(request), undefined);
+    return reply.type('application/json; charset=utf-8').send(null);
   }
 
   /** @throws AppError when nothing was stored, and when sending all of it again can store more. */
@@ -118,7 +121,8 @@ export class IntegrationHandler {
       const levels = parseLevelMap(query.getAll('level'));
       const payload = {
         body: await readPayloadBody(request.raw, request.body as Buffer | undefined, format),
-        header: (name: string) => readHeader(request.raw.rawHeaders, name),
+        // The fetch of JavaScript can send headers in Latin-1 only.
+        header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
         query,
         params: request.params as Payload['params'],
       };

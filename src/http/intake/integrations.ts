@@ -1,189 +1,17 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { Type } from 'typebox';
-import {
-  GotifyAccepted,
-  GotifyMessage,
-  IntegrationAccepted,
-  NtfyAccepted,
-  NtfyMessage,
-  OpsgenieAccepted,
-  PagerDutyAccepted,
-  SenderPayload,
-} from '#contract/integration.ts';
-import { limits } from '#contract/limits.ts';
-import { MappingName } from '#contract/mapping.ts';
 import { AppError } from '#core/errors.ts';
 import type { Answer } from '#integrations/format.ts';
-import {
-  type FormatEntry,
-  findWebhook,
-  gotify,
-  ntfy,
-  ntfyJson,
-  opsgenie,
-  webhookNames,
-} from '#integrations/formats.ts';
-import type { Authenticator } from '../auth.ts';
-import { answerError, toAppError } from '../errors.ts';
-import { problems, route } from '../route-schemas.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import { answerError, endAfterBody, toAppError } from '../errors.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { findCustomFormat } from './custom-format.ts';
+import { isCutShort, readStart } from './integration-body.ts';
 import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
+import { type SenderRoute, senderRoutes } from './sender-routes.ts';
 import { SignedSenders } from './signed-sender.ts';
 
 const policy = { scope: 'notify' } as const;
-/** Webhooks contain much more than the texts to show. */
-const webhookBytes = 1024 * 1024;
-
-const querystring = Type.Object({
-  level: Type.Optional(
-    Type.String({
-      description:
-        "Levels by the sender's own words, and one for all others, as in `critical:alarm,warning:warn,info`.",
-    }),
-  ),
-});
-
-interface SenderRoute {
-  readonly method: 'POST' | 'PUT';
-  readonly url: string;
-  readonly bodyBytes: number;
-  readonly schema: FastifySchema & { readonly summary: string };
-  /** The token's id stands in the path, and the body is signed. */
-  readonly isSigned?: true;
-  /** @throws AppError `not-found`. */
-  readonly entryOf: (params: Readonly<Record<string, string>>, request: FastifyRequest) => FormatEntry;
-}
-
-const webhookRoute: SenderRoute = {
-  method: 'POST',
-  url: '/api/integrations/:name',
-  bodyBytes: webhookBytes,
-  schema: {
-    summary: 'Send a payload in the format of other software',
-    description: `One notification for each alert of the payload, with a level of its own and a \`key\` by which a resolve replaces its
-alert. The token is a bearer token, the password of basic authentication, or the sender's own header. What is sent again is not stored
-twice. Formats: ${webhookNames.join(', ')}.`,
-    params: Type.Object({ name: Type.Enum([...webhookNames]) }),
-    querystring,
-    body: SenderPayload,
-    response: { 200: IntegrationAccepted, 202: PagerDutyAccepted },
-  },
-  entryOf({ name = '' }) {
-    const entry = findWebhook(name);
-    if (!entry)
-      throw new AppError(
-        'not-found',
-        `there is no such integration: it is one of ${webhookNames.join(', ')}`,
-      );
-    return entry;
-  },
-};
-
-const signedRoute: SenderRoute = {
-  ...webhookRoute,
-  url: '/api/integrations/:name/:tokenId',
-  isSigned: true,
-  schema: {
-    ...webhookRoute.schema,
-    tags: ['sending'],
-    summary: 'Send a signed payload in the format of other software',
-    description: `As without the token's id. The body is signed with the token's signing secret (GET /api/tokens/{id}/signing-secret) as
-GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id, webhook-timestamp and webhook-signature.`,
-    params: Type.Object({
-      name: Type.Enum([...webhookNames]),
-      tokenId: Type.String({ description: 'The public part of the token.' }),
-    }),
-    response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
-  },
-};
-
-const customRoute = (services: Services): SenderRoute => ({
-  method: 'POST',
-  url: '/api/integrations/custom/:mapping',
-  bodyBytes: webhookBytes,
-  schema: {
-    summary: 'Send a payload that a mapping of the tenant reads',
-    description:
-      'The mapping is made with PUT /api/mappings/{name}. Its last payload is kept in memory for those who edit it.',
-    params: Type.Object({ mapping: MappingName }),
-    querystring,
-    body: SenderPayload,
-    response: { 200: IntegrationAccepted },
-  },
-  entryOf: ({ mapping = '' }, request) => ({
-    name: `custom:${mapping}`,
-    load: () => findCustomFormat(services, request),
-  }),
-});
-
-const gotifyRoute: SenderRoute = {
-  method: 'POST',
-  url: '/gotify/message',
-  bodyBytes: limits.bodyBytes,
-  schema: {
-    summary: 'Send a message as to Gotify',
-    description: 'Also as a form. The token may stand in X-Gotify-Key; it is not taken from the URL.',
-    querystring,
-    body: GotifyMessage,
-    response: { 200: GotifyAccepted },
-  },
-  entryOf: () => gotify,
-};
-
-const opsgenieRoutes = [
-  { url: '/api/integrations/opsgenie/v2/alerts', summary: 'Create an alert as in Opsgenie' },
-  { url: '/api/integrations/opsgenie/v2/alerts/:alias/close', summary: 'Close an alert as in Opsgenie' },
-].map(
-  ({ url, summary }): SenderRoute => ({
-    method: 'POST',
-    url,
-    bodyBytes: webhookBytes,
-    schema: {
-      summary,
-      description:
-        'The token may stand in `Authorization: GenieKey …`. A close replaces its alert on panels.',
-      ...(url.includes(':alias') && { params: Type.Object({ alias: Type.String() }) }),
-      querystring,
-      body: SenderPayload,
-      response: { 202: OpsgenieAccepted },
-    },
-    entryOf: () => opsgenie,
-  }),
-);
-
-const ntfyRoutes = (['POST', 'PUT'] as const).flatMap((method): SenderRoute[] => [
-  {
-    method,
-    url: '/ntfy',
-    bodyBytes: limits.bodyBytes,
-    schema: {
-      summary: 'Publish as JSON, as to ntfy',
-      querystring,
-      body: NtfyMessage,
-      response: { 200: NtfyAccepted },
-    },
-    entryOf: () => ntfyJson,
-  },
-  {
-    method,
-    url: '/ntfy/:topic',
-    bodyBytes: limits.bodyBytes,
-    schema: {
-      summary: 'Publish to a topic, as to ntfy',
-      description: `The body is the message; Title, Priority, Tags and Click are headers or parameters, by all the names that ntfy has
-for them. The topic becomes the host.`,
-      consumes: ['text/plain'],
-      params: Type.Object({ topic: NtfyMessage.properties.topic }),
-      querystring,
-      body: Type.String(),
-      response: { 200: NtfyAccepted },
-    },
-    // ntfy takes JSON at its root, with the slash or without it.
-    entryOf: ({ topic }) => (topic === '' ? ntfyJson : ntfy),
-  },
-]);
 
 /** Payloads as other software sends them: at /api/integrations/NAME, /ntfy and /gotify. */
 export function integrationRoutes(
@@ -197,19 +25,25 @@ export function integrationRoutes(
     // The formats read the body themselves, whatever its type is called.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    scope.addHook('onSend', async (_request, reply) => {
-      // Some senders send their password only after a 401 with this header.
-      if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
+    scope.addHook('onSend', async ({ raw }, reply) => {
+      // Some senders send their password only after a 401 with this header. A browser would ask its user, and keep it.
+      if (reply.statusCode === 401 && !isFromBrowser(raw.headers))
+        reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
+      if (!isCutShort(raw)) return;
+      reply.header('connection', 'close');
+      endAfterBody(raw, reply.raw);
     });
-    for (const each of [
-      webhookRoute,
-      customRoute(services),
-      signedRoute,
-      gotifyRoute,
-      ...opsgenieRoutes,
-      ...ntfyRoutes,
-    ])
+    const routes = senderRoutes(services);
+    for (const each of routes.filter(({ takesFiles }) => !takesFiles))
       addRoute(scope, { handler, signed }, each);
+    void scope.register(async (files) => {
+      files.removeAllContentTypeParsers();
+      files.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
+        readStart(payload),
+      );
+      for (const each of routes.filter(({ takesFiles }) => takesFiles))
+        addRoute(files, { handler, signed }, each);
+    });
   });
 }
 
@@ -230,15 +64,17 @@ function addRoute(
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {
       entryOf(request);
+      if (own.method === 'GET') refuseBrowser(request);
       replaceInvalidType(request.raw.headers);
       if (own.isSigned) await signed.find(request, reply);
       else await handler.admit(request, reply);
     },
     handler: async (request, reply) => {
       if (own.isSigned) {
-        signed.verify(request, reply);
+        await signed.verify(request, reply);
         await handler.admit(request, reply);
       }
+      if (request.method === 'HEAD') return handler.answerHead(request, reply);
       const { load, name } = entryOf(request);
       return send(reply, await handler.handle(request, reply, { ...(await load()), name }));
     },
@@ -253,6 +89,20 @@ function addRoute(
       return answerError(new AppError('unavailable', message, { retryAfterSeconds }), request, reply);
     },
   });
+}
+
+/** Any page can make a browser get a URL. @throws AppError `forbidden`. */
+function refuseBrowser({ headers }: FastifyRequest): void {
+  if (isFromBrowser(headers))
+    throw new AppError('forbidden', 'a browser must not publish with GET: use POST, or another program');
+}
+
+/** Without https, browsers send no `Sec-Fetch-Site`. A page cannot hide their `Accept-Language`; devices do not send it. */
+function isFromBrowser(headers: IncomingHttpHeaders): boolean {
+  const { 'sec-fetch-site': site, origin, 'accept-language': language, 'user-agent': agent } = headers;
+  return (
+    site !== undefined || origin !== undefined || (language !== undefined && /^Mozilla\//.test(agent ?? ''))
+  );
 }
 
 /** The framework would refuse an unreadable content type, but formats inspect the body itself. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { CheckedFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
-import type { Authenticator } from '../auth.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import type { Authenticator } from '../callers/auth.ts';
 import type { Services } from '../services.ts';
 import { ListenerIntake } from './listener-intake.ts';
 import type { NotifyLimits } from './notify-limits.ts';

@@ -1,14 +1,14 @@
 /** Intake for listeners of other protocols, with the same tokens, limits and counters as over HTTP. */
-import { unavailable } from '#core/errors.ts';
-import type { RetryKey } from '#core/idempotency.ts';
-import type { CheckedFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
-import type { Authenticator } from '../auth.ts';
+import type { RetryKey } from '#core/intake/idempotency.ts';
+import type { CheckedFields } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import type { HeaderSink } from '../callers/rate-headers.ts';
 import { toAppError } from '../errors.ts';
-import type { HeaderSink } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
 import type { IntakeControl } from './integration-handler.ts';
 import { reasonOf } from './notify-handler.ts';
+import { refuseOverload } from './overload.ts';
 
 /** Discards rate limit headers, which other protocols do not have. */
 const ignoredHeaders: HeaderSink = { header: () => undefined };
@@ -31,8 +31,8 @@ export class ListenerIntake {
 
   /** Before anything is read or parsed. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
   async admit(sender: Sender): Promise<void> {
-    const { rates } = this.#control;
-    this.#refuseOverload();
+    const { rates, gate } = this.#control;
+    refuseOverload(gate, this.#services.metrics);
     await rates.load(sender);
     rates.refuseAnyLevel(ignoredHeaders, sender);
   }
@@ -46,7 +46,7 @@ export class ListenerIntake {
   ): Promise<string> {
     const { intake, metrics } = this.#services;
     const { rates, gate } = this.#control;
-    this.#refuseOverload();
+    refuseOverload(gate, metrics);
     await rates.load(sender);
     const underWay = gate.enter();
     try {
@@ -59,12 +59,6 @@ export class ListenerIntake {
     } finally {
       gate.leave(underWay);
     }
-  }
-
-  #refuseOverload(): void {
-    if (!this.#control.gate.isShut) return;
-    this.#services.metrics.overload.inc();
-    throw unavailable('not stored: more is being sent than can be stored; try again');
   }
 
   count(listener: string, result: string): void {

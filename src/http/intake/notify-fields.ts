@@ -1,8 +1,9 @@
 /** Merges the fields of a request's body and headers. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
-import { type FieldName, fieldNames, type SentFields } from '#core/notification.ts';
+import { type FieldName, fieldNames, type SentFields } from '#core/intake/notification.ts';
 import { bodyKind, decodeUtf8, parseForm, parseJson } from './body.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
@@ -37,14 +38,11 @@ export function readFields(request: IncomingMessage, body: Buffer): SentFields {
 
 function fromJson(text: string, fields: Mutable): void {
   const parsed = parseJson(text);
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isPlainObject(parsed))
     throw badRequest('the body must be one JSON object, as in {"title": "Backup", "message": "done"}');
-  }
   for (const name of fieldNames) {
     // Own properties only, because the sender did not send those of a prototype.
-    const value: unknown = Object.hasOwn(parsed, name)
-      ? (parsed as Record<string, unknown>)[name]
-      : undefined;
+    const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined;
     if (value !== undefined && value !== null) fields[name] = value;
   }
   if (isAlertmanagers(parsed)) refuseWithout(fields, 'title', 'message');
@@ -64,6 +62,8 @@ function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void
 
 function fromForm(text: string, fields: Mutable): void {
   const form = parseForm(text);
+  // A message with a "=", which `curl -d 'exit code=23'` calls a form.
+  if (fields.message === undefined && !fieldNames.some((name) => form.has(name))) fields.message = text;
   for (const name of fieldNames) {
     const values = form.getAll(name);
     if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
@@ -87,13 +87,17 @@ function fromHeaders(raw: readonly string[]): Mutable {
 }
 
 /** One header's text. @throws AppError `bad-request` when it is given twice, or is no UTF-8. */
-export function readHeader(raw: readonly string[], wanted: string): string | undefined {
+export function readHeader(
+  raw: readonly string[],
+  wanted: string,
+  otherwise?: 'Latin-1',
+): string | undefined {
   let text: string | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     if (name.length !== wanted.length || name.toLowerCase() !== wanted.toLowerCase()) continue;
     if (text !== undefined) throw badRequest(`the header ${name} is given twice`);
-    text = headerText(name, raw[i + 1] as string);
+    text = headerText(name, raw[i + 1] as string, otherwise);
   }
   return text;
 }
@@ -102,11 +106,12 @@ export function readHeader(raw: readonly string[], wanted: string): string | und
 const exampleChars = 40;
 
 /** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */
-function headerText(name: string, value: string): string {
+function headerText(name: string, value: string, otherwise?: 'Latin-1'): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly what plain header text is
   if (/^[\x00-\x7f]*$/.test(value)) return value.includes('=?') ? decodeEncodedWords(value, name) : value;
   const bytes = Buffer.from(value, 'latin1');
   if (!isUtf8(bytes)) {
+    if (otherwise) return value;
     const word = `=?UTF-8?B?${Buffer.from(value.slice(0, exampleChars)).toString('base64')}?=`;
     throw badRequest(
       `the header ${name} must be UTF-8, or RFC 2047 encoded words; it looks like Latin-1, which is sent as ${word}`,

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sender } from '#core/own-sender.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import type { Services } from '../services.ts';
@@ -36,7 +36,12 @@ describe('what counts as waiting for an answer', () => {
       take: () => undefined,
       writeHeaders: async () => undefined,
     } as unknown as NotifyLimits;
-    const handler = new NotifyHandler(services, { rates, gate, log: {} as FastifyBaseLogger });
+    const handler = new NotifyHandler(services, {
+      rates,
+      gate,
+      refusalOf: async () => undefined,
+      log: {} as FastifyBaseLogger,
+    });
     server = createServer((request, response) => {
       // A GET is never answered.
       if (request.method === 'POST') void handler.handle(request, response, sender, '127.0.0.1');

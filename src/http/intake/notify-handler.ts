@@ -1,19 +1,25 @@
 /** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { RejectionReason } from '#contract/history/overview.ts';
 import { limits } from '#contract/limits.ts';
-import type { RejectionReason } from '#contract/overview.ts';
 import { type AppError, badRequest, forbidden } from '#core/errors.ts';
-import type { RetryKey } from '#core/idempotency.ts';
-import type { Accepted } from '#core/intake.ts';
-import { type CheckedFields, checkFields } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
+import type { RetryKey } from '#core/intake/idempotency.ts';
+import type { Accepted } from '#core/intake/intake.ts';
+import { type CheckedFields, checkFields, textProblem } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
 import type { Services } from '../services.ts';
 import { traceRequest } from '../tracing.ts';
 import { readFields, readHeader } from './notify-fields.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
+
+/** A body that comes later than this after its head: its token may have been revoked since. */
+const lateBodySeconds = 0.1;
+
+/** Why a sender may no longer send: its token may have been revoked since its request began. */
+type RefusalOf = (sender: Sender, sourceIp: string) => Promise<AppError | undefined>;
 
 /** One request of an authenticated sender. */
 class NotifyCall {
@@ -59,15 +65,22 @@ export class NotifyHandler {
   readonly #services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
   readonly #rates: NotifyLimits;
   readonly #gate: IntakeGate;
+  readonly #refusalOf: RefusalOf;
   readonly #log: FastifyBaseLogger;
 
   constructor(
     services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>,
-    { rates, gate, log }: { rates: NotifyLimits; gate: IntakeGate; log: FastifyBaseLogger },
+    {
+      rates,
+      gate,
+      refusalOf,
+      log,
+    }: { rates: NotifyLimits; gate: IntakeGate; refusalOf: RefusalOf; log: FastifyBaseLogger },
   ) {
     this.#services = services;
     this.#rates = rates;
     this.#gate = gate;
+    this.#refusalOf = refusalOf;
     this.#log = log;
   }
 
@@ -94,6 +107,8 @@ export class NotifyHandler {
       if (loading) await loading;
       const onlyCritical = this.#rates.refuseAnyLevel(call, sender);
       const body = await readBody(request);
+      const refusal = call.seconds > lateBodySeconds && (await this.#refusalOf(sender, sourceIp));
+      if (refusal) throw refusal;
       accepted = await this.#store(call, body, { sourceIp, onlyCritical });
     } catch (error) {
       // The sender disconnected: nothing was refused, and no answer is needed.
@@ -185,6 +200,8 @@ function retryKey({ headers, rawHeaders }: IncomingMessage): RetryKey | null {
   if (text === '' || [...text].length > limits.idempotencyKeyChars) {
     throw badRequest(`the header Idempotency-Key must have 1 to ${limits.idempotencyKeyChars} characters`);
   }
+  const problem = textProblem(text);
+  if (problem) throw badRequest(`the header Idempotency-Key ${problem}`);
   return { key: text };
 }
 

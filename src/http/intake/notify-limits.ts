@@ -1,8 +1,9 @@
-import type { Principal } from '#core/access.ts';
 import { type AppError, rateLimited } from '#core/errors.ts';
 import type { Limits } from '#core/limits.ts';
-import type { Rate } from '#core/tenants.ts';
-import { type HeaderSink, type NamedState, rateHeaders } from '../rate-headers.ts';
+import type { Principal } from '#core/people/access.ts';
+import { rateAtMost } from '#core/tenants/tenant-bounds.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
+import { type HeaderSink, type NamedState, rateHeaders } from '../callers/rate-headers.ts';
 import type { Services } from '../services.ts';
 
 interface Rates {
@@ -108,7 +109,10 @@ export class NotifyLimits {
     const { settings, tenancy } = this.#services;
     return {
       token: caller.kind === 'token' ? (caller.rate ?? settings.rateToken) : 'off',
-      tenant: tenancy.peek(caller.tenant)?.record.rate ?? settings.rateTenant,
+      tenant: rateAtMost(
+        tenancy.peek(caller.tenant)?.record.rate ?? settings.rateTenant,
+        settings.bounds.rate,
+      ),
     };
   }
 

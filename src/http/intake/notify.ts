@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { NotifyAccepted, NotifyBody } from '#contract/notification.ts';
-import { type FieldName, fieldNames } from '#core/notification.ts';
-import type { Authenticator } from '../auth.ts';
+import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
+import { type FieldName, fieldNames } from '#core/intake/notification.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import type { Authenticator } from '../callers/auth.ts';
 import { answerError, toAppError } from '../errors.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import { findHeadProblem } from '../request-head.ts';
-import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { NotifyHandler, reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
@@ -55,7 +56,9 @@ export function notifyRoutes(
     gate,
   }: { readonly authenticator: Authenticator; readonly rates: NotifyLimits; readonly gate: IntakeGate },
 ): void {
-  const handler = new NotifyHandler(services, { rates, gate, log: app.log });
+  const refusalOf = (principal: Sender, sourceIp: string) =>
+    authenticator.refusalOf(policy, { principal, sourceIp });
+  const handler = new NotifyHandler(services, { rates, gate, refusalOf, log: app.log });
   guardIntake(app.server, {
     gate,
     onRefused: () => services.metrics.overload.inc(),

@@ -1,9 +1,9 @@
 /** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { forbidden, unauthorized } from '#core/errors.ts';
-import type { Sender } from '#core/own-sender.ts';
-import { isSigned } from '#core/webhook-signatures.ts';
-import type { Authenticator } from '../auth.ts';
+import { unauthorized } from '#core/errors.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import { isSigned } from '#core/intake/webhook-signatures.ts';
+import type { Authenticator } from '../callers/auth.ts';
 import type { Services } from '../services.ts';
 
 export class SignedSenders {
@@ -28,7 +28,7 @@ export class SignedSenders {
   }
 
   /** Makes the sender the principal of the request. @throws AppError `unauthorized` or `forbidden`. */
-  verify(request: FastifyRequest, reply: FastifyReply): void {
+  async verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { signatures, usage, now } = this.#services;
     const sender = this.#claimed.get(request);
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
@@ -36,8 +36,11 @@ export class SignedSenders {
     if (!signatures.matches(sender.id, request.headers, body, now()))
       throw this.#authenticator.refuseSigner(sender.id, request.sourceIp, reply);
     this.#authenticator.proveSigner(sender.id, request.sourceIp);
-    if (!sender.scopes.includes('notify')) throw forbidden();
-    usage.recordUse({ tenant: sender.tenant, id: sender.id, at: now(), from: request.sourceIp });
+    // The body may have come long after the sender was found.
+    const { sourceIp } = request;
+    const refusal = await this.#authenticator.refusalOf({ scope: 'notify' }, { principal: sender, sourceIp });
+    if (refusal) throw refusal;
+    usage.recordUse({ tenant: sender.tenant, id: sender.id, at: now(), from: sourceIp });
     request.principal = sender;
   }
 }

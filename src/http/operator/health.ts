@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { unavailable } from '#core/errors.ts';
-import { route } from '../route-schemas.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Healthy = Type.Object({ ok: Type.Literal(true) });

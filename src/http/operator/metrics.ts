@@ -4,11 +4,10 @@ import { Type } from 'typebox';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { unauthorized } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import { route } from '../route-schemas.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { notReady } from './health.ts';
 
-const openMetrics = 'application/openmetrics-text';
 const text = {
   description: 'Prometheus text, OpenMetrics, or JSON',
   content: {
@@ -28,7 +27,7 @@ export function metricsRoutes(app: App, services: Services): void {
         services.metrics.of(principal.tenant).registry,
         await tenantGauges(services, principal.tenant),
       ];
-      reply.header('cache-control', 'no-store').header('vary', 'Accept');
+      reply.header('vary', 'Accept');
       return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
     },
   );
@@ -135,17 +134,39 @@ async function answer(
   send: (body: string) => unknown,
 ): Promise<unknown> {
   const merged = Registry.merge(registries);
-  if (accept?.includes('application/json')) {
+  const wanted = acceptedType(accept);
+  if (wanted === 'application/json') {
     type('application/json; charset=utf-8');
     return send(JSON.stringify(await merged.getMetricsAsJSON()));
   }
   const text = await merged.metrics();
-  if (!accept?.includes(openMetrics)) {
+  if (wanted === 'text/plain') {
     type(merged.contentType);
     return send(text);
   }
   type(Registry.OPENMETRICS_CONTENT_TYPE);
   return send(toOpenMetrics(text));
+}
+
+/** The first is sent if the request accepts all of them equally, or none. */
+const types = ['text/plain', 'application/openmetrics-text', 'application/json'] as const;
+
+/** The type with the highest q-value (RFC 9110, 12.5.1); of several, the one that is named, and the first of these. */
+function acceptedType(accept = '*/*'): (typeof types)[number] {
+  const ranges = accept.split(',').map((part, place) => {
+    const [range = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
+    const q = Number(parameters.find((each) => each.startsWith('q='))?.slice(2) ?? 1);
+    return { range, place, q, specificity: range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2 };
+  });
+  const rated = types.map((type) => {
+    const matching = ranges.filter(
+      ({ range }) => range === '*/*' || range === type || range === type.replace(/\/.*/, '/*'),
+    );
+    matching.sort((a, b) => b.specificity - a.specificity || b.q - a.q);
+    return { type, ...(matching[0] ?? { place: 0, q: 0, specificity: 0 }) };
+  });
+  rated.sort((a, b) => b.q - a.q || b.specificity - a.specificity || a.place - b.place);
+  return rated[0]?.type ?? types[0];
 }
 
 /**

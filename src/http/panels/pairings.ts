@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panel.ts';
-import { actorOf, mayUsePanel } from '#core/access.ts';
+import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panels/panel.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
-import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
-import type { Rate } from '#core/tenants.ts';
-import { takeFrom } from '../rate-headers.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf, mayUsePanel } from '#core/people/access.ts';
+import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
+import { iso } from '#core/time.ts';
+import { takeFrom } from '../callers/rate-headers.ts';
+import { networkOf } from '../callers/source-address.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { networkOf } from '../source-address.ts';
 import { panelView } from './panels.ts';
-import { createWrongCodeLimits } from './wrong-codes.ts';
+import { limitWrongCodes } from './wrong-codes.ts';
 
 /** Allows twenty screens behind one address to start at the same time, and to get new codes when theirs expire. */
 const openRate: Rate = { perSecond: 1 / 15, burst: 20 };
@@ -25,7 +25,7 @@ export function pairingRoutes(app: App, services: Services): void {
   screenRoutes(app, services);
   unpairRoute(app, services);
   const { directory, tenancy, now } = services;
-  const limits = createWrongCodeLimits(services.limits, now);
+  const takeAttempt = limitWrongCodes(services.limits, now);
 
   app.post(
     '/api/pairings/:code/approve',
@@ -42,7 +42,7 @@ export function pairingRoutes(app: App, services: Services): void {
       const panel = chosenPanel(body);
       if (typeof panel === 'string' && !(await tenancy.get(tenant)).panels.has(panel))
         throw notFound('panel');
-      const giveBack = await limits.take(principal, reply);
+      const giveBack = await takeAttempt(principal, reply);
       const approval = { tenant, by: actorOf(principal), panel };
       const id = await approvePairing(directory, params.code, approval, now());
       await giveBack();
@@ -82,7 +82,7 @@ function screenRoutes(app: App, services: Services): void {
   const { directory, limits, now } = services;
   const opening = { name: 'pairing', rate: openRate, limiter: limits.exact('pairing open') };
   const totalLimiter = limits.exact('pairing total');
-  // Each node counts by itself, because screens poll often and polling does not help anyone to guess a code.
+  // An approximate limit is enough: polling helps nobody to guess a code, and screens poll too often for a query each.
   const collecting = { name: 'pairing', rate: collectRate, limiter: limits.approximate('pairing collect') };
 
   app.post(
@@ -104,7 +104,7 @@ function screenRoutes(app: App, services: Services): void {
         });
       }
       const { code, secret, expiresAt } = await openPairing(directory, now());
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return { code, secret, expiresAt: iso(expiresAt) };
     },
   );
@@ -115,11 +115,10 @@ function screenRoutes(app: App, services: Services): void {
       tags: ['panels'],
       summary: 'State of a pairing; the first request after the approval gets the token, once',
       params: Type.Object({ secret: Type.String({ maxLength: 64 }) }),
-      response: { 200: PairingState, ...problems(410) },
+      response: { 200: PairingState, ...problems(409, 410) },
     }),
     async ({ method, sourceIp, params }, reply) => {
       await takeFrom(collecting, networkOf(sourceIp), now(), reply);
-      reply.header('cache-control', 'no-store');
       const found = await collectPairing(directory, params.secret, now(), { looks: method === 'HEAD' });
       const expiresAt = iso(found.expiresAt);
       if (found.state !== 'approved') return { state: found.state, expiresAt };

@@ -1,31 +1,64 @@
 import { uuidv7 } from 'uuidv7';
-import { Panel, PanelList, PanelPatch, PanelRegister } from '#contract/panel.ts';
-import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import { limits } from '#contract/limits.ts';
+import {
+  Panel,
+  type PanelCommand,
+  PanelCommanded,
+  PanelList,
+  PanelPatch,
+  PanelRegister,
+  PanelShowing,
+  panelCommands,
+} from '#contract/panels/panel.ts';
+import type { IdentifyEvent, ReloadEvent, TestEvent } from '#contract/panels/panel-events.ts';
+import { minRankOf } from '#contract/routing/level-styles.ts';
 import { watchPanel } from '#core/attention/lost-panels.ts';
-import type { PanelRecord } from '#core/directory.ts';
 import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
-import { iso, isoOrNull } from '#core/iso-time.ts';
-import { tooManyPanels } from '#core/pairing.ts';
-import { checkTimeZone } from '#core/time-zone.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { tooManyPanels } from '#core/people/pairing.ts';
+import { notificationEvent } from '#core/stream/frames.ts';
+import type { PanelRecord } from '#core/tenants/directory.ts';
+import { checkTimeZone, iso, isoOrNull } from '#core/time.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** Panels: screens that registered, and their state. */
+const maxShown = 50;
+
+/** The event that each command sends to the panel. */
+const events = {
+  identify: { durationMs: 5_000 } satisfies IdentifyEvent,
+  reload: {} satisfies ReloadEvent,
+  test: { durationMs: 20_000 } satisfies TestEvent,
+} as const;
+
+const summaries: Readonly<Record<PanelCommand, string>> = {
+  identify: 'Have a panel show its name, large, for five seconds',
+  reload: 'Have a panel load its page anew',
+  test: 'Have a panel draw a test card for twenty seconds',
+};
+
+/** Panels: screens that registered, their state, what they show, and commands to them. */
 export function panelRoutes(app: App, services: Services): void {
   readRoutes(app, services);
   writeRoutes(app, services);
+  commandRoutes(app, services);
 }
 
 function readRoutes(app: App, services: Services): void {
+  const { history, tenancy, now } = services;
   const policy = { scope: 'panel', role: 'viewer' } as const;
 
   app.get(
     '/api/panels',
-    route(policy, {
-      summary: 'Panels, by name',
-      description: 'A token that is bound to one panel gets only that panel.',
-      response: { 200: PanelList },
-    }),
+    route(
+      policy,
+      {
+        summary: 'Panels, by name',
+        description: 'A token that is bound to one panel gets only that panel.',
+        response: { 200: PanelList },
+      },
+      { expensive: 'list' },
+    ),
     async ({ principal }) => ({ panels: await panelViews(services, principal) }),
   );
 
@@ -37,6 +70,30 @@ function readRoutes(app: App, services: Services): void {
       response: { 200: Panel },
     }),
     async ({ principal, params }) => panelView(services, principal, params.id),
+  );
+
+  app.get(
+    '/api/panels/:id/showing',
+    route('viewer', {
+      summary: 'What a panel shows now, by rank, then newest first',
+      description: `At most ${maxShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
+      params: IdPath,
+      response: { 200: PanelShowing },
+    }),
+    async ({ principal: { tenant }, params }) => {
+      const { panels, levels } = await tenancy.get(tenant);
+      const panel = requireFound(panels.get(params.id), 'panel');
+      const at = now();
+      const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
+      const minRank = minRankOf(panel.display, levels);
+      const positions = live.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
+      const first = positions.slice(0, maxShown);
+      const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
+      return {
+        notifications: notifications.map((each) => notificationEvent(each, at)),
+        more: positions.length - first.length,
+      };
+    },
   );
 }
 
@@ -108,6 +165,33 @@ function writeRoutes(app: App, services: Services): void {
       return reply.code(204).send(null);
     },
   );
+}
+
+/** Commands to a connected screen. They are sent at once or never; nothing is stored for later. */
+function commandRoutes(app: App, { directory, presence, now }: Services): void {
+  for (const command of panelCommands) {
+    app.post(
+      `/api/panels/:id/${command}`,
+      route('member', {
+        summary: summaries[command],
+        description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.`,
+        params: IdPath,
+        response: { 200: PanelCommanded },
+      }),
+      async ({ principal, params: { id } }) => {
+        const { tenant } = principal;
+        if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
+          throw notFound('panel');
+        const reached = await presence.sendCommand({
+          tenant,
+          panelId: id,
+          event: command,
+          data: events[command],
+        });
+        return { ok: true as const, reached };
+      },
+    );
+  }
 }
 
 /** @throws AppError `not-found`, also for a panel that the caller may not use. */

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import type { Cursor } from '#contract/sse.ts';
-import { parseCursor } from '#contract/sse.ts';
-import { mayUsePanel } from '#core/access.ts';
+import type { Cursor } from '#contract/panels/sse.ts';
+import { parseCursor } from '#contract/panels/sse.ts';
 import { noticeScreen } from '#core/attention/lost-panels.ts';
 import { AppError, notFound } from '#core/errors.ts';
-import type { Authenticator } from '../auth.ts';
-import { IdPath, route } from '../route-schemas.ts';
+import { mayUsePanel } from '#core/people/access.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import { IdPath, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
@@ -30,7 +30,7 @@ as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
           },
         },
       },
-      { rateLimit: 'by panel' },
+      { rateLimit: 'by panel', expensive: 'panel stream' },
     ),
     async (request, reply) => {
       const { principal } = request;

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { Level, LevelName, LevelPut } from '#contract/level.ts';
-import { isBuiltInLevel } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
+import { Level, LevelName, LevelPut } from '#contract/routing/level.ts';
+import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
+import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { component } from '#contract/schema.ts';
-import { actorOf } from '#core/access.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { actorOf } from '#core/people/access.ts';
 import type { TenantId } from '#core/ports.ts';
-import { rulesThatName } from '#core/routing/rules.ts';
-import { NoContent, problems, route } from '../route-schemas.ts';
+import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const LevelList = component('LevelList', { levels: Type.Array(Level) });

@@ -1,19 +1,19 @@
-import type { Socket } from 'node:net';
-import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
-import { AppError, badRequest, requireFound } from '#core/errors.ts';
+import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing/routing.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '#core/concurrency.ts';
+import { badRequest, requireFound } from '#core/errors.ts';
 import type { Entry, TenantId } from '#core/ports.ts';
+import type { Question } from '#core/routing/explain.ts';
 import {
   type DraftSurroundings,
   draftRouter,
   outcomeOf,
   subjectOfRequest,
-  wasThrottled,
 } from '#core/routing/explain-request.ts';
 import { subjectOf } from '#core/routing/recorded.ts';
-import { type ReplayEntry, replay, replayed, replayStart } from '#core/routing/replay.ts';
-import type { TenantSnapshot } from '#core/tenancy.ts';
-import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
-import { problems, route } from '../route-schemas.ts';
+import { type ReplayEntry, replay, replayed, replayStart } from '#core/routing/replay/replay.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
+import { connectionSignal } from '../client-connection.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** The body limit for a draft, which may have as many rules as a tenant. */
@@ -41,7 +41,7 @@ export function routingRoutes(app: App, services: Services): void {
       ),
       bodyLimit: maxDraftBytes,
     },
-    async ({ principal: { tenant }, body, raw: { socket } }) => explainBy(services, tenant, body, socket),
+    async (request) => explainBy(services, request.principal.tenant, request.body, connectionSignal(request)),
   );
 
   app.post(
@@ -59,21 +59,24 @@ export function routingRoutes(app: App, services: Services): void {
       ),
       bodyLimit: maxDraftBytes,
     },
-    async ({ principal: { tenant }, body: { rules, days = replayDays, ...draft }, raw: { socket } }) => {
+    async (request) => {
+      const { tenant } = request.principal;
+      const { rules, days = replayDays, ...draft } = request.body;
+      const signal = connectionSignal(request);
       const inForce = await tenancy.get(tenant);
       const snapshot = draftSnapshot(inForce, draft);
-      const router = await draftRouter(rules, snapshot, yieldWhileOpen(socket));
+      const router = await draftRouter(rules, snapshot, yieldUnlessAborted(signal));
       const start = await replayStart(history, tenant, now() - days * dayMs, maxReplayEntries);
       const names = new Map(
         (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
       );
-      const recorded = withTokenNames(whileOpen(replayed(history, tenant, start), socket), names);
+      const recorded = withTokenNames(replayed(history, tenant, start), names, signal);
       const comparison = await replay(recorded, router, [...snapshot.panels.values()], {
         before: [...inForce.channels.values()],
         after: [...snapshot.channels.values()],
         now: now(),
         firstShown: (ids) => {
-          requireOpen(socket);
+          signal.throwIfAborted();
           return receipts.firstShown(tenant, ids);
         },
       });
@@ -99,57 +102,43 @@ async function explainBy(
   { directory, history, tenancy, explainer, now }: Services,
   tenant: TenantId,
   { notification, rules, at }: ExplainRequest,
-  socket: Socket,
+  signal: AbortSignal,
 ): Promise<RoutingOutcome> {
   const snapshot = await tenancy.get(tenant);
-  const yieldToEventLoop = yieldWhileOpen(socket);
+  const yieldToEventLoop = yieldUnlessAborted(signal);
   const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
+  const explain = (question: Omit<Question, 'router'>) =>
+    explainer.explain(tenant, { router, ...question }, yieldToEventLoop);
   if (typeof notification === 'string') {
-    const record = requireFound(await history.find(tenant, notification), 'notification');
-    const throttled = wasThrottled(record, rules !== undefined);
-    const question = {
-      ...{ router, recorded: record, subject: subjectOf(record, router) },
-      at: instant(at, record.receivedAt),
-    };
-    return outcomeOf(await explainer.explain(tenant, question, yieldToEventLoop), { snapshot, throttled });
+    const recorded = requireFound(await history.find(tenant, notification), 'notification');
+    const subject = subjectOf(recorded, router);
+    const explanation = await explain({ recorded, subject, at: instant(at, recorded.receivedAt) });
+    // Whether a draft would throttle it is unknown.
+    const throttled = rules === undefined && recorded.throttledOn !== null;
+    return outcomeOf(explanation, { snapshot, throttled });
   }
-  const tokens = notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
+  const tokens = !notification.token ? [] : await directory.credentials.list(tenant, 'token');
   const subject = subjectOfRequest(notification, router, tokens);
-  const question = { router, subject, at: instant(at, now()) };
-  return outcomeOf(await explainer.explain(tenant, question, yieldToEventLoop), {
-    snapshot,
-    throttled: false,
-  });
+  return outcomeOf(await explain({ subject, at: instant(at, now()) }), { snapshot, throttled: false });
 }
 
-/** Passes the items on; throws when the client has closed the connection. */
-async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGenerator<T> {
-  for await (const item of items) {
-    requireOpen(socket);
-    yield item;
-  }
-}
-
-function yieldWhileOpen(socket: Socket): YieldToEventLoop {
+function yieldUnlessAborted(signal: AbortSignal): YieldToEventLoop {
   const yieldToEventLoop = createYieldToEventLoop();
-  return () => yieldToEventLoop()?.then(() => requireOpen(socket));
-}
-
-/** @throws AppError `timeout` if the client closed or half-closed the connection; a browser that cancels does the same. */
-function requireOpen(socket: Socket): void {
-  if (socket.destroyed || socket.readableEnded)
-    throw new AppError('timeout', 'the caller did not wait for the answer');
+  return () => yieldToEventLoop()?.then(() => signal.throwIfAborted());
 }
 
 /** Adds the current name of the token to each notification, because rules can match a token by name. */
 async function* withTokenNames(
   entries: AsyncIterable<Entry>,
   names: ReadonlyMap<string, string>,
+  signal: AbortSignal,
 ): AsyncGenerator<ReplayEntry> {
-  for await (const each of entries)
+  for await (const each of entries) {
+    signal.throwIfAborted();
     yield each.kind === 'notification'
       ? { ...each, tokenName: names.get(each.tokenId) ?? each.tokenId }
       : each;
+  }
 }
 
 function instant(text: string | undefined, otherwise: number): number {

@@ -1,15 +1,17 @@
 import { uuidv7 } from 'uuidv7';
-import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/rule.ts';
-import { actorOf } from '#core/access.ts';
-import type { RuleRecord } from '#core/directory.ts';
+import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/routing/rule.ts';
+import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
+import { createYieldToEventLoop } from '#core/concurrency.ts';
 import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
+import { actorOf } from '#core/people/access.ts';
+import { tokenView } from '#core/people/credentials.ts';
 import type { TenantId } from '#core/ports.ts';
 import { validateRule } from '#core/routing/compile-rules.ts';
-import { prepareRegexes } from '#core/routing/regex-budget.ts';
-import { changedRule, newRule, withChannelIds } from '#core/routing/rules.ts';
-import type { TenantSnapshot } from '#core/tenancy.ts';
-import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { prepareRegexes } from '#core/routing/regex/regex-budget.ts';
+import { changedRule, newRule, ruleWarnings, withChannelIds } from '#core/routing/rules.ts';
+import type { RuleRecord } from '#core/tenants/directory.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** The size limit of a rule. Every change of a rule reads all rules, so rules must stay small. */
@@ -41,7 +43,7 @@ export function ruleRoutes(app: App, services: Services): void {
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
       reply.code(201);
-      return rule;
+      return withWarnings(services, tenant, rule);
     },
   );
 
@@ -62,7 +64,7 @@ export function ruleRoutes(app: App, services: Services): void {
       const { tenant } = principal;
       const rule = await changeRule(services, tenant, params.id, { body, by: actorOf(principal) });
       await tenancy.refresh(tenant);
-      return rule;
+      return withWarnings(services, tenant, rule);
     },
   );
 
@@ -113,30 +115,83 @@ function onlyDisables(patch: RulePatch): boolean {
   return patch.enabled === false && Object.keys(patch).length === 1;
 }
 
-function listRoutes(app: App, { directory: { rules }, tenancy, now }: Services): void {
+/** A rule as it is answered. */
+async function withWarnings(services: Services, tenant: TenantId, rule: RuleRecord): Promise<Rule> {
+  return warned(rule, await namesFor(services, tenant, [rule]), 'offers');
+}
+
+async function allWithWarnings(
+  services: Services,
+  tenant: TenantId,
+  rules: readonly RuleRecord[],
+): Promise<Rule[]> {
+  const known = await namesFor(services, tenant, rules);
+  const yieldToEventLoop = createYieldToEventLoop();
+  const answered: Rule[] = [];
+  for (const rule of rules) {
+    answered.push(warned(rule, known));
+    const pause = yieldToEventLoop();
+    if (pause) await pause;
+  }
+  return answered;
+}
+
+/** Tokens are read only if a rule names one. */
+async function namesFor(
+  { directory, tenancy }: Services,
+  tenant: TenantId,
+  rules: readonly RuleRecord[],
+): Promise<KnownNames> {
+  const { levels } = await tenancy.get(tenant);
+  const namesTokens = rules.some(({ when }) => when.token ?? when.not?.token);
+  const tokens = namesTokens ? await directory.credentials.list(tenant, 'token') : [];
+  return knownNames(levels.values(), tokens.map(tokenView));
+}
+
+function warned(rule: RuleRecord, known: KnownNames, mode?: 'offers'): Rule {
+  const warnings = ruleWarnings(rule.when, known, mode);
+  return warnings.length === 0 ? rule : { ...rule, warnings };
+}
+
+function listRoutes(app: App, services: Services): void {
+  const {
+    directory: { rules },
+    tenancy,
+    now,
+  } = services;
   app.get(
     '/api/rules',
-    route('viewer', {
-      summary: 'All rules, in the order in which they are tried',
-      response: { 200: RuleList },
+    route(
+      'viewer',
+      {
+        summary: 'All rules, in the order in which they are tried',
+        response: { 200: RuleList },
+      },
+      { expensive: 'list' },
+    ),
+    async ({ principal: { tenant } }) => ({
+      rules: await allWithWarnings(services, tenant, await rules.list(tenant)),
     }),
-    async ({ principal }) => ({ rules: [...(await rules.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/rules/order',
-    route('admin', {
-      summary: 'Put the rules in another order',
-      body: RuleOrder,
-      response: { 200: RuleList, ...problems(409) },
-    }),
+    route(
+      'admin',
+      {
+        summary: 'Put the rules in another order',
+        body: RuleOrder,
+        response: { 200: RuleList, ...problems(409) },
+      },
+      { expensive: 'rule order' },
+    ),
     async ({ principal, body }) => {
       const { tenant } = principal;
       if (!(await rules.order(tenant, body.ids, actorOf(principal), now()))) {
         throw badRequest('ids must name every rule of the tenant, each once; GET /api/rules lists them');
       }
       await tenancy.refresh(tenant);
-      return { rules: [...(await rules.list(tenant))] };
+      return { rules: await allWithWarnings(services, tenant, await rules.list(tenant)) };
     },
   );
 }

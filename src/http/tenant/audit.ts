@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { AuditPage } from '#contract/audit.ts';
 import { limits } from '#contract/limits.ts';
+import { AuditPage } from '#contract/people/audit.ts';
 import { AppError } from '#core/errors.ts';
-import { limitUpTo, readLimit, route } from '../route-schemas.ts';
+import { limitUpTo, readLimit, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,10 +1,15 @@
-import { type Invitation, InvitationCreate, InvitationCreated, InvitationList } from '#contract/member.ts';
-import { actorOf, grantableRoles, type Principal } from '#core/access.ts';
+import {
+  type Invitation,
+  InvitationCreate,
+  InvitationCreated,
+  InvitationList,
+} from '#contract/people/member.ts';
 import { forbidden, requireFound } from '#core/errors.ts';
-import { type InvitationRecord, newInvitation } from '#core/invitations.ts';
-import { iso } from '#core/iso-time.ts';
-import { originReader } from '../origin.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf, grantableRoles, type Principal } from '#core/people/access.ts';
+import { type InvitationRecord, newInvitation } from '#core/people/invitations.ts';
+import { iso } from '#core/time.ts';
+import { originReader } from '../callers/origin.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** Creates, lists and withdraws invitations to a tenant. People accept them in account/invitations.ts. */
@@ -44,7 +49,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       const { record, secret, secretHash } = created;
       await invitations.create(record, secretHash, principal);
       await tenancy.refresh(tenant);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return { ...invitationView(record), secret, link: `${base}/invite#${secret}` };
     },
   );

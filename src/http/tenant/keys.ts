@@ -1,8 +1,8 @@
-import { KeyCreate, KeyCreated, KeyList } from '#contract/token.ts';
-import { actorOf } from '#core/access.ts';
-import { assertMayGrantRole, keyView, newKey, withinCreator } from '#core/credentials.ts';
+import { KeyCreate, KeyCreated, KeyList } from '#contract/people/token.ts';
 import { notFound } from '#core/errors.ts';
-import { IdPath, NoContent, route } from '../route-schemas.ts';
+import { actorOf } from '#core/people/access.ts';
+import { assertMayGrantRole, keyView, newKey, withinCreator } from '#core/people/credentials.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** Automation keys, with which scripts call what the dashboard calls. */
@@ -11,10 +11,14 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.get(
     '/api/keys',
-    route('admin', {
-      summary: 'All automation keys, without their secrets; revoked ones included',
-      response: { 200: KeyList },
-    }),
+    route(
+      'admin',
+      {
+        summary: 'All automation keys, without their secrets; revoked ones included',
+        response: { 200: KeyList },
+      },
+      { expensive: 'list' },
+    ),
     async ({ principal }) => ({ keys: (await credentials.list(principal.tenant, 'key')).map(keyView) }),
   );
 
@@ -25,7 +29,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       description:
         'The answer contains the key, which is never shown again. Its role is at most the caller’s own, and it ends when its creator may no longer give that role. A key creates no key that lasts longer or is valid from more addresses than itself; its own values are the defaults.',
       body: KeyCreate,
-      response: { 201: KeyCreated },
+      response: { 201: KeyCreated, ...problems(409) },
     }),
     async ({ principal, body }, reply) => {
       assertMayGrantRole(principal, body.role);
@@ -33,7 +37,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       const wanted = withinCreator(body, creator);
       const { record, text } = newKey(principal.tenant, wanted, actorOf(principal), now());
       await credentials.add(record, principal);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return { ...keyView(record), key: text };
     },
   );

@@ -7,19 +7,19 @@ import {
   MappingPreview,
   MappingPreviewed,
   MappingPut,
-} from '#contract/mapping.ts';
-import { actorOf } from '#core/access.ts';
+} from '#contract/integrations/mapping.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
-import { iso } from '#core/iso-time.ts';
+import { actorOf } from '#core/people/access.ts';
+import { iso } from '#core/time.ts';
 import { fieldsOf, type Payload } from '#integrations/format.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
-import { NoContent, problems, route } from '../route-schemas.ts';
+import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Name = Type.Object({ name: MappingName });
 const mostPreviewed = 20;
 
-/** Mappings: how a tenant reads payloads that no integration knows. */
+/** Mappings: a tenant's own templates for payloads that no integration supports. */
 export function mappingRoutes(app: App, services: Services): void {
   const { directory, mappings, tenancy, now } = services;
 

@@ -1,9 +1,9 @@
-import { Member, MemberList, MemberPatch } from '#contract/member.ts';
-import { actorOf, grantableRoles, includesRole, type Principal } from '#core/access.ts';
+import { Member, MemberList, MemberPatch } from '#contract/people/member.ts';
 import { AppError, forbidden, notFound, requireFound } from '#core/errors.ts';
-import { iso, isoOrNull } from '#core/iso-time.ts';
-import type { MemberChange, MemberOutcome, MemberRecord } from '#core/members.ts';
-import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import { actorOf, grantableRoles, includesRole, type Principal } from '#core/people/access.ts';
+import type { MemberChange, MemberOutcome, MemberRecord } from '#core/people/members.ts';
+import { iso, isoOrNull } from '#core/time.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** The members of a tenant. Only owners add, change and remove owners, and there is always at least one. */
@@ -64,7 +64,7 @@ function removalRight(principal: Principal, person: string): MemberChange['as'] 
 }
 
 function changeBy(principal: Principal, person: string, as: MemberChange['as'], at: number): MemberChange {
-  return { tenant: principal.tenant, person, as, by: actorOf(principal), at };
+  return { tenant: principal.tenant, person, as, by: actorOf(principal), at, principal };
 }
 
 /** @throws AppError for every outcome except success. */

@@ -1,19 +1,19 @@
-import { Tenant, TenantPatch } from '#contract/tenant.ts';
-import { actorOf } from '#core/access.ts';
-import { iso } from '#core/iso-time.ts';
-import type { TenantRecord, Tenants } from '#core/tenants.ts';
-import { checkTimeZone } from '#core/time-zone.ts';
-import { route } from '../route-schemas.ts';
+import { Tenant, TenantPatch } from '#contract/people/tenant.ts';
+import { actorOf } from '#core/people/access.ts';
+import { checkBounds, type TenantBounds } from '#core/tenants/tenant-bounds.ts';
+import type { TenantRecord, Tenants } from '#core/tenants/tenants.ts';
+import { checkTimeZone, iso } from '#core/time.ts';
+import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 type Patch = Parameters<Tenants['update']>[1];
 
 /** The caller's own tenant; no other can be named. */
-export function tenantRoutes(app: App, { directory, tenancy, now }: Services): void {
+export function tenantRoutes(app: App, { directory, tenancy, now, settings: { bounds } }: Services): void {
   app.get(
     '/api/tenant',
     route('viewer', { summary: 'The tenant and its settings', response: { 200: Tenant } }),
-    async ({ principal }) => tenantView(await directory.tenants.get(principal.tenant)),
+    async ({ principal }) => tenantView(await directory.tenants.get(principal.tenant), bounds),
   );
 
   app.patch(
@@ -25,6 +25,7 @@ export function tenantRoutes(app: App, { directory, tenancy, now }: Services): v
     }),
     async ({ principal, body }) => {
       if (body.timeZone !== undefined) checkTimeZone(body.timeZone, 'timeZone');
+      checkBounds(body as Patch, bounds);
       const record = await directory.tenants.update(
         principal.tenant,
         body as Patch,
@@ -32,11 +33,14 @@ export function tenantRoutes(app: App, { directory, tenancy, now }: Services): v
         now(),
       );
       await tenancy.refresh(principal.tenant);
-      return tenantView(record);
+      return tenantView(record, bounds);
     },
   );
 }
 
-function tenantView({ id: _, createdAt, ...rest }: TenantRecord): Tenant {
-  return { ...rest, createdAt: iso(createdAt) };
+function tenantView(
+  { id: _, createdAt, ...rest }: TenantRecord,
+  { rate, retentionDays, retentionCount }: TenantBounds,
+): Tenant {
+  return { ...rest, bounds: { rate, retentionDays, retentionCount }, createdAt: iso(createdAt) };
 }

@@ -1,8 +1,15 @@
-import { SigningSecret, Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
-import { actorOf } from '#core/access.ts';
-import { newToken, tokenChange, tokenView } from '#core/credentials.ts';
+import {
+  SigningSecret,
+  Token,
+  TokenCreate,
+  TokenCreated,
+  TokenList,
+  TokenPatch,
+} from '#contract/people/token.ts';
 import { notFound, requireFound } from '#core/errors.ts';
-import { IdPath, NoContent, route } from '../route-schemas.ts';
+import { actorOf } from '#core/people/access.ts';
+import { newToken, tokenChange, tokenView } from '#core/people/credentials.ts';
+import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** API tokens, the credentials of senders, screens and scrapers. */
@@ -11,10 +18,14 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.get(
     '/api/tokens',
-    route('admin', {
-      summary: 'All tokens, without their secrets; revoked ones included',
-      response: { 200: TokenList },
-    }),
+    route(
+      'admin',
+      {
+        summary: 'All tokens, without their secrets; revoked ones included',
+        response: { 200: TokenList },
+      },
+      { expensive: 'list' },
+    ),
     async ({ principal }) => ({ tokens: (await credentials.list(principal.tenant, 'token')).map(tokenView) }),
   );
 
@@ -25,12 +36,12 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       description:
         'The answer contains the token, which is never shown again. Without scopes it has all three.',
       body: TokenCreate,
-      response: { 201: TokenCreated },
+      response: { 201: TokenCreated, ...problems(409) },
     }),
     async ({ principal, body }, reply) => {
       const { record, text } = newToken(principal.tenant, body, actorOf(principal), now());
       await credentials.add(record, principal);
-      reply.code(201).header('cache-control', 'no-store');
+      reply.code(201);
       return { ...tokenView(record), token: text };
     },
   );
@@ -44,11 +55,10 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       params: IdPath,
       response: { 200: SigningSecret },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const record = await tenancy.findCredential(params.id);
       if (record?.tenant !== principal.tenant || record.kind !== 'token' || record.revokedAt !== null)
         throw notFound('token');
-      reply.header('cache-control', 'no-store');
       return { signingSecret: signatures.secretOf(record.id) };
     },
   );
@@ -59,7 +69,7 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       summary: 'Change a token; fields that are not named keep their value',
       params: IdPath,
       body: TokenPatch,
-      response: { 200: Token },
+      response: { 200: Token, ...problems(409) },
     }),
     async ({ principal, params, body }) => {
       const { tenant } = principal;

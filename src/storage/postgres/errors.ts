@@ -22,13 +22,14 @@ export const isMissingPartition = (error: unknown): boolean =>
 export const isMissingTable = (error: unknown): boolean => codeOf(causeOf(error)) === '42P01';
 
 /**
- * There is no connection, PostgreSQL starts or stops, or its disk is full or fails. One connection too many (53300) is no loss:
+ * There is no connection, its certificate is wrong, PostgreSQL starts or stops, or its disk is full or fails. One connection too many (53300) is no loss:
  * those that are open go on.
  */
 export function isLost(error: Error): boolean {
   const code = codeOf(error);
-  if (code === '') return error.name === 'Error' && /connect|terminated|timeout/i.test(error.message);
-  return /^E[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
+  if (code === '') return error.name === 'Error' && /connect|terminated|timeout|SASL/i.test(error.message);
+  // Those of Node are words, as in ECONNREFUSED and CERT_HAS_EXPIRED; those of PostgreSQL have digits.
+  return /^[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
 }
 
 /**

@@ -1,6 +1,6 @@
+import { rateState } from '#core/intake/rate-limit.ts';
 import type { LimitStore } from '#core/limits.ts';
-import { rateState } from '#core/rate-limit.ts';
-import type { Rate } from '#core/tenants.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import type { Connections } from './connections.ts';
 
 const nowMs = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';

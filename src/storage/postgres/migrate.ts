@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { AppError } from '../../core/errors.ts';
-import { transaction } from './database.ts';
+import { transaction } from './connections.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
 const ownFolder = new URL('./migrations/', import.meta.url);
@@ -22,7 +22,8 @@ interface SchemaVersion {
  * that begins with the line `-- expands: older nodes may go on` only adds what older nodes need not know, so they may start
  * and run beside newer ones.
  *
- * @throws AppError `conflict` when the database was made by a newer Belfry, beside which this one may not run.
+ * @throws AppError `conflict` when the database was made by a newer Belfry, beside which this one may not run, and when a new
+ * one has another encoding than UTF-8.
  */
 export async function migrate(client: pg.ClientBase, folder = ownFolder): Promise<void> {
   const files = readdirSync(folder)
@@ -35,6 +36,7 @@ export async function migrate(client: pg.ClientBase, folder = ownFolder): Promis
       const own = Number(file.slice(0, 4));
       const { version, oldest } = await schemaVersion(client);
       if (version >= own) return;
+      if (version === 0) await requireUtf8(client);
       const text = readFileSync(new URL(file, folder), 'utf8');
       await client.query({ text, ...unhurried });
       const isExpanding = text.startsWith('-- expands: older nodes may go on\n');
@@ -50,6 +52,18 @@ export async function migrate(client: pg.ClientBase, folder = ownFolder): Promis
     throw new AppError(
       'conflict',
       `the database has schema version ${version}, this Belfry knows ${newest}: start the newer Belfry`,
+    );
+}
+
+async function requireUtf8(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ encoding: string }>(
+    "SELECT current_setting('server_encoding') AS encoding",
+  );
+  const { encoding = '' } = rows[0] ?? {};
+  if (encoding !== 'UTF8')
+    throw new AppError(
+      'conflict',
+      `the database stores texts as ${encoding}: make a new one with createdb --encoding UTF8 --template template0`,
     );
 }
 

@@ -1,22 +1,31 @@
+import {
+  type Dialect,
+  DummyDriver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import type pg from 'pg';
-import { FairQueue } from '../fair-queue.ts';
-import type { SqlExecutor } from '../sql.ts';
+import { FairQueue } from '../log/fair-queue.ts';
+import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
-import { AppendQueue } from './append-queue.ts';
 import { Availability } from './availability.ts';
-import { Connections } from './connections.ts';
-import { createPool, createPostgresBuilder, type Timeouts, transaction, usualTimeouts } from './database.ts';
-import { createPostgresHistory } from './history.ts';
-import { createIndexing, blockRows as usualBlockRows } from './indexing.ts';
+import { Connections, createPool, type Timeouts, transaction, usualTimeouts } from './connections.ts';
 import { createLimitStore } from './limits.ts';
+import { AppendQueue } from './log/append-queue.ts';
+import { createPostgresHistory } from './log/history.ts';
+import { createIndexing, blockRows as usualBlockRows } from './log/indexing.ts';
+import {
+  createLogWrite,
+  type LogWrite,
+  makePartitions,
+  partitionRows as usualRows,
+} from './log/partitions.ts';
+import { createReceiptStore } from './log/receipts.ts';
+import { createRetain, createSweep } from './log/retention.ts';
+import { createPostgresStatistics } from './log/statistics.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
-import { createLogWrite, type LogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
-import { createReceiptStore } from './receipts.ts';
-import { createRetain } from './retention.ts';
-import { checkSettings } from './settings.ts';
-import { createPostgresStatistics } from './statistics.ts';
-import { createSweep } from './sweep.ts';
 
 const closeMs = 10_000;
 /** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */
@@ -87,8 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       ...createReceiptStore(reads, writes),
     },
     statistics: createPostgresStatistics(shared),
-    builder: createPostgresBuilder(),
-    executor: createExecutor(reads, write),
+    db: new Database(postgresDialect, createExecutor(reads, write)),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     ...createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
@@ -131,6 +139,58 @@ async function checkIdentity(client: pg.ClientBase): Promise<void> {
        WHERE name = 'epoch' AND EXISTS (SELECT 1 FROM noted WHERE is_other)`,
   );
 }
+
+interface Settings {
+  /** The role's name; null: it is held to the policies. */
+  readonly bypassing: string | null;
+  readonly nodes: number;
+  readonly partitions: number;
+  readonly usable: number;
+  readonly connections: number;
+  readonly locks: number;
+}
+
+/** A lookup of an id that no partition has locks the tables of each and their indexes; a node may run some such statements at once. */
+const locksOfPartition = 60;
+
+/** What an operator should change in PostgreSQL: warns of a role without policies, and of limits that the nodes that run, and this one, may exceed. */
+async function checkSettings(
+  client: pg.ClientBase,
+  connectionsOfNode: number,
+  warn: (message: string) => void,
+): Promise<void> {
+  const { rows } = await client.query<Settings>(
+    `SELECT (SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)) AS bypassing,
+       (SELECT count(*) FROM nodes WHERE alive_until > now()) + 1 AS nodes,
+       (SELECT count(*) FROM partitions) AS partitions,
+       current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint AS usable,
+       current_setting('max_connections')::bigint AS connections,
+       current_setting('max_locks_per_transaction')::bigint AS locks`,
+  );
+  for (const { bypassing, nodes, partitions, usable, connections, locks } of rows) {
+    if (bypassing !== null)
+      warn(
+        `the role ${bypassing} of the database is not held to the policies that keep tenants apart: use a role that is no superuser`,
+      );
+    if (nodes * connectionsOfNode > usable)
+      warn(
+        `PostgreSQL has ${usable} connections, and ${nodes} nodes may use ${nodes * connectionsOfNode}: raise max_connections`,
+      );
+    const neededLocks = Math.ceil((locksOfPartition * nodes * partitions) / connections);
+    if (neededLocks > locks)
+      warn(
+        `with ${partitions} partitions and ${nodes} nodes PostgreSQL may run out of locks: set max_locks_per_transaction to at least ${neededLocks}`,
+      );
+  }
+}
+
+/** The dialect of the directory's statements, without a driver: see {@link SqlExecutor}. */
+export const postgresDialect: Dialect = {
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+};
 
 /** How the directory reaches PostgreSQL. */
 function createExecutor(reads: Connections, write: LogWrite): SqlExecutor {

@@ -1,38 +1,37 @@
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import { acknowledgedReason } from '../history-rows.ts';
+import { acknowledgedReason } from '../log/history-rows.ts';
 import type { Storage } from '../storage.ts';
 import {
   isLasting,
   type TransferDatabase,
   type TransferPage,
   type TransferReceipt,
-} from '../transfer-database.ts';
-import { toJob } from './append-queue.ts';
-import { partitionRows } from './partitions.ts';
+} from '../transfer/transfer-database.ts';
+import { toJob } from './log/append-queue.ts';
+import { partitionRows } from './log/partitions.ts';
 
 /**
  * @throws AppError `conflict` while a node runs on the database.
  */
 export async function openPostgresTransfer(storage: Storage): Promise<TransferDatabase> {
-  const { builder, executor, history } = storage;
-  const running = await executor.read(sql`select 1 from nodes where alive_until > now()`.compile(builder));
+  const { db, history } = storage;
+  const running = await db.read(sql`select 1 from nodes where alive_until > now()`);
   if (running.length > 0)
     throw new AppError('conflict', 'a Belfry node runs on the PostgreSQL database: stop all of them first');
   return {
-    builder,
-    executor,
+    db,
     log: history,
 
     async receiptsOf(tenant, entries) {
       const [first, last] = [entries[0]?.position ?? 0, entries.at(-1)?.position ?? -1];
-      return executor.read(
+      return db.read(
         sql<TransferReceipt>`select n.id, r.panel_id as "panelId", r.shown_at as "shownAt", r.expired_at as "expiredAt",
             r.cleared_at as "clearedAt"
           from read_after(${tenant}, ${first - 1}, ${last - first + 1}) n
           cross join lateral (select * from receipts where row = n.row offset 0) r where n.cleared is null
-          order by n.position, r.panel_id`.compile(builder),
+          order by n.position, r.panel_id`,
       );
     },
 
@@ -40,25 +39,23 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       const given = toImport(tenant, page, now);
       return async () => {
         const { entries } = page;
-        const [rows] = await executor.read(
+        const [rows] = await db.read(
           sql<{
             last: number;
-          }>`select setval('log_row', nextval('log_row') + ${entries.length - 1}) as last`.compile(builder),
+          }>`select setval('log_row', nextval('log_row') + ${entries.length - 1}) as last`,
         );
         const base = (rows?.last ?? 0) - (entries.at(-1)?.position ?? 0);
-        await executor.write([
-          sql.raw(settings).compile(builder),
-          sql`select make_partitions(${partitionRows}, 0)`.compile(builder),
-          ...importing(tenant, base, given).map((statement) => statement.compile(builder)),
+        await db.write([
+          sql.raw(settings),
+          sql`select make_partitions(${partitionRows}, 0)`,
+          ...importing(tenant, base, given),
         ]);
       };
     },
 
     async afterTenants() {
-      await executor.write([
-        sql`select setval(pg_get_serial_sequence('tenants', 'id'), greatest(1, (select max(id) from tenants)))`.compile(
-          builder,
-        ),
+      await db.write([
+        sql`select setval(pg_get_serial_sequence('tenants', 'id'), greatest(1, (select max(id) from tenants)))`,
       ]);
     },
 

@@ -1,3 +1,4 @@
+import type { ReceiptStore } from '#core/history/receipts.ts';
 import type {
   History,
   NotificationDraft,
@@ -6,23 +7,22 @@ import type {
   SearchOptions,
   SearchPage,
 } from '#core/ports.ts';
-import type { ReceiptStore } from '#core/receipts.ts';
 import { isEmpty } from '#core/target.ts';
-import type { FairQueue } from '../fair-queue.ts';
-import { toClearing, toRepeat } from '../history-rows.ts';
+import type { FairQueue } from '../log/fair-queue.ts';
+import { toClearing, toRepeat } from '../log/history-rows.ts';
 import type { DraftRow } from './log/rows.ts';
 import type { LogReads } from './threads/reader-thread.ts';
 import type { Remote } from './threads/thread.ts';
 import type { WriteQueue } from './threads/write-queue.ts';
 
-/** What a search may take of the search thread at once: another tenant's search waits no longer for it. */
+/** The longest step of a search on the search thread. Another tenant's search waits at most this long for it. */
 const stepMs = 100;
 
 export interface SqliteThreads {
   readonly queue: WriteQueue;
   /** For short reads. */
   readonly reader: Remote<LogReads>;
-  /** For searches, and whatever else may take long: that waits in `searches` for its turn. */
+  /** For searches and other long work, which waits in `searches` for its turn. */
   readonly searcher: Remote<LogReads>;
   readonly searches: FairQueue;
 }
@@ -34,10 +34,10 @@ export function createSqliteHistory({
   searcher,
   searches,
 }: SqliteThreads): History & ReceiptStore {
-  const { bounds, heads, readAfter, find, oldestRevision, size } = reader;
+  const { bounds, heads, readAfter, find, oldestRevision, size, stayingBeyond } = reader;
   const toRow = draftRows();
   return {
-    ...{ bounds, heads, readAfter, find, oldestRevision, size },
+    ...{ bounds, heads, readAfter, find, oldestRevision, size, stayingBeyond },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
     of: reader.receiptsOf,
@@ -45,13 +45,17 @@ export function createSqliteHistory({
 
     async append(tenant, draft, idempotency) {
       const result = await queue.push('append', tenant, toRow(draft), idempotency);
+      const { id } = draft;
+      if (typeof result === 'number')
+        return { kind: 'stored', id, entries: [{ ...draft, kind: 'notification', position: result }] };
       if (result.kind !== 'stored') return result;
-      const { clears, position, acknowledgement } = result;
+      const { clears, position, acknowledgement, endsDelivered } = result;
       const stored = [...clears, { ...draft, kind: 'notification' as const, position }];
       return {
         kind: 'stored',
-        id: draft.id,
+        id,
         entries: acknowledgement ? [...stored, acknowledgement] : stored,
+        ...(endsDelivered && { endsDelivered }),
       };
     },
 
@@ -79,7 +83,7 @@ export function createSqliteHistory({
   };
 }
 
-/** Makes rows of drafts. Routing hands out the same object for the same decision, so its text is made once. */
+/** Converts drafts to rows. Routing returns the same object for equal decisions, so its JSON is made once. */
 function draftRows(): (draft: NotificationDraft) => DraftRow {
   const texts = new WeakMap<Route, string>();
   return (draft) => {
@@ -92,15 +96,15 @@ function draftRows(): (draft: NotificationDraft) => DraftRow {
   };
 }
 
-/** `route`: the draft's as JSON. */
+/** `route`: the draft's route as JSON. */
 export function toDraftRow(draft: NotificationDraft, route: string): DraftRow {
   const { muted, target } = draft.route;
   return { ...draft, route, shown: !muted && !isEmpty(target) && draft.throttledOn === null };
 }
 
 /**
- * A search as steps, each a page with little time that goes on where the one before ended. A step answers the whole page
- * once it is full, the log's beginning is reached, or the time is over.
+ * A search in steps. Each step is a search with a short time limit, and continues where the previous one ended. The last step
+ * returns the whole page: when it is full, at the beginning of the log, or when the time is over.
  */
 function searchInSteps<Form extends RecordForm>(
   { limit, timeoutMs = Number.POSITIVE_INFINITY, ...options }: Omit<SearchOptions<Form>, 'signal'>,
@@ -117,7 +121,7 @@ function searchInSteps<Form extends RecordForm>(
       timeoutMs: Math.min(stepMs, timeoutMs),
       ...(before !== undefined && { before }),
     };
-    // The thread's answers have no type parameter.
+    // Results of the thread have no type parameter.
     const part = (await searchPart(wanted)) as SearchPage<Form>;
     records.push(...part.records);
     head ??= part.head;

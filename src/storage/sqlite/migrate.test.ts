@@ -128,7 +128,7 @@ describe('the file', () => {
     const path = newPath();
     const storage = open(path);
     tryServerLock(path)?.release();
-    await storage.executor.write([]);
+    await storage.db.write([]);
     const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
     expect(mode(join(path, '..'))).toBe('700');
     const files = readdirSync(join(path, '..')).map((file) => [file, mode(join(path, '..', file))]);

@@ -6,7 +6,7 @@ import { AppError } from '#core/errors.ts';
 import type { Db } from './file/database.ts';
 import { tryServerLock } from './file/lock.ts';
 
-/** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
+/** One file for each version, such as `0001-baseline.sql`. A published file never changes; `SHA256SUMS` beside it ensures this. */
 const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 /** How long another command may need to bring the schema up to date. */
 const otherCommandMs = 2_000;
@@ -26,10 +26,10 @@ const newestOf = (migrations: readonly Migration[]) => migrations.at(-1)?.versio
 
 /**
  * Brings the schema to the newest version in one transaction, so a kill in the middle changes nothing.
- * Safe with several processes at once: the version is read again inside the transaction. `folder` holds the migrations,
- * as a path; tests bring their own.
+ * Safe with several processes at once: the version is read again inside the transaction. `folder`: the path of the migrations;
+ * tests use their own.
  *
- * @throws AppError `conflict` when the database was made by a newer Belfry.
+ * @throws AppError `conflict` when the database is from a newer Belfry.
  */
 export function migrate(db: Db, folder = ownFolder): void {
   const all = migrationsIn(folder);
@@ -52,8 +52,8 @@ export function migrate(db: Db, folder = ownFolder): void {
 }
 
 /**
- * As {@link migrate}, for a process that is not the server: it never changes the schema under a server that runs, for that
- * one knows no other than its own. Every server has brought the schema to its own version, so that version tells which it is.
+ * As {@link migrate}, for a process that is not the server. It never changes the schema while a server runs, because a server
+ * works only with its own schema. A server migrates the schema at its start, so the schema has the version of the server.
  *
  * @throws AppError `conflict` when a server of an older version runs, and as {@link migrate} does.
  */
@@ -77,10 +77,9 @@ export function schemaVersion(db: Db): number {
 }
 
 /**
- * Holds the tables, columns and indexes of the database against those that its version promises; what there is besides is
- * not looked at.
+ * Checks that the database has all tables, columns and indexes of its version. Additional ones are ignored.
  *
- * @throws AppError `conflict` naming what is missing.
+ * @throws AppError `conflict` naming the missing part.
  */
 export function assertSchema(db: Db, path: string): void {
   const model = new Database(':memory:');

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { CompiledQuery } from 'kysely';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { limitMs } from '#test/support/patience.ts';
@@ -29,8 +29,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const write = (sql: string) => storage.executor.write([CompiledQuery.raw(sql)]);
-const read = (sql: string) => storage.executor.read(CompiledQuery.raw(sql));
+const write = (text: string) => storage.db.write([sql.raw(text)]);
+const read = (text: string) => storage.db.read(sql.raw(text));
 /** Keeps a thread inside SQLite for some seconds. */
 const long =
   'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 20000000) SELECT count(*) AS n FROM c';

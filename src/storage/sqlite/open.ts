@@ -1,9 +1,15 @@
-import type { CompiledQuery } from 'kysely';
-import { FairQueue } from '../fair-queue.ts';
+import {
+  type CompiledQuery,
+  type Dialect,
+  DummyDriver,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { FairQueue } from '../log/fair-queue.ts';
 import { pauseUnderLoad } from '../low-priority.ts';
-import type { SqlExecutor } from '../sql.ts';
+import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
-import { createSqliteBuilder } from './builder.ts';
 import { openWritable } from './file/database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './file/database-file.ts';
 import { damaged } from './file/disk-errors.ts';
@@ -26,8 +32,8 @@ const sweptAtOnce = 1_000;
 export interface SqliteOptions {
   readonly path: string;
   /**
-   * `server` (when nothing is said) holds the server lock, brings the schema up to date and maintains the log.
-   * `command` is a guest beside whatever server runs: it does no background work, and never changes a server's schema.
+   * `server` (the default) holds the server lock, brings the schema up to date and maintains the log.
+   * `command` may run beside a server: it does no background work, and never changes a server's schema.
    */
   readonly role?: 'server' | 'command';
   /** Notifications that may wait for the disk before more are refused. */
@@ -36,22 +42,22 @@ export interface SqliteOptions {
   readonly minFreeBytes: number;
   /** Sizes of the log's parts other than the usual ones, for tests. */
   readonly sizes?: Partial<LogSizes>;
-  /** Hears of what goes wrong below, and of its end. */
+  /** Called with each problem of the storage, and with undefined when writes work again. */
   readonly onProblem: (message: string | undefined) => void;
 }
 
 /**
- * Opens (and makes, and migrates) the database file.
+ * Opens the database file, after creating and migrating it if necessary.
  *
- * @throws Error when the folder cannot be made, the file is no database of Belfry (nothing is written to it then), it was
- * made by a newer Belfry, its schema is not what its version says, its write-ahead log is damaged before what was
- * acknowledged, or, for a command, a server of another version runs on it.
+ * @throws Error when the folder cannot be created, when the file is not a database of Belfry (nothing is written to it then) or is
+ * from a newer Belfry, when its schema lacks a part of its version, when its write-ahead log is damaged before acknowledged
+ * entries, or, for a command, when a server of another version runs on it.
  */
 export function openSqlite(options: SqliteOptions): Storage {
   const path = realDatabasePath(options.path);
   const { role = 'server' } = options;
   const space = new DiskSpace(path, options.minFreeBytes, { keepsReserve: role === 'server' });
-  // A start needs some room, too.
+  // A start needs some disk space, too.
   space.makeRoom();
   prepare(path, role);
   let queue: WriteQueue;
@@ -98,9 +104,8 @@ export function openSqlite(options: SqliteOptions): Storage {
   return {
     history: createSqliteHistory(threads),
     statistics: createSqliteStatistics(threads),
-    builder: createSqliteBuilder(),
-    executor: executor(threads),
-    // The reader searches, because no commit waits for it. There is no index on the times, so it scans the live set in parts.
+    db: new Database(sqliteDialect, executor(threads)),
+    // The reader finds the expired rows, because no commit waits for it. Without an index on the times, it scans the live set in parts.
     async sweep(now) {
       const { expired, upTo } = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
       sweptUpTo = upTo ?? 0;
@@ -125,16 +130,16 @@ export function openSqlite(options: SqliteOptions): Storage {
   };
 }
 
-/** What the threads say unasked; without any of it, the disk takes writes again. */
+/** A message of a thread that is not an answer. If all fields are absent, writes work again. */
 interface WriterNotice {
   readonly problem?: string;
-  /** The trouble is that there is no room. */
+  /** The disk is full. */
   readonly isFull?: boolean;
   readonly maintenance?: string;
   readonly damage?: string;
 }
 
-/** Makes the file when there is none, and brings the schema up to date, or makes sure that it is. */
+/** Creates the file if there is none. Brings the schema up to date, or checks that it is if a server runs. */
 export function prepare(path: string, role: 'server' | 'command'): void {
   makePrivateFile(path);
   assertOurs(path);
@@ -151,8 +156,8 @@ export function prepare(path: string, role: 'server' | 'command'): void {
 }
 
 /**
- * A reading thread from its first call on (until the first search, the memory of searching is saved), and a new one when
- * it has died.
+ * A reading thread. It starts with the first call, so a server without searches does not use the memory of the search thread. If it
+ * ends by an error, the next call starts a new one.
  */
 function restartingReader(
   data: ReaderData,
@@ -181,7 +186,7 @@ function restartingReader(
   };
 }
 
-/** A page that is damaged is met again and again; one line says it. */
+/** Many reads may find the same damaged page, so the same message is reported at most once a minute. */
 function atMostOnceAMinute(report: (message: string) => void): (message: string) => void {
   const reported = new Set<string>();
   return (message) => {
@@ -192,9 +197,17 @@ function atMostOnceAMinute(report: (message: string) => void): (message: string)
   };
 }
 
+/** The dialect of the directory's statements, without a driver: see {@link SqlExecutor}. */
+export const sqliteDialect: Dialect = {
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+};
+
 function executor({ queue, reader }: SqliteThreads): SqlExecutor {
   return {
-    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader.sql(sql, parameters) as Promise<T[]>,
+    read: <Row>({ sql, parameters }: CompiledQuery<Row>) => reader.sql(sql, parameters) as Promise<Row[]>,
     write: (queries) =>
       queue.push(
         'sql',

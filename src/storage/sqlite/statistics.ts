@@ -1,18 +1,18 @@
-import type { Statistics } from '#core/statistics.ts';
-import { countBudgetMs, Tally } from '../counting.ts';
+import type { Statistics } from '#core/history/statistics.ts';
+import { countBudgetMs, Tally } from '../log/counting.ts';
 import type { SqliteThreads } from './history.ts';
 import type { CountRequest } from './search/count.ts';
 
-/** What a count may take of the search thread at once: a search that comes meanwhile waits no longer. */
+/** The longest step of a count on the search thread. A search waits at most this long for it. */
 const stepMs = 30;
 
-/** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
+/** Statistics on SQLite. The search thread does counts that may take long, so that they delay no stream. */
 export function createSqliteStatistics({ searcher, searches }: Omit<SqliteThreads, 'queue'>): Statistics {
   return {
     busiestHosts: (tenant, from, limit) =>
       searches.run(tenant, () => searcher.busiestHosts(tenant, from, limit)),
 
-    // A few milliseconds: it needs no time limit.
+    // It takes a few milliseconds and needs no time limit.
     values: (tenant, { signal, ...wanted }) =>
       searches.run(tenant, () => searcher.values(tenant, wanted), signal),
 

@@ -1,32 +1,32 @@
 import { existsSync } from 'node:fs';
 import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
+import type { ReceiptRow } from '#core/history/receipts.ts';
 import type { Entry, TenantId } from '#core/ports.ts';
-import type { ReceiptRow } from '#core/receipts.ts';
-import { acknowledgedReason } from '../history-rows.ts';
+import { acknowledgedReason } from '../log/history-rows.ts';
+import { Database } from '../sql.ts';
 import {
   isLasting,
   type TransferDatabase,
   type TransferPage,
   type TransferReceipt,
-} from '../transfer-database.ts';
-import { createSqliteBuilder } from './builder.ts';
+} from '../transfer/transfer-database.ts';
 import { type Db, openWritable } from './file/database.ts';
 import { realDatabasePath } from './file/database-file.ts';
 import { tryServerLock } from './file/lock.ts';
 import { toDraftRow } from './history.ts';
 import { insertAcknowledgement } from './log/acknowledgements.ts';
-import { findById, partitionsFrom, readEntries } from './log/log-lookup.ts';
+import { entriesFrom, findById } from './log/log-lookup.ts';
 import { bounds, readAfter } from './log/log-reader.ts';
 import { LogWriter } from './log/log-writer.ts';
 import { type Statements, tablesOf } from './log/partitions.ts';
 import { connectLog, toBlob, uuidToText } from './log/rows.ts';
-import { prepare } from './open.ts';
+import { prepare, sqliteDialect } from './open.ts';
 import { runSql } from './threads/jobs.ts';
 
 /**
- * Works in this thread, while it holds the server's lock.
- * @throws AppError `not-found` for a source that is not there, `conflict` while a server runs on the database.
+ * Opens a database for a transfer. It works in the calling thread and holds the server's lock.
+ * @throws AppError `not-found` for a missing source, `conflict` while a server runs on the database.
  */
 export async function openSqliteTransfer(
   configuredPath: string,
@@ -36,24 +36,22 @@ export async function openSqliteTransfer(
   if (side === 'source' && !existsSync(path)) throw notFound(`database ${path}`);
   const lock = tryServerLock(path);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${path}: stop it first`);
-  let db: Db;
+  let file: Db;
   try {
     prepare(path, 'server');
-    db = openWritable(path);
+    file = openWritable(path);
   } catch (error) {
     lock.release();
     throw error;
   }
-  const builder = createSqliteBuilder();
-  const writer = new LogWriter(db);
+  const writer = new LogWriter(file);
   const log = connectLog(writer.sql);
   return {
-    builder,
-    executor: {
+    db: new Database(sqliteDialect, {
       read: async <T>({ sql, parameters }: CompiledQuery<T>) =>
-        db.prepare<unknown[], unknown>(sql).all(...parameters) as T[],
+        file.prepare<unknown[], unknown>(sql).all(...parameters) as T[],
       write: async (queries) => writer.transaction(() => runSql(writer, queries)),
-    },
+    }),
     log: {
       bounds: async (tenant) => bounds(log, tenant),
       readAfter: async (tenant, position, limit) => readAfter(log, tenant, position, limit),
@@ -66,8 +64,8 @@ export async function openSqliteTransfer(
 
     async close() {
       // A copy of the file alone is then complete.
-      db.pragma('wal_checkpoint(TRUNCATE)');
-      db.close();
+      file.pragma('wal_checkpoint(TRUNCATE)');
+      file.close();
       lock.release();
     },
   };
@@ -78,14 +76,9 @@ function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly 
   if (!first) return [];
   const ids = new Map(entries.map(({ position, id }) => [position, id]));
   const range = { tenant, from: first.position, limit: entries.length };
-  return partitionsFrom(statements, tenant, first.position).flatMap((partition) => {
+  const found = entriesFrom<{ row: number; position: number }>(statements, range, 'n.row, n.position');
+  return [...found].flatMap(({ partition, rows }) => {
     const { receipts } = tablesOf(partition);
-    const rows = readEntries<{ row: number; position: number }>(
-      statements,
-      partition,
-      range,
-      'n.row, n.position',
-    );
     const positions = new Map(rows.map(({ row, position }) => [row, position]));
     return statements
       .of<[string], ReceiptRow & { readonly row: number }>(
@@ -123,7 +116,7 @@ function importPage(
   });
 }
 
-/** Answers the position at which it is stored. */
+/** Returns the position at which the entry is stored. */
 function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry, now: number): number {
   const route = JSON.stringify(entry.route);
   if (entry.kind === 'notification') {

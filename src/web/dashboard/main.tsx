@@ -10,6 +10,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
+import { keepFocusOfBusyButtons } from './components/busy-focus.ts';
 import { ToastCorner } from './components/toast.tsx';
 import { startLanguage } from './language.ts';
 import { createDashboardRouter } from './router.tsx';
@@ -38,6 +39,7 @@ function Dashboard() {
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
+keepFocusOfBusyButtons();
 void startLanguage().then(() =>
   createRoot(root).render(
     <StrictMode>

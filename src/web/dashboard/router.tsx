@@ -4,27 +4,27 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Navigate,
   Outlet,
   redirect,
   useLocation,
 } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ComponentType, useState } from 'react';
 import { sessionQuery } from './api/session.ts';
 import { lastTenant, rememberTenant, TenantProvider, useMembership } from './api/tenant.tsx';
+import { lazyPart } from './components/lazy-part.tsx';
 import { needTexts, type TextsName } from './language.ts';
 import {
   readHistorySearch,
   readIntegrationsSearch,
-  readLevelsSearch,
+  readListSearch,
   readPanelsSearch,
   readRulesSearch,
   readSignInSearch,
   readStartSearch,
   readTokensSearch,
 } from './search-params.ts';
-import { Crash, NotFound, NotMember } from './shell/not-found.tsx';
+import { Crash, NotFound, NotFoundInTenant, NotMember, PageNotLoaded } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 interface RouterContext {
@@ -32,15 +32,15 @@ interface RouterContext {
 }
 
 /** Loads a page lazily, in its own chunk, together with its texts. */
-function page<Module extends Record<string, unknown>, Name extends keyof Module>(
-  load: () => Promise<Module>,
+function page<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, ComponentType>>>,
   name: Name,
   ...texts: readonly TextsName[]
 ) {
-  return lazyRouteComponent(async () => {
+  return lazyPart(async () => {
     const [module] = await Promise.all([load(), needTexts(...texts)]);
-    return module;
-  }, name);
+    return module[name];
+  }, PageNotLoaded);
 }
 
 const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound });
@@ -86,6 +86,7 @@ const start = createRoute({
 const tenant = createRoute({
   getParentRoute: () => signedIn,
   path: '/t/$tenant',
+  notFoundComponent: NotFoundInTenant,
   component: function TenantPages() {
     const { tenant: name } = tenant.useParams();
     const membership = useMembership(name);
@@ -162,13 +163,13 @@ const tokens = createRoute({
 const channels = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/channels',
-  validateSearch: readLevelsSearch,
+  validateSearch: readListSearch,
   component: page(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage', 'channels'),
 });
 const expectations = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/expectations',
-  validateSearch: readLevelsSearch,
+  validateSearch: readListSearch,
   component: page(
     () => import('./pages/expectations/expectations-page.tsx'),
     'ExpectationsPage',
@@ -178,7 +179,7 @@ const expectations = createRoute({
 const levels = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/levels',
-  validateSearch: readLevelsSearch,
+  validateSearch: readListSearch,
   component: page(() => import('./pages/levels/levels-page.tsx'), 'LevelsPage', 'levels'),
 });
 const members = createRoute({
@@ -194,7 +195,13 @@ const tenantSettings = createRoute({
 const audit = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/audit',
-  component: page(() => import('./pages/members/audit-page.tsx'), 'AuditPage', 'members'),
+  component: page(
+    () => import('./pages/members/audit-page.tsx'),
+    'AuditPage',
+    'audit',
+    'channels',
+    'ruleSentence',
+  ),
 });
 const welcome = createRoute({
   getParentRoute: () => tenant,

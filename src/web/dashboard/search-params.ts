@@ -51,36 +51,19 @@ export interface RulesSearch {
 export const readRulesSearch = (search: Raw): RulesSearch =>
   texts(search, 'id', 'explain', 'mute', 'copy', 'example');
 
-interface TokensSearch {
-  /** Shows automation keys instead of tokens. */
-  tab?: 'keys';
-  /** The one that is open. */
-  id?: string;
-}
+/** Of a list: the entry that is open, by its ID or name. */
+export const readListSearch = (search: Raw): { id?: string } => texts(search, 'id');
 
-export const readTokensSearch = (search: Raw): TokensSearch => ({
-  ...texts(search, 'id'),
-  ...(search.tab === 'keys' && { tab: 'keys' }),
-});
+/** Of a list that has a second tab beside its first. */
+const readTabSearch =
+  <Tab extends string>(tab: Tab) =>
+  (search: Raw): { tab?: Tab; id?: string } => ({
+    ...readListSearch(search),
+    ...(search.tab === tab && { tab }),
+  });
 
-interface IntegrationsSearch {
-  /** Shows mappings instead of the formats that there are. */
-  tab?: 'mappings';
-  /** The one that is open, by its name. */
-  id?: string;
-}
-
-export const readIntegrationsSearch = (search: Raw): IntegrationsSearch => ({
-  ...texts(search, 'id'),
-  ...(search.tab === 'mappings' && { tab: 'mappings' }),
-});
-
-interface LevelsSearch {
-  /** The level that is open, by its name. */
-  id?: string;
-}
-
-export const readLevelsSearch = (search: Raw): LevelsSearch => texts(search, 'id');
+export const readTokensSearch = readTabSearch('keys');
+export const readIntegrationsSearch = readTabSearch('mappings');
 
 interface SignInSearch {
   /** The page to return to. */
@@ -95,9 +78,5 @@ export function readSignInSearch(search: Raw): SignInSearch {
   return { ...(to && /^\/(?![/\\])/.test(to) && { to }), ...(error && { error }) };
 }
 
-interface StartSearch {
-  /** The code of a screen, as its QR code carries it. */
-  pair?: string;
-}
-
-export const readStartSearch = (search: Raw): StartSearch => texts(search, 'pair');
+/** Of the first page: the code of a screen, as its QR code carries it. */
+export const readStartSearch = (search: Raw): { pair?: string } => texts(search, 'pair');

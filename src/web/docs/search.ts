@@ -31,11 +31,13 @@ function hitOf([page, address, heading, text]: Section, terms: readonly string[]
     Math.min(...terms.map((term) => lower.indexOf(term)).filter((each) => each >= 0), text.length),
   );
   const start = at >= text.length || at < 40 ? 0 : text.lastIndexOf(' ', at - 30) + 1;
-  const excerpt = text.slice(start, start + excerptLength);
+  const rest = text.slice(start, start + excerptLength + 1);
+  const isCut = rest.length > excerptLength;
+  const excerpt = isCut ? rest.replace(/\s+\S*$/, '') : rest;
   return {
     page,
     address: `/docs/${address}`,
     heading,
-    excerpt: `${start > 0 ? '… ' : ''}${excerpt}${start + excerptLength < text.length ? ' …' : ''}`,
+    excerpt: `${start > 0 ? '… ' : ''}${excerpt}${isCut ? ' …' : ''}`,
   };
 }

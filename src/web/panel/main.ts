@@ -46,7 +46,7 @@ async function pairScreen(store: ScreenStore, ended: PanelEnd | undefined): Prom
   const stage = createStage(look.scale, () => undefined);
   const view = createPairingView(server, ended && translate(ended), translate);
   document.body.replaceChildren(view.root);
-  const pairing = await pair(createPairingCalls(server), view.show, new AbortController().signal);
+  const pairing = await pair(createPairingCalls(server), view.show);
   stage.close();
   store.setPairing(pairing);
   return pairing;

@@ -18,22 +18,19 @@ const retry = { baseMs: 2_000, capMs: 30_000 };
 export async function pair(
   calls: PairingCalls,
   onProgress: (progress: PairingProgress) => void,
-  signal: AbortSignal,
 ): Promise<StoredPairing> {
   onProgress({ state: 'requesting-code' });
   for (let failures = 0; ; ) {
-    signal.throwIfAborted();
     try {
-      const { code, secret } = await calls.open(signal);
+      const { code, secret } = await calls.open();
       failures = 0;
-      const paired = await waitForApproval(calls, { code, secret }, onProgress, signal);
+      const paired = await waitForApproval(calls, { code, secret }, onProgress);
       if (paired) return paired;
     } catch (error) {
-      signal.throwIfAborted();
       const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
       if (seconds !== undefined) onProgress({ state: 'limited', seconds });
       else onProgress({ state: 'unreachable', code: undefined });
-      await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000, signal);
+      await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000);
     }
   }
 }
@@ -43,21 +40,18 @@ async function waitForApproval(
   calls: PairingCalls,
   { code, secret }: { readonly code: string; readonly secret: string },
   onProgress: (progress: PairingProgress) => void,
-  signal: AbortSignal,
 ): Promise<StoredPairing | undefined> {
   onProgress({ state: 'waiting', code });
   for (let failures = 0; ; ) {
-    await pause(failures === 0 ? pollMs : backoffMs(failures, retry), signal);
-    signal.throwIfAborted();
+    await pause(failures === 0 ? pollMs : backoffMs(failures, retry));
     try {
-      const { state, token, panel } = await calls.collect(secret, signal);
+      const { state, token, panel } = await calls.collect(secret);
       if (failures > 0) onProgress({ state: 'waiting', code });
       failures = 0;
       if (state === 'collected') return undefined;
       if (state === 'approved' && token !== undefined && panel)
         return { token, panelId: panel.id, panelName: panel.name };
     } catch (error) {
-      signal.throwIfAborted();
       if (error instanceof ApiError && (error.status === 404 || error.status === 410)) return undefined;
       failures += 1;
       if (!(error instanceof ApiError && error.status === 429)) onProgress({ state: 'unreachable', code });

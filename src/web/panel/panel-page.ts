@@ -2,7 +2,7 @@ import { version } from 'virtual:version';
 import type { BoardChange } from '#client/board.ts';
 import { type Client, createClient } from '#client/client.ts';
 import { createElapsedClock } from '#client/elapsed-clock.ts';
-import type { SettingsEvent } from '#contract/panel-events.ts';
+import type { SettingsEvent } from '#contract/panels/panel-events.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
 import { createPainter } from './painter.ts';

@@ -4,7 +4,7 @@ import type { BoardChange } from '#client/board.ts';
 import type { Client } from '#client/client.ts';
 import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { PanelEvent } from '#client/panel-events.ts';
-import type { Receipts } from '#contract/panel.ts';
+import type { Receipts } from '#contract/panels/panel.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { note as noteAt, ready, readyData, start } from '#test/support/panel-events.ts';
 import { contactOf, Session, type SessionOptions } from './session.ts';

@@ -7,7 +7,7 @@ import type { ElapsedClock } from '#client/elapsed-clock.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { PanelEvent } from '#client/panel-events.ts';
 import { ReceiptOutbox } from '#client/receipt-outbox.ts';
-import type { PanelCommand } from '#contract/panel.ts';
+import type { PanelCommand } from '#contract/panels/panel.ts';
 
 /** Why a screen has to be paired again. */
 export type EndReason = 'revoked' | 'refused' | 'deleted';

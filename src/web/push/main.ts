@@ -4,7 +4,7 @@ import '../tokens.css';
 import './push.css';
 import { ApiError, isCode } from '#client/api-error.ts';
 import { createPushCalls } from '#client/push.ts';
-import type { PushLink, PushOwnDevice } from '#contract/push.ts';
+import type { PushLink, PushOwnDevice } from '#contract/panels/push.ts';
 import { browserName } from '../browser-name.ts';
 import { createTranslate } from '../language.ts';
 import { createPage, type DeviceView, type Notice, type Offer, type PageState } from './device-page.ts';

@@ -1,5 +1,5 @@
 /** The browser's side of Web Push. */
-import type { PushSubscription as SentSubscription } from '#contract/push.ts';
+import type { PushSubscription as SentSubscription } from '#contract/panels/push.ts';
 
 /** Why this browser cannot show notifications. */
 export type Obstacle = 'insecure' | 'home-screen' | 'unsupported' | 'denied';

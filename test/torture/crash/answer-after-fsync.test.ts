@@ -36,7 +36,7 @@ test(`each of ${answers} answers leaves the server after the fsync of what it pr
   await load.stop();
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
   report({
-    promise: 'an answer leaves the server after the fsync of what it promises',
+    promise: 'the server answers only after the fsync of what it promises',
     method:
       'strace of every read, write and sync: request, row in the log, sync begun after it and ended, answer',
     count: `${load.acknowledged} answers`,

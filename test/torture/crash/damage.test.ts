@@ -180,9 +180,9 @@ test('a server says in one line that its write-ahead log is damaged, where, and 
 test('what was seen of damages', () => {
   report({
     promise:
-      'a damaged write-ahead log: what was synced before the damage is there, or the start is refused with the place',
+      'a damaged write-ahead log: everything synced before the damage is there, or the server names the place and does not start',
     method:
-      'copies of what a kill left, cut short, zeroed or with a bit flipped, at every kind of offset and at random ones',
+      'copies of the files after a kill: cut short, zeroed or with one bit flipped, at every kind of offset and at random ones',
     count: `${copies} copies`,
     result: `${outcomes.refused} refused with the place, ${outcomes.started} opened with everything before it; 0 silent`,
   });

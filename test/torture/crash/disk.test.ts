@@ -211,7 +211,8 @@ test.for(['fsync,fdatasync', 'pwrite64'])(
     const verdict = checkHistory(load.sent, history, [panel.log(history.length)]);
     await server.end('SIGTERM');
     report({
-      promise: 'a disk that fails now and then: what fails is a 503, what is acknowledged is kept',
+      promise:
+        'a disk that fails now and then: a failed write is a 503, every acknowledged notification is kept',
       method: `strace lets one ${calls} in so many fail with EIO, under load with a panel`,
       count: `${failed} faults, ${load.acknowledged} acknowledged`,
       result: `${verdict.lost.length} lost, ${verdict.repeated.length} repeated, ${verdict.otherProblems.length} problems in order or on the panel; answers ${JSON.stringify(Object.fromEntries(load.statuses))}`,

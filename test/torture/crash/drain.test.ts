@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const drainedWithinMs = limitMs(10_000);
 
-test(`${drains} servers told to stop under load answer what they accepted, tell panels, and exit with 0 in time`, {
+test(`${drains} servers that get SIGTERM under load answer what they accepted, tell panels, and exit with 0 in time`, {
   timeout: timeLimit(150_000),
 }, async () => {
   const { token, key } = await credentials(folder);
@@ -54,7 +54,7 @@ test(`${drains} servers told to stop under load answer what they accepted, tell 
   await server.end('SIGTERM');
   const worst = Math.max(...drainMs);
   report({
-    promise: 'drain: what was accepted is answered, panels are told, exit 0 ≤ 10 s',
+    promise: 'drain: every accepted request is answered, panels get `bye`, exit 0 ≤ 10 s',
     method:
       'SIGTERM at a random moment under eight senders and a panel that resumes; then history is checked',
     count: `${drains} SIGTERMs, ${load.acknowledged} acknowledged`,

@@ -29,8 +29,8 @@ test.skipIf(missing !== undefined)(
   async () => {
     const outcome = await cutAgain({ folder, cuts });
     report({
-      promise: 'power cut: nothing acknowledged is lost, the file is whole',
-      method: `${method}; half of them at about 100 messages/s, half flat out`,
+      promise: 'power cut: nothing acknowledged is lost, the file is intact',
+      method: `${method}; half of them at about 100 messages/s, half at full load`,
       count: `${outcome.cuts} cuts, ${outcome.acknowledged} acknowledged`,
       result: `${outcome.lost} lost, ${outcome.unknown} unknown; ${outcome.problems.length === 0 ? 'no problems' : outcome.problems.join('; ')}`,
     });
@@ -47,7 +47,7 @@ test.skipIf(missing !== undefined)(
   async () => {
     const outcome = await cutAgain({ folder, cuts: 6, env: withDefect('synchronous-normal') });
     report({
-      promise: 'the power cut is one: with `synchronous=NORMAL` it must lose',
+      promise: 'control: with `synchronous=NORMAL` the power cut must lose notifications',
       method,
       count: `${outcome.cuts} cuts, ${outcome.acknowledged} acknowledged`,
       result: `caught: ${outcome.lost} lost`,

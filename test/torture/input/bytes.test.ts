@@ -62,7 +62,7 @@ it(`${requests} requests with broken bytes: no 5xx, no hang, errors of one field
     method:
       'requests with up to three bytes or runs of bytes flipped, inserted, deleted, repeated or cut, on raw sockets',
     count: `${requests} requests`,
-    result: `${problems.length} problems; ${accepted.size} were still fine and stored, ${silent} were hung up on without an answer`,
+    result: `${problems.length} problems; ${accepted.size} were still fine and stored, ${silent} were disconnected without an answer`,
   });
   expect(problems.slice(0, 5)).toEqual([]);
   const fresh = new Set([...(await storedIds(desk))].filter((id) => !known.has(id)));

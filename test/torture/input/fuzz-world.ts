@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { ownSenders } from '#core/own-sender.ts';
+import { ownSenders } from '#core/intake/own-sender.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStorage } from '#app.ts';
-import { readConfig } from '#config.ts';
+import { readConfig } from '#config/config.ts';
 import { createLogger } from '#log.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { checkHistory, problemsOf } from '#test/support/history-checker.ts';

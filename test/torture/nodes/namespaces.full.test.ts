@@ -95,7 +95,7 @@ test('a node whose packets to the bus or the database are dropped: its panels wa
   const { problems, acknowledged } = await cluster.check();
   const statuses = [...cluster.load.statuses.keys()];
   report({
-    promise: 'a node behind a network that swallows packets to the bus or the database',
+    promise: 'a node behind a network that drops packets to the bus or the database',
     method:
       'a node in a network namespace; its link to NATS, then the one to PostgreSQL, drop every packet, while two other nodes take notifications',
     count: `once each, ${acknowledged} acknowledged by the others`,

@@ -20,7 +20,7 @@ interface Dashboard {
 }
 
 const rules = readFileSync(join(root, 'deploy/alerts.yml'), 'utf8');
-const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const guide = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana-dashboard.json'), 'utf8')) as Dashboard;
 const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name as string);
 const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));

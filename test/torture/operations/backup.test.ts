@@ -116,10 +116,10 @@ test('backups taken under load hold all that was acknowledged before each began;
     }),
   );
   report({
-    promise: 'a restore is a new epoch, and every panel is told',
+    promise: 'a restore begins a new epoch, and every panel gets a reset',
     method: 'panels come back with the cursors of before',
     count: `${panels.length} panels`,
-    result: `${resumes.filter((resume) => resume === 'reset').length} resumes to begin anew`,
+    result: `${resumes.filter((resume) => resume === 'reset').length} got a reset`,
   });
   expect(resumes).toEqual(panels.map(() => 'reset'));
 });

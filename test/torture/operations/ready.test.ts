@@ -74,7 +74,7 @@ test('while another process holds the database, it is not ready and says why; th
   expect([200, 503]).toContain((await waiting).status);
   expect((await send(server.url)).status).toBe(200);
   report({
-    promise: '/readyz tells the truth',
+    promise: '/readyz shows whether notifications can be stored',
     method: 'another process holds the write lock until /readyz reports it',
     count: '1 hold',
     result: `503 after ${Math.round(reportedAfterMs)} ms, 200 when it had ended`,
@@ -104,7 +104,7 @@ test('while the disk neither takes a write nor fails, it is not ready and says s
   going = false;
   await Promise.all(senders);
   report({
-    promise: '/readyz tells the truth',
+    promise: '/readyz shows whether notifications can be stored',
     method: 'one fsync takes 8 s (strace), four senders',
     count: '1 sync',
     result: `503 after ${Math.round(reportedAfterMs)} ms, to new senders too; 200 when it had ended`,

@@ -1,11 +1,11 @@
-/** The commands of docs/operations.md that back PostgreSQL up and restore it, each run as it stands there. */
+/** The commands of docs/postgresql.md that back PostgreSQL up and restore it, each run as it stands there. */
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '#app.ts';
-import { readConfig } from '#config.ts';
+import { readConfig } from '#config/config.ts';
 import { createLogger } from '#log.ts';
 import { eventually } from '#test/support/eventually.ts';
 import {
@@ -34,8 +34,8 @@ afterAll(async () => {
 const [dump = '', archiving = '', baseBackup = '', goBack = ''] = guideBlocks();
 
 function guideBlocks(): string[] {
-  const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
-  const section = /^### Back up PostgreSQL\n(.*?)^### /ms.exec(guide)?.[1] ?? '';
+  const guide = readFileSync(join(root, 'docs/postgresql.md'), 'utf8');
+  const section = /^## Back up and restore\n(.*?)^## /ms.exec(guide)?.[1] ?? '';
   return Array.from(section.matchAll(/^```(?:sh|ini)\n(.*?)^```/gms), ([, text = '']) => text);
 }
 
@@ -149,7 +149,7 @@ test.skipIf(missing !== undefined)(
     );
     report({
       promise: 'PostgreSQL: point-in-time recovery and pg_dump by the commands of the guide',
-      method: 'each block of docs/operations.md in a shell, two nodes and their panels beside it',
+      method: 'each block of docs/postgresql.md in a shell, two nodes and their panels beside it',
       count: '1 recovery to a moment, 1 dump restored',
       result:
         'what came before the moment is there, what came after is not; each time a new epoch, also on a node that ran on',

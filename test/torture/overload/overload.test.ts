@@ -88,7 +88,7 @@ async function refusalsAreCheap(): Promise<void> {
   report({
     promise: 'a refusal under overload costs a fifth of an answer',
     method:
-      'processor time of the server for each, all taken or all refused, once connected and warm; beside it a bare HTTP server of the same runtime that does nothing but refuse',
+      'processor time of the server for each, all accepted or all refused, after connecting and warming up; for comparison a bare HTTP server of the same runtime that only refuses',
     count: `${seconds} s each`,
     result: `${micros(taken)} µs a 200, ${micros(refused)} µs a 503: ${Math.round(share * 100)} %; the bare server’s 503 takes ${micros(bare)} µs`,
   });
@@ -176,7 +176,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   const missing = await findLost(server.url, key, louds);
   report({
     promise: 'a tenant at ten times its limit: its neighbour’s p99 ≤ 2×',
-    method: '1,000/s against a limit of 100/s, beside 50/s of another tenant, which also has its turns alone',
+    method: '1,000/s against a limit of 100/s, beside 50/s of another tenant, which is also measured alone',
     count: `${rounds} rounds of ${turnSeconds} s`,
     result: `neighbour’s p99 ${took.alone} ms alone, ${took.beside} ms beside it (${ratio.toFixed(2)}×); ${refused} × 429, ${missing.length} lost`,
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '#config.ts';
+import { readConfig } from '#config/config.ts';
 import { targets } from '#scripts/targets.mjs';
 import { root } from '#test/support/server-process.ts';
 
@@ -165,8 +165,8 @@ test('the chart has the version of the package', () => {
 });
 
 test('what the README and the guide name in deploy/ is there', () => {
-  const named = ['README.md', 'docs/operations.md'].flatMap((file) =>
-    Array.from(read(file).matchAll(/\bdeploy\/[\w./-]*\w/g), ([path]) => path),
+  const named = ['README.md', 'docs/operations.md', 'docs/monitoring.md', 'docs/postgresql.md'].flatMap(
+    (file) => Array.from(read(file).matchAll(/\bdeploy\/[\w./-]*\w/g), ([path]) => path),
   );
   expect(named.length).toBeGreaterThan(10);
   const missing = named.filter((path) => !path.startsWith('deploy/secrets') && !existsSync(join(root, path)));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileRegex, type Regex } from '#core/routing/regex.ts';
+import { compileRegex, type Regex } from '#core/routing/regex/regex.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 import { full } from '../counts.ts';
 import { Dice } from '../input/dice.ts';
@@ -87,7 +87,7 @@ test('no pattern takes more than 5 ms for the longest message, whatever is in it
   }
   report({
     promise: 'no user pattern over 5 ms',
-    method: `patterns that bring others down, on ${size} characters of ${Object.keys(texts).length} kinds; the best of some, or processor time`,
+    method: `patterns that are extremely slow in other engines, on ${size} characters of ${Object.keys(texts).length} kinds; the best of some, or processor time`,
     count: `${hostile.length} patterns`,
     result: `slowest ${slowest.ms.toFixed(1)} ms: ${slowest.pattern.slice(0, 40)} on ${slowest.text}`,
   });

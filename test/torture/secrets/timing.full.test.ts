@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mintSecret, secretMatches } from '#core/secrets.ts';
+import { mintSecret, secretMatches } from '#core/people/secrets.ts';
 import { makePerson, password } from '#test/support/person.ts';
 import { TestServer } from '#test/support/server.ts';
 import { report } from '../report.ts';
@@ -57,8 +57,8 @@ test('how much of a secret is right cannot be told from the time its check takes
     flipped(31),
   );
   report({
-    promise: 'the time of a token’s check tells nothing of it',
-    method: 'first against last character wrong, in turn; beside it a comparison that leaks on purpose',
+    promise: 'the time to check a token reveals nothing about it',
+    method: 'first against last character wrong, in turn; for comparison, a check that leaks on purpose',
     count: '3 × 40,000 checks each',
     result: `${(ours.share * 100).toFixed(2)} % apart (the same twice: ${(ours.chance * 100).toFixed(2)} %); the one that leaks ${(leaky.share * 100).toFixed(0)} %`,
   });
@@ -90,9 +90,9 @@ test('whether there is an account cannot be told from the time of a wrong passwo
   }
   const ratios = [unknown, none].map((times) => median(known) / median(times));
   report({
-    promise: 'whether there is an account is told by neither time nor answer',
+    promise: 'neither time nor answer reveals whether an account exists',
     method:
-      'wrong passwords at an account that is there, at ones that are not, and at what is no address, in turn',
+      'wrong passwords for an existing account, for missing ones, and for texts that are no address, alternating',
     count: '25 each',
     result: `medians ${[known, unknown, none].map((times) => median(times).toFixed(1)).join(', ')} ms, ${texts.size} form of answer`,
   });

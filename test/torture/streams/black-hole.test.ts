@@ -57,9 +57,9 @@ test.skipIf(missing !== undefined)(
     const all = await readers.finish(history.length, 30_000);
     const found = [...checkReaders(all, history), ...problemsOf(checkHistory(load.sent, history))];
     report({
-      promise: 'panels behind a network that swallows packets miss nothing',
+      promise: 'panels behind a network that drops packets miss nothing',
       method:
-        'panels in a network namespace whose link is cut for one to three seconds; they come back by their cursor, the server is never told of the end of the old connections',
+        'panels in a network namespace whose link is cut for one to three seconds; they resume by their cursor, and the server gets no sign that the old connections ended',
       count: `${panelCount} panels × ${outages} outages, ${history.length} notifications`,
       result: `all back within ${(slowest / 1_000).toFixed(1)} s; ${found.length === 0 ? '0 gaps, 0 repeats, 0 out of order' : found[0]}`,
     });

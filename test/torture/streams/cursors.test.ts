@@ -99,7 +99,7 @@ test.each([
 test('what came of the cursors', () => {
   const counts = Map.groupBy(outcomes, (outcome) => outcome);
   report({
-    promise: 'every odd cursor is replayed, told of a gap or reset, or refused',
+    promise: 'every unusual cursor leads to a replay, a gap, a reset or a refusal',
     method:
       '0, pruned, first kept, head, ahead, another tenant’s, 2⁵³−1, 2⁵³, negative, broken, text, of another epoch, from before a restore',
     count: `${outcomes.length} cursors`,

@@ -96,7 +96,7 @@ test(`${ofEach} panels that read nothing and ${ofEach} that read a byte a second
   const logs = [healthy.log(head), back.log(head)];
   const found = problemsOf(checkHistory([...warm.sent, ...load.sent], history, logs));
   report({
-    promise: 'panels that stall cost ≤ 128 MiB, hold up nobody, are cut off after 30 s and resume',
+    promise: 'stalled panels cost ≤ 128 MiB, delay nobody, are disconnected after 30 s and resume',
     method:
       'bare sockets that read nothing, or a byte a second, while long messages are published; a healthy panel beside them',
     count: `${ofEach} that read nothing, ${ofEach} that read a byte a second; ${load.acknowledged} notifications, ${mib} MiB`,

@@ -82,9 +82,9 @@ test(`${herd} panels that come back at once after a kill all get everything`, {
   const all = await readers.finish(history.length, 30_000);
   const found = [...checkReaders(all, history), ...problemsOf(checkHistory(load.sent, history))];
   report({
-    promise: 'a herd that comes back after a crash misses nothing',
+    promise: 'panels that all reconnect after a crash miss nothing',
     method:
-      'kill -9 under load with all panels connected; each comes back within a second, again and again until it is let in',
+      'kill -9 under load with all panels connected; each reconnects within a second, and tries again until it is connected',
     count: `${herd} panels`,
     result: `all connected ${Math.round(wholeMs)} ms after the server was ready; ${summarize(found)}`,
   });

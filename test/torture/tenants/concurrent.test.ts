@@ -146,7 +146,7 @@ test(`${width} at once, of three tenants, with streams open: nobody sees a word 
     }
   }
   report({
-    promise: 'tenants never meet',
+    promise: 'tenants are isolated',
     method: `${width} requests at a time, every route by every kind of caller of three tenants, half of those that name something at another tenant's; ${streamsPerTenant} streams a tenant open all the while; a word in every text that is nowhere else`,
     count: `${tally.requests} requests, ${tally.foreign} of them at another tenant's, ${[...events.values()].reduce((a, b) => a + b, 0)} events`,
     result: `${tally.problems.length} foreign words, ${tally.welcomed} requests did what they should`,

@@ -5,7 +5,11 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { draft, openHistory } from '#test/support/history-model.ts';
+import { append } from '../log/append.ts';
+import { readAfter } from '../log/log-reader.ts';
 import { LogWriter } from '../log/log-writer.ts';
+import { Statements } from '../log/partitions.ts';
+import { connectLog } from '../log/rows.ts';
 import { backUp } from './backup.ts';
 import { applicationId } from './database-file.ts';
 import { tryLock } from './lock.ts';
@@ -19,19 +23,24 @@ beforeEach(() => {
   database = join(folder, 'belfry.db');
   file = join(folder, 'copies', 'backup.db');
   mkdirSync(join(folder, 'copies'));
-  const db = openHistory(database);
+  fill(database, 500);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const tenant = 7;
+
+function fill(path: string, notifications: number): void {
+  const db = openHistory(path);
   db.pragma(`application_id = ${applicationId}`);
   const log = new LogWriter(db);
   log.transaction(() => {
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < notifications; i++) {
       const { route, ...rest } = draft({ message: 'x'.repeat(500) });
-      const stored = { ...rest, route: JSON.stringify(route), shown: true };
-      log.append(7, stored, null);
+      append(log, tenant, { ...rest, route: JSON.stringify(route), shown: true }, null);
     }
   });
   db.close();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+}
 
 const partial = (random: string) => `${file}.${random}.partial`;
 const copies = () => readdirSync(join(folder, 'copies'));
@@ -73,3 +82,26 @@ it('a database of another program is refused before any of it is copied', () => 
     'is no Belfry database: name a file that belfry backup made',
   );
 });
+
+it.each([false, true])(
+  'a backup of an older version keeps what was not indexed yet (purges: %s)',
+  (purges) => {
+    const old = join(folder, 'old.db');
+    fill(old, 5);
+    const db = new Database(old);
+    // Version 9 listed the tenants of a partition only as far as it was indexed.
+    db.exec(`DROP TABLE partition_tenants; CREATE TABLE partition_tenants (
+      tenant INTEGER NOT NULL, partition INTEGER NOT NULL, entries INTEGER NOT NULL, first_position INTEGER NOT NULL,
+      last_position INTEGER NOT NULL, last_row INTEGER NOT NULL, PRIMARY KEY (tenant, partition)) WITHOUT ROWID;
+    CREATE TABLE row_levels (row INTEGER PRIMARY KEY, names TEXT NOT NULL, levels BLOB NOT NULL);
+    DROP INDEX deliveries_open; ALTER TABLE deliveries DROP COLUMN open_key;
+    DROP INDEX rules_ended; ALTER TABLE tenants DROP COLUMN rules_from;
+    PRAGMA user_version = 9`);
+    db.close();
+    restore(database, old, 1, { purges });
+    const restored = new Database(database, { readonly: true });
+    const { entries } = readAfter(connectLog(new Statements(restored)), tenant, 0, 100);
+    expect(entries.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
+    restored.close();
+  },
+);

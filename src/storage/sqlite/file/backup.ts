@@ -15,7 +15,7 @@ import { AppError } from '#core/errors.ts';
 import { schemaVersion } from '../migrate.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { applicationId, flushToDisk } from './database-file.ts';
-import { tryLock } from './lock.ts';
+import { type Lock, tryLock } from './lock.ts';
 import type { SyncingData } from './syncing-thread.ts';
 
 export interface BackupResult {
@@ -40,8 +40,9 @@ export function backUp(databasePath: string, file: string, { force = false } = {
   mkdirSync(dirname(file), { recursive: true });
   removePartial(file);
   const partial = temporaryFile(file, 'partial');
-  const lock = tryLock(lockOf(partial));
+  let lock: Lock | undefined;
   try {
+    lock = tryLock(lockOf(partial));
     copyWhole(databasePath, partial, whileSyncing);
     flushToDisk(partial);
     const { size } = statSync(partial);
@@ -58,10 +59,10 @@ export function backUp(databasePath: string, file: string, { force = false } = {
   }
 }
 
-/** Locked for as long as a process writes the partial file: in containers, several have the same number. */
+/** Locked while a process writes the partial file. A process id is not enough: in containers, several processes have the same one. */
 const lockOf = (partial: string): string => `${partial}-lock`;
 
-/** Deletes what processes that no longer run have written of a backup. */
+/** Deletes the partial files of processes that no longer run. */
 function removePartial(file: string): void {
   for (const partial of leftBehind(file, 'partial')) {
     try {
@@ -71,7 +72,7 @@ function removePartial(file: string): void {
       lock.release();
       rmSync(lockOf(partial), { force: true });
     } catch {
-      // Another user's: the backup does not fail for it.
+      // The file belongs to another user. This must not fail the backup.
     }
   }
 }
@@ -166,11 +167,11 @@ export function isSameFile(a: string, b: string): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }
 
-/** Where to write what is to become `file`. */
+/** The path of a temporary file, which is renamed to `file` once it is complete. */
 export const temporaryFile = (file: string, suffix: string): string =>
   `${file}.${randomBytes(6).toString('hex')}.${suffix}`;
 
-/** What {@link temporaryFile} has named and is still there. */
+/** The existing files with names from {@link temporaryFile}. */
 export function leftBehind(file: string, suffix: string): string[] {
   const [folder, start, end] = [dirname(file), `${basename(file)}.`, `.${suffix}`];
   return readdirSync(folder)

@@ -1,6 +1,11 @@
-/** The database as a file: where it really is, who may read it, and whether it is Belfry's. */
+/** The database as a file: its real path, its permissions, and whether it is Belfry's. */
 import {
   closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -8,6 +13,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AppError } from '#core/errors.ts';
@@ -19,8 +25,8 @@ const headerBytes = 100;
 const applicationIdOffset = 68;
 
 /**
- * The path of the file itself, however it is reached: SQLite puts its write-ahead log there, and everything else that is
- * kept beside the database must be found by whoever comes by another path. The file need not exist.
+ * The path of the file itself, with links resolved. SQLite puts its write-ahead log beside this path, and so must Belfry with
+ * all its other files, so that processes find them by any path. The file need not exist.
  */
 export function realDatabasePath(path: string): string {
   try {
@@ -33,16 +39,40 @@ export function realDatabasePath(path: string): string {
   }
 }
 
-/** Makes a file, and the folders on the way to it, for this user alone; what exists keeps its permissions. */
+/** Creates a file and its missing parent folders, for this user only; an existing file or folder keeps its permissions. */
 export function makePrivateFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const isNew = !existsSync(path);
   closeSync(openSync(path, 'a', 0o600));
+  if (isNew) giveToOwnerOf(dirname(path), path);
 }
 
 /**
- * Reads the header without SQLite, which might write to the file: finish a transaction, or make files beside it.
+ * Root may run a command, and a server of another user must open what it made: so root gives `file` the owner of `model`. That user
+ * may put a link in the place of `file`, to another user's file. So no link is followed, and a file with a second name is refused.
+ * A pipe in its place is refused too, and without waiting for its writer.
+ */
+export function giveToOwnerOf(model: string, file: string, mode?: number): void {
+  const handle = openSync(
+    file,
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  );
+  try {
+    const made = fstatSync(handle);
+    if (made.nlink > 1 || !made.isFile())
+      throw new AppError('conflict', `${file} is a link or no file: another process has replaced it`);
+    const { uid, gid } = statSync(model);
+    if (mode !== undefined) fchmodSync(handle, mode);
+    if (process.getuid?.() === 0) fchownSync(handle, uid, gid);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/**
+ * Reads the header without SQLite, because SQLite might write: it may finish a transaction, or create files beside the database.
  *
- * @throws AppError `conflict` when the file holds anything but a database of Belfry; an empty file is a new database.
+ * @throws AppError `conflict` when the file is not a database of Belfry; an empty file is a new database.
  */
 export function assertOurs(path: string): void {
   const header = readHeader(path);
@@ -56,7 +86,7 @@ export function assertOurs(path: string): void {
 /** Whether the header of a file is that of a Belfry database. */
 export const hasOurHeader = (path: string): boolean => isOurs(readHeader(path));
 
-/** Waits until a file's content, or a folder's list of files, is on the disk itself. */
+/** Returns when a file's content, or a folder's list of files, is on disk. */
 export function flushToDisk(path: string): void {
   const handle = openSync(path, 'r');
   try {

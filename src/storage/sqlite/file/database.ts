@@ -1,24 +1,24 @@
-/** Opens SQLite so that a commit is durable, and says so only after reading it back. */
+/** Opens SQLite so that a commit is durable, and checks the settings that ensure it. */
 import Database from 'better-sqlite3';
 import { applicationId } from './database-file.ts';
 
 export type Db = Database.Database;
 
 const busyTimeoutMs = 5_000;
-/** The write-ahead log is cut back to this after a checkpoint, so that a burst does not keep its disk for ever. */
+/** A checkpoint truncates the write-ahead log to this size, so that it does not stay large after a burst. */
 const walKeptBytes = 64 * 1024 * 1024;
 
 /**
  * A connection with WAL and `synchronous=FULL`: when COMMIT returns, the rows have been fsynced.
- * The driver is compiled so that WAL means `synchronous=NORMAL` once the file has been read, which loses acknowledged
- * rows in a power cut; therefore both are set, a first query is run, and both are read back.
+ * The driver is compiled so that it sets `synchronous=NORMAL` when it first reads a file in WAL mode. Then a power cut loses
+ * acknowledged rows. So both are set, a first query is run, and both are read back.
  *
- * @throws Error when the database does not hold to it.
+ * @throws Error when the database has other settings afterwards.
  */
 export function openWritable(path: string): Db {
   const db = new Database(path, { timeout: busyTimeoutMs });
   try {
-    // Before the file is in WAL mode, so that its header says whose it is from the first write on.
+    // Set before WAL mode, so that the header has the application id from the first write on.
     if (db.pragma('page_count', { simple: true }) === 0) db.pragma(`application_id = ${applicationId}`);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -42,12 +42,12 @@ export function openReadOnly(path: string): Db {
   return db;
 }
 
-/** For a connection that has failed: if it cannot even be closed, it is dropped with its thread. */
+/** Closes a connection that has failed. If this fails too, the connection ends with its thread. */
 export function closeQuietly(db: Db | undefined): void {
   try {
     db?.close();
   } catch {
-    // It is unusable anyway.
+    // The connection is unusable already.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Watches the free space of the database's disk, and keeps some room for when others have filled it. */
+/** Watches the free space of the database's disk, and reserves some space for the time when other programs have filled it. */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,28 +6,28 @@ import { dirname } from 'node:path';
 const lookMs = 1_000;
 const restMs = 60_000;
 const mostReservedBytes = 16 * 1024 * 1024;
-/** Of the bound below which intake stops: what is given up must not bring intake back. */
+/** The reserve as a share of `minFreeBytes`. It is less than 1, so that deleting the reserve does not start intake again. */
 const reservedShare = 0.25;
-/** With less free than this share of the reserve, it is given up. */
+/** The reserve is deleted when less than this share of it is free. */
 const fullShare = 0.25;
 const pieceBytes = 1024 * 1024;
 
 /**
- * Below `minFreeBytes` intake is refused, so that SQLite itself never meets a full disk. Where others fill the disk
- * completely, a file that only takes up room is deleted: what must still be written, such as a sign-in or a shorter
- * retention, fits into its place. The file is made again once there is room for it.
+ * Below `minFreeBytes` intake is refused, so that SQLite itself never gets a full disk. If other programs fill the disk
+ * completely, the reserve is deleted, a file that only takes up space. This makes room for changes that must still be
+ * possible, such as a sign-in or a shorter retention. The file is created again once there is room for it.
  */
 export class DiskSpace {
   readonly #path: string;
   readonly #minFreeBytes: number;
   readonly #keepsReserve: boolean;
-  /** 0: none is kept, and one from before is deleted. */
+  /** 0: there is no reserve, and an existing one is deleted. */
   readonly #reservedBytes: number;
   #releasedAt = Number.NEGATIVE_INFINITY;
   #isLow = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `keepsReserve`: for the one server of a database; a command beside it only looks. */
+  /** `keepsReserve`: true for the server; a command beside it only reads the free space. */
   constructor(path: string, minFreeBytes: number, { keepsReserve }: { readonly keepsReserve: boolean }) {
     this.#path = path;
     this.#minFreeBytes = minFreeBytes;
@@ -35,7 +35,7 @@ export class DiskSpace {
     this.#reservedBytes = Math.min(mostReservedBytes, Math.floor(minFreeBytes * reservedShare));
   }
 
-  /** Looks now and every second. `onChange` gets a sentence when there is too little room, undefined when there is enough. */
+  /** Checks now and every second. `onChange` gets a sentence when there is too little space, undefined when there is enough. */
   watch(onChange: (problem: string | undefined) => void): void {
     const look = () => {
       const free = this.makeRoom();
@@ -49,14 +49,14 @@ export class DiskSpace {
     this.#timer = setInterval(look, lookMs).unref();
   }
 
-  /** Gives the reserve up on a full disk, and makes it where there is room. Answers the bytes that are free then. */
+  /** Deletes the reserve on a full disk; creates it if there is room. Returns the bytes that are free afterwards. */
   makeRoom(): number | undefined {
     const free = this.#free();
     const reserved = this.#reservedBytes;
     if (free === undefined || !this.#keepsReserve) return free;
     const found = statSync(this.#reservePath, { throwIfNoEntry: false })?.size;
     if (found === undefined) {
-      // Not at once again: a disk can refuse writes, by a quota, though it has room.
+      // Wait before creating it again: because of a quota, a disk may refuse writes although it has space.
       const mayReserve = performance.now() - this.#releasedAt > restMs;
       if (!mayReserve || reserved === 0 || free - reserved < this.#minFreeBytes * 1.1) return free;
       this.#reserve();
@@ -65,7 +65,7 @@ export class DiskSpace {
     return this.#free();
   }
 
-  /** Gives the reserve up. */
+  /** Deletes the reserve. */
   release(): void {
     this.#releasedAt = performance.now();
     rmSync(this.#reservePath, { force: true });
@@ -81,7 +81,7 @@ export class DiskSpace {
 
   #reserve(): void {
     try {
-      // Of bytes that no file system can compress to less.
+      // Random bytes, because no file system can compress them.
       for (let left = this.#reservedBytes; left > 0; left -= pieceBytes)
         appendFileSync(this.#reservePath, randomBytes(Math.min(left, pieceBytes)), { mode: 0o600 });
     } catch {

@@ -6,16 +6,13 @@ export interface Lock {
   release(): void;
 }
 
-/**
- * Lets one server at a time run on a database file, which is one and the same by whichever path it is reached. Held for as long
- * as the server runs.
- */
+/** The lock that allows only one server at a time on a database file, whatever path leads to it. A server holds it while it runs. */
 export const tryServerLock = (databasePath: string, waitMs = 0): Lock | undefined =>
   tryLock(`${realDatabasePath(databasePath)}-lock`, waitMs);
 
 /**
- * Locks a small file of its own with SQLite's lock, so that it goes with the process, however that ends, and also holds against
- * processes of other containers; undefined when another one still holds it after `waitMs`.
+ * Locks a small separate file with SQLite's lock. The lock ends with the process, in whatever way that ends, and it also excludes
+ * processes in other containers. Returns undefined when another process still holds it after `waitMs`.
  */
 export function tryLock(path: string, waitMs = 0): Lock | undefined {
   makePrivateFile(path);

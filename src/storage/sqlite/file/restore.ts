@@ -1,8 +1,9 @@
-import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, renameSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
 import { purge } from '../log/maintenance.ts';
+import { ensurePartition } from '../log/partitions.ts';
 import { assertSchema, migrate } from '../migrate.ts';
 import {
   copyWhole,
@@ -14,12 +15,12 @@ import {
   removeWithSidecars,
   temporaryFile,
 } from './backup.ts';
-import { flushToDisk, hasOurHeader, realDatabasePath } from './database-file.ts';
+import { flushToDisk, giveToOwnerOf, hasOurHeader, realDatabasePath } from './database-file.ts';
 import { isBusy, isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
 
 export interface RestoreResult {
-  /** Where the database that was there before is now; undefined when there was none. */
+  /** The new path of the previous database; undefined when there was none. */
   readonly kept: string | undefined;
 }
 
@@ -27,11 +28,12 @@ export interface RestoreResult {
 const busyMs = 2_000;
 
 /**
- * Puts the backup `file` in the place of the database, with a new epoch: every panel hears that what it has is void.
- * With `purges`, what retention does not keep is no longer in the file. The old database is kept beside it. A crash at any step leaves either the old one or the new one, whole.
+ * Puts the backup `file` in the place of the database, with a new epoch, so that every panel resets. With `purges`, the file
+ * contains only what retention keeps. The old database is kept beside the new one. After a crash at any step, the database is
+ * either the complete old one or the complete new one.
  *
- * @throws AppError `not-found` without such a file; `conflict` when it is no whole Belfry database or of a newer Belfry, and
- * while a server runs on the database or another process has it open.
+ * @throws AppError `not-found` without such a file; `conflict` when it is not a complete Belfry database or is from a newer
+ * Belfry, and while a server runs on the database or another process has it open.
  */
 export function restore(
   configuredPath: string,
@@ -39,7 +41,7 @@ export function restore(
   now: number,
   options: { readonly purges?: boolean } = {},
 ): RestoreResult {
-  // A link stays a link: what it leads to is what is replaced.
+  // A symbolic link stays: the file that it leads to is replaced.
   const databasePath = realDatabasePath(configuredPath);
   if (!existsSync(file)) {
     throw new AppError('not-found', `there is no backup at ${file}: name a file that belfry backup made`);
@@ -47,13 +49,13 @@ export function restore(
   if (existsSync(databasePath) && isSameFile(databasePath, file)) {
     throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
   }
-  // A large file of something else would be copied for nothing.
-  if (statSync(file).isDirectory() || !hasOurHeader(file)) throw notBelfryDatabase(file);
+  // Checked first, because a large foreign file would be copied in vain.
+  if (!isBackup(file)) throw notBelfryDatabase(file);
   const lock = tryServerLock(databasePath);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
   const fresh = temporaryFile(databasePath, 'restoring');
   try {
-    // Who holds the lock is the only one that restores.
+    // Only the holder of the lock restores, so these files belong to nobody.
     for (const path of leftBehind(databasePath, 'restoring')) removeWithSidecars(path);
     copyBackup(file, fresh);
     renew(fresh, file, options.purges ?? false);
@@ -66,6 +68,16 @@ export function restore(
   } finally {
     removeWithSidecars(fresh);
     lock.release();
+  }
+}
+
+/** @throws AppError `conflict` when this user may not read the file. */
+function isBackup(file: string): boolean {
+  try {
+    return statSync(file).isFile() && hasOurHeader(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new AppError('conflict', `cannot read ${file} (${code}): make it readable for this user`);
   }
 }
 
@@ -84,8 +96,9 @@ function renew(path: string, file: string, purges: boolean): void {
     db.pragma('synchronous = FULL');
     migrate(db);
     assertSchema(db, file);
+    ensurePartition(db);
     db.exec("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'");
-    // A session that was ended since the backup would be in force again.
+    // Otherwise sessions that ended after the backup would be valid again.
     db.exec('DELETE FROM sessions; DELETE FROM verifications');
     if (purges) purge(db);
   } finally {
@@ -93,17 +106,16 @@ function renew(path: string, file: string, purges: boolean): void {
   }
 }
 
-/** The server must be able to open what root restored for it. */
+/** Copies the permissions and the owner of the old database; without one, the owner of the folder. */
 function likeBefore(databasePath: string, fresh: string): void {
-  if (!existsSync(databasePath)) return;
-  const { mode, uid, gid } = statSync(databasePath);
-  chmodSync(fresh, mode & 0o777);
-  if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
+  const isThere = existsSync(databasePath);
+  const mode = isThere ? statSync(databasePath).mode & 0o777 : undefined;
+  giveToOwnerOf(isThere ? databasePath : dirname(databasePath), fresh, mode);
 }
 
 /**
- * Gives the old database a second name, under which it stays when the new one takes the first. Its write-ahead log must
- * be gone by then: SQLite would play it into the new one.
+ * Gives the old database a second name, which stays when the new database takes the first name. Before that, the old write-ahead
+ * log must be gone, because SQLite would apply it to the new database.
  */
 function setAside(databasePath: string, now: number): string | undefined {
   if (!existsSync(databasePath)) {
@@ -120,13 +132,13 @@ function setAside(databasePath: string, now: number): string | undefined {
 }
 
 /**
- * Brings what is in the write-ahead log into the database file, as far as that can still be read.
+ * Moves the write-ahead log into the database file, as far as both are still readable.
  * @throws AppError `conflict` when another process has the database open.
  */
 function foldLog(databasePath: string): void {
   const db = new Database(databasePath, { timeout: busyMs });
   try {
-    // Leaving WAL mode needs the database to itself, writes back the log and deletes it.
+    // Leaving WAL mode needs exclusive access. It writes the log into the database and deletes it.
     db.pragma('journal_mode = DELETE');
   } catch (error) {
     if (isDamage(error)) return;
@@ -141,7 +153,7 @@ function duplicate(path: string, copy: string): void {
   try {
     linkSync(path, copy);
   } catch {
-    // Not every file system has hard links.
+    // Some file systems have no hard links.
     copyFileSync(path, copy);
     flushToDisk(copy);
   }

@@ -1,6 +1,6 @@
 /** Changes of a stored notification. Each runs inside the transaction of its batch. */
+import type { ReceiptStore, ReceiptWrite } from '#core/history/receipts.ts';
 import type { Clear, ClearOutcome, TenantId } from '#core/ports.ts';
-import type { ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import { type PanelAddress, reaches } from '#core/target.ts';
 import { findById } from './log-lookup.ts';
 import type { LogWriter } from './log-writer.ts';

@@ -40,3 +40,31 @@ it('goes on after a read on another snapshot, with what was cleared in between a
   expect([notifications.map(({ position }) => position), scanned]).toEqual([[1, 3], 4]);
   model.db.close();
 });
+
+it('knows the routes of what is live, of each tenant, as they come, and forgets those of what has left', () => {
+  const model = new HistoryModel();
+  const to = (tags: string[], revision: number) => ({
+    ...draft().route,
+    target: { all: false, ids: [], tags },
+    revision,
+  });
+  const add = (tenant: number, route: ReturnType<typeof to>, count = 1) =>
+    model.transaction(() => {
+      for (let i = 0; i < count; i++) model.append(draft({ route, expiresAt: null }), tenant);
+    });
+  const routesTo = (tenant: number, ...tags: string[]) =>
+    model.liveOrder.routesTo(tenant, { id: 'p', tags }).length;
+  add(8, to(['noc'], 1));
+  add(9, to(['lobby'], 1));
+  expect([routesTo(8, 'noc'), routesTo(8, 'lobby'), routesTo(9, 'lobby'), routesTo(7, 'noc')]).toEqual([
+    1, 0, 1, 0,
+  ]);
+  add(8, to(['noc'], 2));
+  add(8, to(['noc', 'lobby'], 2));
+  add(8, to(['noc'], 2));
+  expect([routesTo(8, 'noc'), routesTo(8, 'lobby')]).toEqual([3, 1]);
+  model.db.exec('DELETE FROM live');
+  add(8, to(['noc'], 3), 10_001);
+  expect([routesTo(8, 'noc'), routesTo(8, 'lobby'), routesTo(9, 'lobby')]).toEqual([1, 0, 0]);
+  model.db.close();
+});

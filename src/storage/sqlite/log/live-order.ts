@@ -1,40 +1,45 @@
 import type { TenantId } from '#core/ports.ts';
+import { type PanelAddress, reaches, type Target } from '#core/target.ts';
 import type { Statements } from './partitions.ts';
 
-/** Notifications that are no longer live are removed from the copy when so many were added, or as many as it had. */
+/** After more additions than this, and than the copy had rows, notifications that are no longer live are removed from the copy. */
 const leastAdded = 10_000;
 
+/** The routes of a tenant's live notifications. */
+interface LiveRoutes {
+  readonly ids: Set<number>;
+  /** Those of `ids` whose targets are still to be read. */
+  unread: number[];
+  /** The others, by the JSON of their target: most differ in their rules alone. */
+  readonly byTarget: Map<string, { readonly target: Target; readonly ids: number[] }>;
+}
+
 /**
- * What is on panels, in the order in which panels read it. The table `live` is in the order of the log, so that what is committed
- * together is stored together; this is a copy by tenant and rank in the memory of a connection that reads. It may contain
- * notifications that have left `live`: whoever reads it joins both.
+ * A copy of the live set in the order in which panels read it, in the memory of a reading connection (ADR 13). It may contain
+ * notifications that are no longer in `live`, so a query must join both.
  */
 export class LiveOrder {
   readonly #sql: Statements;
-  #isMade = false;
   #upTo = 0;
   #count = 0;
   #added = 0;
+  readonly #routes = new Map<TenantId, LiveRoutes>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
+    sql.db.exec(`CREATE TEMP TABLE live_order (
+      tenant INTEGER NOT NULL,
+      rank INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      row INTEGER NOT NULL,
+      expires_at INTEGER,
+      route INTEGER NOT NULL,
+      PRIMARY KEY (tenant, rank, position)
+    ) WITHOUT ROWID`);
   }
 
-  /** Brings the table `temp.live_order` to the snapshot that the caller's transaction reads: some µs for each new notification. */
+  /** Updates the table `temp.live_order` to the snapshot of the caller's transaction: some µs for each new notification. */
   refresh(): void {
-    const { db } = this.#sql;
-    if (!this.#isMade) {
-      db.exec(`CREATE TEMP TABLE live_order (
-        tenant INTEGER NOT NULL,
-        rank INTEGER NOT NULL,
-        position INTEGER NOT NULL,
-        row INTEGER NOT NULL,
-        expires_at INTEGER,
-        route INTEGER NOT NULL,
-        PRIMARY KEY (tenant, rank, position)
-      ) WITHOUT ROWID`);
-      this.#isMade = true;
-    }
     const newest =
       this.#sql.of<[], { row: number | null }>('SELECT max(row) AS row FROM live').get()?.row ?? 0;
     if (newest <= this.#upTo) return;
@@ -44,6 +49,7 @@ export class LiveOrder {
          SELECT tenant, rank, position, row, expires_at, route FROM live WHERE row > ? ORDER BY tenant, rank, position`,
       )
       .run(this.#upTo).changes;
+    this.#addRoutes('live', this.#upTo);
     this.#upTo = newest;
     if (this.#added > Math.max(leastAdded, this.#count)) this.#removeOld();
   }
@@ -54,9 +60,48 @@ export class LiveOrder {
       .run();
     this.#count += this.#added - changes;
     this.#added = 0;
+    this.#routes.clear();
+    this.#addRoutes('temp.live_order', 0);
   }
 
-  /** The rows of those among these positions of a tenant that are live at `now`, by position. */
+  #addRoutes(from: 'live' | 'temp.live_order', afterRow: number): void {
+    const found = this.#sql
+      .of<[number], { tenant: number; route: number }>(
+        `SELECT DISTINCT tenant, route FROM ${from} WHERE row > ?`,
+      )
+      .all(afterRow);
+    for (const { tenant, route } of found) {
+      let routes = this.#routes.get(tenant);
+      if (!routes) {
+        routes = { ids: new Set(), unread: [], byTarget: new Map() };
+        this.#routes.set(tenant, routes);
+      }
+      if (routes.ids.has(route)) continue;
+      routes.ids.add(route);
+      routes.unread.push(route);
+    }
+  }
+
+  /** Refreshes; returns the numbers of the routes of live notifications that show them on this panel, in any order. */
+  routesTo(tenant: TenantId, panel: PanelAddress): number[] {
+    this.refresh();
+    const routes = this.#routes.get(tenant);
+    if (!routes) return [];
+    const unread = this.#sql
+      .of<[string], { id: number; target: string }>(
+        `SELECT id, route -> '$.target' AS target FROM routes WHERE id IN (SELECT value FROM json_each(?))`,
+      )
+      .all(JSON.stringify(routes.unread));
+    for (const { id, target } of unread) {
+      const alike = routes.byTarget.get(target);
+      if (alike) alike.ids.push(id);
+      else routes.byTarget.set(target, { target: JSON.parse(target) as Target, ids: [id] });
+    }
+    routes.unread = [];
+    return [...routes.byTarget.values()].flatMap(({ target, ids }) => (reaches(target, panel) ? ids : []));
+  }
+
+  /** The rows of the given positions of a tenant, by position, without those that are not live at `now`. */
   rowsAt(tenant: TenantId, positions: readonly number[], now: number): ReadonlyMap<number, number> {
     this.refresh();
     const rows = this.#sql

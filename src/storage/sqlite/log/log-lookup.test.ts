@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { partitionsFrom, readEntries, rowAtOrAfter } from './log-lookup.ts';
+import { entriesFrom, rowAtOrAfter } from './log-lookup.ts';
 import { ensurePartition, readPartitions, tablesOf } from './partitions.ts';
 
 it('finds what came earlier in the first transaction of a tenant', () => {
@@ -15,29 +16,35 @@ it('finds what came earlier in the first transaction of a tenant', () => {
   model.db.close();
 });
 
-/** Makes the tables as the version before made them, whose indexes have all positions. */
-function asBefore({ db, sql }: HistoryModel): void {
+/** Makes the tables as older versions made them, with indexes of all positions if `complete`, and upgrades them. */
+function upgrade({ db, sql }: HistoryModel, { complete }: { readonly complete: boolean }): void {
+  db.exec(`DROP TABLE partition_tenants; CREATE TABLE partition_tenants (
+    tenant INTEGER NOT NULL, partition INTEGER NOT NULL, entries INTEGER NOT NULL, first_position INTEGER NOT NULL,
+    last_position INTEGER NOT NULL, last_row INTEGER NOT NULL, PRIMARY KEY (tenant, partition)) WITHOUT ROWID`);
   const has = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'");
   for (const partition of readPartitions(sql)) {
     const { log } = tablesOf(partition);
-    if (!has.get(log)) continue;
+    db.prepare(
+      `INSERT INTO partition_tenants
+       SELECT tenant, ?, count(*), min(position), max(position), ${complete ? 0 : 'max(row)'} FROM ${log} WHERE row <= ? GROUP BY tenant`,
+    ).run(partition.id, partition.indexed);
+    if (!complete || !has.get(log)) continue;
     db.exec(`DROP INDEX ${log}_position; CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
       ALTER TABLE ${log} DROP COLUMN previous`);
   }
-  db.exec(
-    'UPDATE partitions SET position_step = 1; UPDATE logs SET head_row = 0; UPDATE partition_tenants SET last_row = 0',
-  );
+  if (complete) db.exec('UPDATE partitions SET position_step = 1; UPDATE logs SET head_row = 0');
+  db.exec(readFileSync(new URL('../migrations/0010-tenants-of-partitions.sql', import.meta.url), 'utf8'));
   sql.forget();
   ensurePartition(db);
 }
 
 const tenants = [7, 8, 9];
 
-it('reads a part of any log, in partitions of this and the version before, pruned and written anew', () => {
+it('reads a part of any log, in partitions of this and older versions, pruned and written anew', () => {
   const acts = fc.record({
     tenant: fc.constantFrom(...tenants),
     entries: fc.integer({ min: 1, max: 40 }),
-    act: fc.constantFrom('nothing', 'nothing', 'index', 'as before', 'prune', 'restart'),
+    act: fc.constantFrom('nothing', 'nothing', 'index', 'upgrade', 'upgrade an old one', 'prune', 'restart'),
   });
   const asks = fc.record({ from: fc.integer({ min: 1, max: 120 }), limit: fc.integer({ min: 1, max: 60 }) });
   fc.assert(
@@ -61,7 +68,8 @@ it('reads a part of any log, in partitions of this and the version before, prune
               }
           });
           if (act === 'index') model.index();
-          if (act === 'as before') asBefore(model);
+          if (act === 'upgrade') upgrade(model, { complete: false });
+          if (act === 'upgrade an old one') upgrade(model, { complete: true });
           if (act === 'restart') model.restart();
           if (act === 'prune') {
             model.prune(Math.floor((heads.get(model.tenant) ?? 0) / 2), 1);
@@ -75,16 +83,11 @@ it('reads a part of any log, in partitions of this and the version before, prune
           const { first, head } = log.get(tenant) ?? { first: 1, head: 0 };
           for (const { from: asksFor, limit } of asked) {
             const from = Math.max(first, asksFor);
-            const read = (range = { tenant, from, limit }) =>
-              partitionsFrom(model.sql, tenant, from).flatMap((partition) =>
-                readEntries<{ row: number; tenant: number; position: number }>(
-                  model.sql,
-                  partition,
-                  range,
-                  'n.row, n.tenant, n.position',
-                ),
-              );
-            const found = read().slice(0, limit);
+            const range = { tenant, from, limit };
+            const read = entriesFrom<{ row: number; tenant: number; position: number }>(
+              ...([model.sql, range, 'n.row, n.tenant, n.position'] as const),
+            );
+            const found = [...read].flatMap(({ rows }) => rows);
             const last = Math.min(head, from + limit - 1);
             expect(found.map(({ position }) => position)).toEqual(
               Array.from({ length: Math.max(0, last - from + 1) }, (_, i) => from + i),

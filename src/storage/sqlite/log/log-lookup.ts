@@ -1,5 +1,6 @@
 /** Where in the partitions something lies. */
 import type { TenantId } from '#core/ports.ts';
+import { isUuid } from '../../log/history-rows.ts';
 import {
   eachPartition,
   findPartition,
@@ -9,6 +10,7 @@ import {
   tablesOf,
 } from './partitions.ts';
 import { joinId, splitId, uuidToText } from './rows.ts';
+import { readLog } from './tenant-log.ts';
 
 export interface FoundRow {
   readonly partition: Partition;
@@ -19,42 +21,36 @@ export interface FoundRow {
   readonly receivedAt: number;
 }
 
-/** Finds a tenant's kept notification by its id, the newest partition first. */
+/** Finds a tenant's kept notification by its id, the newest partition first; undefined also for a text that is no id. */
 export function findById(sql: Statements, tenant: TenantId, id: string): FoundRow | undefined {
-  const parts = splitId(id);
-  if (!parts) return undefined;
+  if (!isUuid(id)) return undefined;
+  const { time, rest } = splitId(id);
   for (const partition of eachPartition(sql)) {
     const found = sql
       .of<[number, Buffer, number, number], Omit<FoundRow, 'partition'>>(
         `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}
          WHERE id_time = ? AND id_rest = ? AND cleared IS NULL AND +tenant = ? AND +row >= coalesce((SELECT first_row FROM logs WHERE tenant = ?), 0)`,
       )
-      .get(parts.time, parts.rest, tenant, tenant);
+      .get(time, rest, tenant, tenant);
     if (found) return { partition, ...found };
   }
   return undefined;
 }
 
 /** The partitions, oldest first, in which positions of a tenant from this one on lie. Older positions are no longer kept. */
-export function partitionsFrom(sql: Statements, tenant: TenantId, position: number): Partition[] {
+function partitionsFrom(sql: Statements, tenant: TenantId, position: number): Partition[] {
   const found = sql
-    .of<[number, number], { id: number; last: number }>(
-      `SELECT partition AS id, last_position AS last FROM partition_tenants WHERE tenant = ? AND first_position <= ?
-       ORDER BY partition DESC LIMIT 1`,
+    .of<[number, number], { id: number | null }>(
+      'SELECT max(partition) AS id FROM partition_tenants WHERE tenant = ? AND first_position <= ?',
     )
     .get(tenant, position);
   const partitions = readPartitions(sql);
-  // What is not listed is not indexed yet, so it is in the newest one.
-  const isListed = found !== undefined && position <= found.last;
-  const oldest = isListed ? partitions.findIndex(({ id }) => id === found.id) : 0;
-  return partitions.slice(0, oldest + 1).reverse();
+  return partitions.slice(0, partitions.findIndex(({ id }) => id === found?.id) + 1).reverse();
 }
 
 interface EntryRange {
   readonly tenant: TenantId;
-  /** The first position. */
   readonly from: number;
-  /** The most entries. */
   readonly limit: number;
 }
 
@@ -62,19 +58,16 @@ interface EntryRange {
  * Reads `columns` of entries `n` in a partition, by position. The index finds each position that `positionStep` divides; the entries
  * between two of them, and those after the last, are found by following `previous`.
  */
-export function readEntries<Row>(
+function readEntries<Row>(
   sql: Statements,
   partition: Partition,
   { tenant, from, limit }: EntryRange,
   columns: string,
 ): Row[] {
-  const { id, lastRow, positionStep: step } = partition;
+  const { id, positionStep: step } = partition;
   const { log } = tablesOf(partition);
   const entry = `SELECT n.row, n.position, ${step === 1 ? 'NULL' : 'n.previous'}`;
-  const last =
-    lastRow === null
-      ? 'SELECT head_row FROM logs WHERE tenant = @tenant'
-      : `SELECT last_row FROM partition_tenants WHERE tenant = @tenant AND partition = ${id}`;
+  const last = `SELECT coalesce(last_row, head_row) FROM partition_tenants JOIN logs USING (tenant) WHERE tenant = @tenant AND partition = ${id}`;
   return sql
     .of<[EntryRange & { readonly most: number }], Row>(
       `WITH RECURSIVE indexed(row, position, previous) AS (
@@ -92,15 +85,32 @@ export function readEntries<Row>(
     .all({ tenant, from, limit, most: Math.ceil(limit / step) + 1 });
 }
 
+/** Reads `columns` of entries `n`, in order: those of each partition together. The caller may stop after any partition. */
+export function* entriesFrom<Row>(
+  sql: Statements,
+  { tenant, from, limit }: EntryRange,
+  columns: string,
+): Iterable<{ readonly partition: Partition; readonly rows: readonly Row[] }> {
+  let left = limit;
+  for (const partition of partitionsFrom(sql, tenant, from)) {
+    // Positions are dense: what is read here is all before the next partition.
+    const rows = readEntries<Row>(
+      sql,
+      partition,
+      { tenant, from: from + limit - left, limit: left },
+      columns,
+    );
+    yield { partition, rows };
+    left -= rows.length;
+    if (left === 0) return;
+  }
+}
+
 /** The row of the tenant's first entry at or after a position; undefined when there is none. */
 export function rowAtOrAfter(sql: Statements, tenant: TenantId, position: number): number | undefined {
-  const log = sql.of<[number], { first: number }>('SELECT first FROM logs WHERE tenant = ?').get(tenant);
-  const from = Math.max(position, log?.first ?? 1);
-  for (const partition of partitionsFrom(sql, tenant, from)) {
-    const [found] = readEntries<{ row: number }>(sql, partition, { tenant, from, limit: 1 }, 'n.row');
-    if (found) return found.row;
-  }
-  return undefined;
+  const from = Math.max(position, readLog(sql, tenant).first);
+  const [found] = entriesFrom<{ row: number }>(sql, { tenant, from, limit: 1 }, 'n.row');
+  return found?.rows[0]?.row;
 }
 
 /** The id of the notification in a row. */

@@ -1,16 +1,17 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
+import type { ReceiptRow } from '#core/history/receipts.ts';
 import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
-import type { ReceiptRow } from '#core/receipts.ts';
-import { isEmpty, type PanelAddress, reaches } from '#core/target.ts';
-import { charsBySender } from '../../history-rows.ts';
+import type { PanelAddress } from '#core/target.ts';
+import { charsBySender } from '../../log/history-rows.ts';
 import { readAcknowledged } from './acknowledgements.ts';
-import { findById, partitionsFrom, readEntries } from './log-lookup.ts';
+import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
+import { readLog } from './tenant-log.ts';
 
 export function bounds({ sql }: LogConnection, tenant: number): LogBounds {
-  const log = sql.of<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?').get(tenant);
-  return log ?? { head: 0, first: 1 };
+  const { head, first } = readLog(sql, tenant);
+  return { head, first };
 }
 
 export function heads({ sql }: LogConnection, tenants: readonly number[]): ReadonlyMap<number, number> {
@@ -23,12 +24,8 @@ export function heads({ sql }: LogConnection, tenants: readonly number[]): Reado
 }
 
 export function size({ sql }: LogConnection, tenant: number): { notifications: number; bytes: number } {
-  const size = sql
-    .of<[number], { notifications: number; bytes: number }>(
-      'SELECT notifications, bytes FROM logs WHERE tenant = ?',
-    )
-    .get(tenant);
-  return size ?? { notifications: 0, bytes: 0 };
+  const { notifications, bytes } = readLog(sql, tenant);
+  return { notifications, bytes };
 }
 
 export function readAfter(
@@ -42,12 +39,9 @@ export function readAfter(
   const after = Math.max(position, first - 1);
   const entries: Entry[] = [];
   if (after >= head) return { head, first, entries };
-  for (const partition of partitionsFrom(sql, tenant, after + 1)) {
-    const range = { tenant, from: after + 1, limit: limit - entries.length };
-    const rows = readEntries<EntryRow>(sql, partition, range, entryColumns);
+  const range = { tenant, from: after + 1, limit };
+  for (const { partition, rows } of entriesFrom<EntryRow>(sql, range, entryColumns))
     for (const row of rows) entries.push(reader.entry(row, partition));
-    if (entries.length >= limit) break;
-  }
   return { head, first, entries };
 }
 
@@ -57,13 +51,9 @@ export function live(
   panel: PanelAddress,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): { head: number; positions: LivePosition[] } {
-  const { sql, reader, liveOrder } = connection;
-  liveOrder.refresh();
+  const { sql, liveOrder } = connection;
   const { head } = bounds(connection, tenant);
-  const routes = reader.routes.idsWhere(
-    tenant,
-    ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
-  );
+  const routes = liveOrder.routesTo(tenant, panel);
   const positions = sql
     .of<[number, number, string, number], LivePosition>(
       `SELECT rank, position FROM temp.live_order o
@@ -114,7 +104,27 @@ function readLiveRow(
   return { ...reader.notification(found, partition), count: found.counted ?? 0, acknowledged };
 }
 
-/** Live notifications that are scanned for expired ones at once: some two milliseconds. */
+/** The most ids that `stayingBeyond` returns. */
+const idsAtOnce = 5_000;
+
+export function stayingBeyond(
+  { sql, liveOrder }: LogConnection,
+  tenant: number,
+  limit: number,
+  until: number,
+): string[] {
+  liveOrder.refresh();
+  const rows = sql
+    .of<number[], { row: number }>(
+      `SELECT row FROM temp.live_order o WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?)
+         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row)
+       ORDER BY rank DESC, position DESC LIMIT ${idsAtOnce} OFFSET ?`,
+    )
+    .all(tenant, until, limit);
+  return rows.map(({ row }) => idAt(sql, row));
+}
+
+/** How many live notifications one call scans for expired ones: some two milliseconds. */
 const scannedAtOnce = 10_000;
 
 /**
@@ -127,18 +137,15 @@ export function expired(
   after: number,
   limit: number,
 ): { expired: number[]; upTo: number | undefined } {
-  const next = 'FROM live WHERE row > ? ORDER BY row';
-  const expired = sql
-    .of<number[], { row: number }>(
-      `SELECT row FROM (SELECT row, expires_at ${next} LIMIT ${scannedAtOnce}) WHERE expires_at <= ? ORDER BY row LIMIT ?`,
+  const scanned = sql
+    .of<number[], [row: number, isExpired: 0 | 1 | null]>(
+      `SELECT row, expires_at <= ? FROM live WHERE row > ? ORDER BY row LIMIT ${scannedAtOnce}`,
     )
-    .all(after, now, limit)
-    .map(({ row }) => row);
+    .raw()
+    .all(now, after);
+  const expired = scanned.flatMap(([row, isExpired]) => (isExpired === 1 ? row : [])).slice(0, limit);
   if (expired.length === limit) return { expired, upTo: expired.at(-1) };
-  const last = sql
-    .of<number[], { row: number }>(`SELECT row ${next} LIMIT 1 OFFSET ${scannedAtOnce - 1}`)
-    .get(after);
-  return { expired, upTo: last?.row };
+  return { expired, upTo: scanned[scannedAtOnce - 1]?.[0] };
 }
 
 export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {
@@ -165,7 +172,7 @@ export function firstShown(
   return times;
 }
 
-/** The lowest revision by which a route that is kept was decided; undefined without any. */
+/** The lowest revision of rules in the stored routes; undefined without any. */
 export function oldestRevision({ sql }: LogConnection, tenant: number): number | undefined {
   const found = sql
     .of<[number], { revision: number | null }>(

@@ -1,24 +1,24 @@
-import { limits } from '#contract/limits.ts';
-import type { Acknowledgement, Clear, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
+import type { Clear, Route } from '#core/ports.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
-import { toRepeat } from '../../history-rows.ts';
 import type { Db } from '../file/database.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
-import { findById, findRetry, idAt } from './log-lookup.ts';
+import { findById } from './log-lookup.ts';
 import {
   createPartition,
   findPartition,
+  listTenant,
   mergedSegments,
   type Partition,
   partitionRows,
   readNewest,
   Statements,
   tablesOf,
+  tenantsIn,
 } from './partitions.ts';
 import { Routes } from './routes.ts';
 import { RowWriter } from './row-writer.ts';
-import { type ChangeRow, type DraftRow, RowReader, rowBytes, toBlob, toIdParts } from './rows.ts';
-import { TenantLogs } from './tenant-log.ts';
+import { type ChangeRow, type DraftRow, RowReader, rowBytes, splitId } from './rows.ts';
+import { type NextEntry, TenantLogs } from './tenant-log.ts';
 
 export interface LiveRow {
   readonly rank: number;
@@ -28,15 +28,14 @@ export interface LiveRow {
   readonly route: number;
 }
 
-export type AppendResult =
-  | {
-      readonly kind: 'stored';
-      readonly position: number;
-      readonly clears: readonly Clear[];
-      /** Taken over from what it replaced. */
-      readonly acknowledgement?: Acknowledgement | undefined;
-    }
-  | RepeatOutcome;
+/** A new notification of the log. */
+export interface Inserted {
+  readonly row: number;
+  readonly position: number;
+  /** The number of the route. */
+  readonly route: number;
+  readonly decided: Route;
+}
 
 /** Smaller in tests, so that a short history has many partitions. */
 export interface LogSizes {
@@ -50,14 +49,18 @@ export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly sql: Statements;
-  /** There are pieces of an index to merge, or dead rows. The writer thread sets it to false when it starts maintenance. */
-  needsMaintenance = false;
-  /** It takes a look at all partitions of all tenants to know. */
+  /** There may be pieces of an index to merge, or dead rows. */
+  needsMaintenance = true;
+  /** A partition may have rows that nobody keeps. */
   mayHaveDead = true;
+  /** Entries that retention has dropped since the last search for a partition to rewrite; unknown at first. */
+  dropped = Number.POSITIVE_INFINITY;
   readonly sizes: LogSizes;
   readonly routes: Routes;
   #isStale = true;
   #partition = {} as Partition;
+  /** The tenants that have entries in the newest partition. */
+  #tenants = new Set<number>();
   #rows = {} as RowWriter;
   #nextRow = 0;
   /** Pieces that were added to indexes. */
@@ -119,38 +122,6 @@ export class LogWriter {
     if (this.#pieces % mergedSegments === 0) this.needsMaintenance = true;
   }
 
-  append(tenant: number, draft: DraftRow, idempotency: Idempotency | null): AppendResult {
-    if (idempotency) {
-      const { key, hash, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
-      const repeat = toRepeat(findRetry(this, tenant, key, draft.receivedAt), idempotency);
-      if (repeat) return repeat;
-      this.sql
-        .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
-        .run(tenant, key, hash, toBlob(draft.id), until);
-    }
-    const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
-    const { position, route } = this.insert(tenant, draft);
-    // What a throttle counted goes to no channel.
-    if (draft.throttledOn === null) this.#queueDeliveries(tenant, draft, position, route.channels);
-    return { kind: 'stored', position, clears };
-  }
-
-  /** `channels`: those that its route names. One that is deleted or disabled gets nothing. */
-  #queueDeliveries(
-    tenant: number,
-    draft: DraftRow,
-    position: number,
-    channels: Route['channels'] = [],
-  ): void {
-    for (const channel of channels)
-      this.sql
-        .of(
-          `INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at)
-           SELECT tenant, id, ?, ?, 'pending', ? FROM channels WHERE tenant = ? AND id = ? AND enabled = 1`,
-        )
-        .run(position, draft.id, draft.receivedAt, tenant, channel);
-  }
-
   /** Takes a live notification off its panels by an entry of its own. */
   takeOff(
     tenant: number,
@@ -176,9 +147,9 @@ export class LogWriter {
     id: string,
     { reason, by, at, note = null }: ChangeRow,
   ): number {
-    const { position, previous } = this.logs.next(tenant, this.#nextRow);
+    const { position, previous } = this.#next(tenant);
     const { log } = tablesOf(this.#partition);
-    const { time, rest } = toIdParts(id);
+    const { time, rest } = splitId(id);
     this.sql
       .of(
         `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, cleared, "by", reason, message)
@@ -198,7 +169,7 @@ export class LogWriter {
         reason,
         note,
       );
-    this.#unindexed.push({ row: this.#nextRow, tenant, position });
+    this.#unindexed.push({ row: this.#nextRow });
     this.#nextRow += 1;
     this.routes.touch(route, this.#partition.id);
     return position;
@@ -208,38 +179,16 @@ export class LogWriter {
     return this.routes.use(tenant, route, this.#partition.id).id;
   }
 
-  /**
-   * Clears whatever is live under the key: an "up" takes its "down" off the panels. What a throttle counted is not shown
-   * itself, so it leaves the one it was counted on.
-   */
-  #replace(tenant: number, key: string, by: DraftRow): Clear[] {
-    const clears: Clear[] = [];
-    const rows = this.sql
-      .of<[number, string, number], LiveRow>(
-        // SQLite would go through all that the tenant has on panels.
-        `SELECT rank, position, row, expires_at, route FROM live INDEXED BY live_keys
-         WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
-      )
-      .all(tenant, key, by.receivedAt);
-    for (const row of rows) {
-      const id = idAt(this.sql, row.row);
-      if (id === by.throttledOn) continue;
-      clears.push(this.takeOff(tenant, row, id, { reason: 'replaced', by: by.id, at: by.receivedAt }));
-    }
-    return clears;
-  }
-
   /** Adds a notification without looking at its key, and without deliveries. */
-  insert(tenant: number, d: DraftRow): { readonly position: number; readonly route: Route } {
+  insert(tenant: number, d: DraftRow): Inserted {
     const row = this.#nextRow;
-    const { position, previous } = this.logs.next(tenant, row, rowBytes(d.title, d.message));
+    const { position, previous } = this.#next(tenant, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
     this.#rows.insert({ row, tenant, position, previous, route }, d);
     this.#nextRow += 1;
     // Here, and not when the rows are indexed: a commit would wait for the terms of 250 rows.
     const terms = indexTerms(tenant, d, decided);
-    const notification = { terms, level: d.level, receivedAt: d.receivedAt };
-    this.#unindexed.push({ row, tenant, position, notification });
+    this.#unindexed.push({ row, notification: { terms, receivedAt: d.receivedAt } });
     if (d.shown) {
       this.sql
         .of(
@@ -250,7 +199,17 @@ export class LogWriter {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
-    return { position, route: decided };
+    return { row, position, route, decided };
+  }
+
+  /** As {@link TenantLogs.next}, for an entry in the next row. */
+  #next(tenant: number, bytes?: number): NextEntry {
+    const next = this.logs.next(tenant, this.#nextRow, bytes);
+    if (!this.#tenants.has(tenant)) {
+      this.#tenants.add(tenant);
+      listTenant(this.sql, this.#partition, { tenant, ...next });
+    }
+    return next;
   }
 
   #saveState(row: number, columns: string, values: readonly (string | number)[], onConflict: string): void {
@@ -275,6 +234,7 @@ export class LogWriter {
 
   #use(partition: Partition): void {
     this.#partition = partition;
+    this.#tenants = new Set(tenantsIn(this.sql, partition));
     this.#rows = new RowWriter(this.sql, partition);
     this.routes.forget();
   }

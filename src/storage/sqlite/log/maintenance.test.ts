@@ -80,6 +80,22 @@ it('while a partition is dropped step by step, the file is whole at each step, a
   model.db.close();
 });
 
+it('a partition that nobody keeps any more is dropped, however few entries were the last', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 160, indexBatchRows: 40 } });
+  for (const count of [160, 20])
+    model.transaction(() => {
+      for (let i = 0; i < count; i++) model.append(draft());
+    });
+  const isThere = () => model.db.prepare('SELECT 1 FROM partitions WHERE id = 1').pluck().get() !== undefined;
+  model.prune(155, 1);
+  model.maintain();
+  expect(isThere()).toBe(true);
+  model.prune(162, 2);
+  model.maintain();
+  expect(isThere()).toBe(false);
+  model.db.close();
+});
+
 it('no step of dropping a partition frees many pages, as each of them may have to be read from the disk', () => {
   const model = new HistoryModel({ sizes: { partitionRows: 9_000, indexBatchRows: 250 } });
   for (let i = 0; i < 9_100; i += 100)
@@ -104,12 +120,71 @@ it('no step of dropping a partition frees many pages, as each of them may have t
   model.db.close();
 });
 
+it('a step of a copy deletes the states of at most a thousand rows', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 5_000, indexBatchRows: 250 } });
+  model.transaction(() => {
+    for (let i = 0; i < 5_000; i++) model.append(draft({ expiresAt: 1 }));
+  });
+  model.maintain();
+  model.db.exec('INSERT INTO state_1 (row, cleared_at) SELECT row, 1 FROM log_1_0');
+  model.prune(4_500, 2);
+  const states = model.db.prepare('SELECT count(*) FROM state_1').pluck();
+  let most = 0;
+  for (let before = 5_000; before > 500; ) {
+    model.maintain(1, 0);
+    const after = states.get() as number;
+    most = Math.max(most, before - after);
+    before = after;
+  }
+  expect(most).toBeLessThanOrEqual(1_000);
+  model.db.close();
+});
+
+describe('while a partition is copied', () => {
+  const piecesOf = ({ db }: HistoryModel, table: string) =>
+    db.prepare(`SELECT count(DISTINCT segid) FROM ${table}_idx`).pluck().get() as number;
+
+  it('its new index is merged, so it never has many pieces', () => {
+    const model = new HistoryModel({ sizes: { partitionRows: 400, indexBatchRows: 250 } });
+    model.transaction(() => {
+      for (let i = 0; i < 400; i++) model.append(draft({ expiresAt: 1 }));
+    });
+    model.maintain();
+    model.prune(100, 2);
+    const copies = model.db.prepare('SELECT count(*) FROM retired_partitions WHERE last_row = 0').pluck();
+    let most = 0;
+    for (model.maintain(1, 0); copies.get() === 1; model.maintain(1, 0))
+      most = Math.max(most, piecesOf(model, terms));
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(25);
+    model.db.close();
+  });
+
+  it('the index of the newest partition is merged as well', () => {
+    const model = new HistoryModel({ sizes: { partitionRows: 400, indexBatchRows: 4 } });
+    model.transaction(() => {
+      for (let i = 0; i < 400; i++) model.append(draft());
+    });
+    model.maintain();
+    model.prune(100, 1);
+    for (let i = 0; i < 50; i++) {
+      model.maintain(1, 0);
+      model.transaction(() => {
+        for (let j = 0; j < 4; j++) model.append(draft());
+      });
+    }
+    expect(model.db.prepare('SELECT count(*) FROM retired_partitions').pluck().get()).toBe(1);
+    expect(piecesOf(model, 'terms_2_0')).toBeLessThan(20);
+    model.db.close();
+  });
+});
+
 describe('a copy of a partition that is not finished', () => {
   it('is gone on with after a restart', async () => {
     const model = beginCopy(6);
     model.restart();
     model.maintain(1, 0);
-    expect(model.db.prepare(`SELECT count(*) FROM ${log}`).pluck().get()).toBe(9);
+    expect(model.db.prepare(`SELECT count(*) FROM ${log}`).pluck().get()).toBeGreaterThan(6);
     model.maintain(undefined, 0);
     await expectAllKept(model);
     model.db.close();

@@ -1,10 +1,6 @@
 /**
- * The log is split into partitions. Each partition has its own tables and holds a range of rows of all tenants, in commit
- * order. New rows go to the newest partition. A full partition is closed, and its log never changes again. Later changes of
- * a notification (cleared, shown, counted by a throttle) go to its `state` and `receipts` tables.
- *
- * Retention drops whole partitions. If it must keep some rows of a partition, it copies them to new log and terms tables,
- * which have the next generation number.
+ * The partitions of the log, and their tables (ADR 13). If retention must keep some rows of a partition, they are copied to new
+ * log, terms and dictionary tables, which have the next generation number.
  */
 import type { Database, Statement } from 'better-sqlite3';
 
@@ -53,45 +49,90 @@ export function tablesOf({ id, generation }: Pick<Partition, 'id' | 'generation'
   };
 }
 
-const newestFirst = `SELECT id, generation, first_row AS firstRow, last_row AS lastRow, indexed,
-  first_minute AS firstMinute, last_minute AS lastMinute, sealed,
-  position_step AS positionStep FROM partitions ORDER BY first_row DESC`;
+const columns = `id, generation, first_row AS firstRow, last_row AS lastRow, indexed, first_minute AS firstMinute,
+  last_minute AS lastMinute, sealed, position_step AS positionStep`;
+const newestFirst = `SELECT ${columns} FROM partitions ORDER BY first_row DESC`;
 
-/** Returns all partitions, newest first. */
+/** Newest first. */
 export const readPartitions = (statements: Statements): Partition[] =>
   statements.of<[], Partition>(newestFirst).all();
 
-/** Reads partitions one at a time, newest first, for callers that may stop early. */
+/** As {@link readPartitions}, one at a time, for callers that may stop early. */
 export const eachPartition = (statements: Statements): Iterable<Partition> =>
   statements.of<[], Partition>(newestFirst).iterate();
 
 /** Returns the partition whose range has the row, even if retention removed the row. */
-export function findPartition(statements: Statements, row: number): Partition | undefined {
-  for (const partition of eachPartition(statements)) if (partition.firstRow <= row) return partition;
-  return undefined;
-}
+export const findPartition = (statements: Statements, row: number): Partition | undefined =>
+  statements
+    .of<[number], Partition>(
+      `SELECT ${columns} FROM partitions WHERE first_row <= ? ORDER BY first_row DESC LIMIT 1`,
+    )
+    .get(row);
 
-/** Returns the partition that takes new rows. */
 export function readNewest(statements: Statements): Partition {
-  const [newest] = eachPartition(statements);
+  const newest = findPartition(statements, Number.MAX_SAFE_INTEGER);
   if (!newest) throw new Error('the log has no partition');
   return newest;
 }
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/** Creates the first partition of a new database, and the column that the newest one of an older version lacks. */
+/**
+ * Creates the first partition of a new database. Gives the newest one of an older version what it lacks: a column, and the tenants of
+ * its rows that are not indexed.
+ */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    const [newest] = readPartitions(new Statements(db));
+    const sql = new Statements(db);
+    const [newest] = readPartitions(sql);
     if (!newest) return createPartition(db, 1, 1);
     const { log } = tablesOf(newest);
-    const has = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'");
-    if (!has.get(log)) db.exec(`ALTER TABLE ${log} ADD COLUMN previous INTEGER`);
+    const isOld = !db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'").get(log);
+    if (isOld) db.exec(`ALTER TABLE ${log} ADD COLUMN previous INTEGER`);
+    const unlisted = 'tenant NOT IN (SELECT tenant FROM partition_tenants WHERE partition = ?)';
+    const lacks = db.prepare<[number, number]>(`SELECT 1 FROM logs WHERE head_row > ? AND ${unlisted}`);
+    // The log is read only if it must be: a damaged page of it must not keep a server from starting.
+    if (!isOld && !lacks.get(newest.indexed, newest.id)) return;
+    const first = db.prepare<[number, number], FirstEntry>(
+      `SELECT tenant, min(position) AS position, previous FROM ${log} WHERE row > ? AND ${unlisted} GROUP BY tenant`,
+    );
+    for (const entry of first.all(newest.indexed, newest.id)) listTenant(sql, newest, entry);
   }).immediate();
 }
 
-/** Creates a partition that starts at `firstRow`, in the caller's transaction. */
+/** A tenant's first entry in a partition. */
+interface FirstEntry {
+  readonly tenant: number;
+  readonly position: number;
+  readonly previous: number | null;
+}
+
+/** Lists a tenant with its first entry in the newest partition. So its last one in an older partition is known, too. */
+export function listTenant(
+  sql: Statements,
+  { id }: Pick<Partition, 'id'>,
+  { tenant, position, previous }: FirstEntry,
+): void {
+  sql
+    .of(
+      'UPDATE partition_tenants SET last_position = ?, last_row = ? WHERE tenant = ? AND last_position IS NULL',
+    )
+    .run(position - 1, previous, tenant);
+  sql
+    .of('INSERT INTO partition_tenants (tenant, partition, first_position) VALUES (?, ?, ?)')
+    .run(tenant, id, position);
+}
+
+/** The tenants that have entries in a partition; at most `limit` of them. */
+export const tenantsIn = (sql: Statements, { id }: Pick<Partition, 'id'>, limit = -1): number[] =>
+  sql
+    .of<[number, number], { tenant: number }>(
+      'SELECT tenant FROM partition_tenants WHERE partition = ? LIMIT ?',
+    )
+    .all(id, limit)
+    .map(({ tenant }) => tenant);
+
+/** Runs in the caller's transaction. */
 export function createPartition(db: Database, id: number, firstRow: number): void {
   const { state, receipts } = tablesOf({ id, generation: 0 });
   createLogTables(db, { id, generation: 0, positionStep });
@@ -171,6 +212,9 @@ export function createLogTables(
 
 /** Pages of an FTS5 index that have a fixed id in its `_data` table: the totals, and the list of segments. */
 export const indexPages = { totals: 1, segments: 10 };
+
+export const tableExists = (sql: Statements, name: string): boolean =>
+  sql.of<[string], unknown>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
 
 /** Each partition has its own statements. Above this number, all prepared statements are dropped, to bound memory. */
 const maxStatements = 1_000;

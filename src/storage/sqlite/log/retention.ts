@@ -1,31 +1,27 @@
-/**
- * Retention. A reader finds how far it goes, so that the writer only has to move the beginning of a tenant's log; and what
- * else the writer deletes because its time is over.
- */
+/** Retention: a reader computes the new beginning of a tenant's log, so that the writer only has to move it. */
 import type { TenantId } from '#core/ports.ts';
 import {
   type RetentionBounds,
   type RetentionEntry,
   type RetentionStep,
   RetentionWalk,
-} from '../../retention.ts';
-import { idAt, partitionsFrom, readEntries } from './log-lookup.ts';
+} from '../../log/retention.ts';
+import { entriesFrom, idAt } from './log-lookup.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
+import { readLog } from './tenant-log.ts';
 
 /** The most entries that one step drops: some milliseconds of reading. */
 const entriesAStep = 5_000;
-/** Entries read at once. The first few usually tell that there is nothing to drop. */
+/** Entries read at once. The first few usually suffice, because there is nothing to drop. */
 const [firstEntries, entriesAtOnce] = [16, 512];
-/** The most expired idempotency keys that one transaction deletes. */
+/** In one transaction. */
 const maxDeletedKeys = 1_000;
-/** The most live notifications that one transaction of retention clears. */
 const maxCleared = 500;
-/** The most acknowledgements that one transaction of retention deletes. */
 const maxDeletedAcknowledgements = 10_000;
 
-/** Beside what is dropped, the rows of it that panels still show. */
+/** The step, with those of its rows that panels still show. */
 export interface LogRetentionStep extends RetentionStep {
   readonly live: readonly number[];
 }
@@ -40,15 +36,10 @@ export function retentionStep(
   tenant: TenantId,
   bounds: RetentionBounds,
 ): LogRetentionStep | undefined {
-  const log = sql
-    .of<[number], { first: number; notifications: number }>(
-      'SELECT first, notifications FROM logs WHERE tenant = ?',
-    )
-    .get(tenant);
-  if (!log) return undefined;
+  const log = readLog(sql, tenant);
   const walk = new RetentionWalk(log, bounds, entriesAStep);
   const live: number[] = [];
-  for (const entry of entriesFrom(sql, tenant, log.first)) {
+  for (const entry of walkedEntries(sql, tenant, log.first)) {
     if (entry.isLive === 1) live.push(entry.row);
     if (!walk.add(entry)) break;
   }
@@ -56,18 +47,16 @@ export function retentionStep(
   return step && { ...step, live: live.filter((row) => row < step.firstRow) };
 }
 
-function* entriesFrom(sql: Statements, tenant: TenantId, first: number): Iterable<WalkedEntry> {
+function* walkedEntries(sql: Statements, tenant: TenantId, first: number): Iterable<WalkedEntry> {
   const columns = `n.row, n.position, n.at, iif(n.cleared IS NULL, ${rowBytesSql}, NULL) AS bytes,
     EXISTS (SELECT 1 FROM live l WHERE l.row = n.row) AS isLive`;
-  let [from, limit] = [first, firstEntries];
-  for (const partition of partitionsFrom(sql, tenant, first)) {
-    for (let isMore = true; isMore; ) {
-      const entries = readEntries<WalkedEntry>(sql, partition, { tenant, from, limit }, columns);
-      yield* entries;
-      isMore = entries.length === limit;
-      from += entries.length;
-      limit = entriesAtOnce;
+  for (let [from, limit] = [first, firstEntries]; ; [from, limit] = [from + limit, entriesAtOnce]) {
+    let found = 0;
+    for (const { rows } of entriesFrom<WalkedEntry>(sql, { tenant, from, limit }, columns)) {
+      yield* rows;
+      found += rows.length;
     }
+    if (found < limit) return;
   }
 }
 
@@ -91,6 +80,7 @@ export function retain(writer: LogWriter, tenant: TenantId, step: LogRetentionSt
     else writer.takeOff(tenant, row, idAt(sql, row.row), { reason: 'cleared', by: 'retention', at: now });
   }
   if (live.length === maxCleared) return true;
+  writer.dropped += step.first - step.from;
   writer.mayHaveDead = true;
   writer.needsMaintenance = true;
   log.first = step.first;

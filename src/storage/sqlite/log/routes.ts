@@ -2,8 +2,8 @@
 import type { Route, TenantId } from '#core/ports.ts';
 import type { Statements } from './partitions.ts';
 
-/** The most routes of one tenant whose numbers are cached for the writer. At this number, that cache is emptied. */
-const maxCachedRoutes = 10_000;
+/** The most characters of routes of one tenant that are cached: some 20,000 usual routes. With more, its cache is emptied. */
+const maxCachedChars = 4_000_000;
 
 interface NumberedRoute {
   readonly id: number;
@@ -14,11 +14,10 @@ interface TenantRoutes {
   /** Stored as used by the newest partition. */
   readonly byText: Map<string, NumberedRoute>;
   readonly byId: Map<number, Route>;
-  /** All routes up to this number are in `byId`. */
-  completeTo: number;
+  cachedChars: number;
 }
 
-/** The routes of one connection. What readers cache is never stale: a route never changes, and numbers are not reused. */
+/** The routes of one connection. Cached routes are never stale: a route never changes, and numbers are not reused. */
 export class Routes {
   readonly #sql: Statements;
   readonly #tenants = new Map<TenantId, TenantRoutes>();
@@ -32,8 +31,8 @@ export class Routes {
    * refers to it. The route is kept as long as that partition.
    */
   use(tenant: TenantId, text: string, partition: number): NumberedRoute {
-    const { byText } = this.#ofTenant(tenant);
-    const known = byText.get(text);
+    const routes = this.#ofTenant(tenant);
+    const known = routes.byText.get(text);
     if (known) return known;
     const stored = this.#sql
       .of<[number, string, number], { id: number }>(
@@ -42,12 +41,12 @@ export class Routes {
       )
       .get(tenant, text, partition) as { id: number };
     const route = { id: stored.id, route: JSON.parse(text) as Route };
-    if (byText.size >= maxCachedRoutes) byText.clear();
-    byText.set(text, route);
+    makeRoom(routes, text.length);
+    routes.byText.set(text, route);
     return route;
   }
 
-  /** As `use`, for a route that is stored. */
+  /** As `use`, for a route that is stored already. */
   touch(id: number, partition: number): void {
     this.#sql
       .of<[number, number, number], never>('UPDATE routes SET partition = ? WHERE id = ? AND partition < ?')
@@ -56,33 +55,17 @@ export class Routes {
 
   /** @throws Error when the route is missing. The log refers to it, so the database is damaged. */
   get(tenant: TenantId, id: number): Route {
-    const { byId } = this.#ofTenant(tenant);
-    const known = byId.get(id);
+    const routes = this.#ofTenant(tenant);
+    const known = routes.byId.get(id);
     if (known) return known;
     const row = this.#sql
       .of<[number, number], { route: string }>('SELECT route FROM routes WHERE id = ? AND tenant = ?')
       .get(id, tenant);
     if (!row) throw new Error(`route ${id} of tenant ${tenant} is missing`);
     const route = JSON.parse(row.route) as Route;
-    byId.set(id, route);
+    makeRoom(routes, row.route.length);
+    routes.byId.set(id, route);
     return route;
-  }
-
-  /** Returns the numbers of all committed routes for which `predicate` holds, in any order. */
-  idsWhere(tenant: TenantId, predicate: (route: Route) => boolean): number[] {
-    const routes = this.#ofTenant(tenant);
-    const newer = this.#sql
-      .of<[number, number], { id: number; route: string }>(
-        'SELECT id, route FROM routes WHERE tenant = ? AND id > ? ORDER BY id',
-      )
-      .all(tenant, routes.completeTo);
-    for (const { id, route } of newer) {
-      if (!routes.byId.has(id)) routes.byId.set(id, JSON.parse(route) as Route);
-      routes.completeTo = id;
-    }
-    const ids: number[] = [];
-    for (const [id, route] of routes.byId) if (predicate(route)) ids.push(id);
-    return ids;
   }
 
   /** Must be called after a rollback, because cached routes may not be stored, and when a new partition takes the rows. */
@@ -93,9 +76,17 @@ export class Routes {
   #ofTenant(tenant: TenantId): TenantRoutes {
     let routes = this.#tenants.get(tenant);
     if (!routes) {
-      routes = { byText: new Map(), byId: new Map(), completeTo: 0 };
+      routes = { byText: new Map(), byId: new Map(), cachedChars: 0 };
       this.#tenants.set(tenant, routes);
     }
     return routes;
   }
+}
+
+function makeRoom(routes: TenantRoutes, chars: number): void {
+  routes.cachedChars += chars;
+  if (routes.cachedChars <= maxCachedChars) return;
+  routes.byText.clear();
+  routes.byId.clear();
+  routes.cachedChars = chars;
 }

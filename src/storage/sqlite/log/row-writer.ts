@@ -1,7 +1,3 @@
-/**
- * Writes the rows of notifications to the newest partition's log. Texts that rows share are stored once, in the partition's
- * dictionary, and named by number.
- */
 import { type Statements, tablesOf } from './partitions.ts';
 import { type DraftRow, type PartitionName, toBlob } from './rows.ts';
 
@@ -11,30 +7,25 @@ interface RowPlace {
   readonly position: number;
   /** The row of the tenant's entry before this one. */
   readonly previous: number;
-  /** The number of what routing decided. */
+  /** The number of the route. */
   readonly route: number;
 }
 
-const usualColumns = [
-  ...['row', 'tenant', 'position', 'previous', 'id_time', 'id_rest', 'delay', 'route', 'title', 'message'],
-  ...['level', 'rank', 'lasts', 'ip', 'host', 'source_ip', 'token_id', 'throttle_count'],
-];
-/** Null in most notifications. */
-const rareColumns = ['ttl', 'sent_level', 'sent_ttl', 'key', 'url', 'throttled_on'];
-
-/** Texts that a dictionary takes at most, and how many of them may be keys, which senders may make anew each time. */
+/** The most texts of a dictionary, and how many of them may be keys: a sender may send a new key each time. */
 const mostDictionaryTexts = 10_000;
 const mostKeys = 5_000;
 /** A longer text stays in its row. */
 const mostTextChars = 100;
 
-/** Everything runs inside the writer's transaction; after a rollback, another is made. */
+/**
+ * Writes notifications to the newest partition's log, and texts that rows share to its dictionary. Runs inside the writer's
+ * transactions; after a rollback, it must be replaced by a new one.
+ */
 export class RowWriter {
   readonly #sql: Statements;
   readonly #dictionary: string;
   readonly #numbers = new Map<string, bigint>();
-  readonly #insertUsual: string;
-  readonly #insertAll: string;
+  readonly #insert: string;
 
   constructor(sql: Statements, partition: PartitionName) {
     this.#sql = sql;
@@ -42,36 +33,27 @@ export class RowWriter {
     this.#dictionary = dictionary;
     const known = sql.of<[], { id: number; text: string }>(`SELECT id, text FROM ${dictionary}`).all();
     for (const { id, text } of known) this.#numbers.set(text, BigInt(id));
-    const insert = (columns: readonly string[]) =>
-      `INSERT INTO ${log} (${columns.join(', ')})
-       VALUES (${columns.map((column) => (column === 'id_rest' ? "unhex(?, '-')" : '?')).join(', ')})`;
-    this.#insertUsual = insert(usualColumns);
-    this.#insertAll = insert([...usualColumns, ...rareColumns]);
+    this.#insert = `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, title, message, level, rank,
+        ttl, sent_level, sent_ttl, lasts, ip, host, key, url, source_ip, token_id, throttled_on, throttle_count)
+      VALUES (?, ?, ?, ?, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   }
 
   insert({ row, tenant, position, previous, route }: RowPlace, d: DraftRow): void {
     const time = Number.parseInt(d.id.slice(0, 8) + d.id.slice(9, 13), 16);
     const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
-    const usual = [
-      ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
-      ...[d.title, d.message],
-      ...[this.#store(d.level), d.rank, lasts, this.#store(d.ip), this.#store(d.host)],
-      ...[this.#store(d.sourceIp), this.#store(d.tokenId), d.throttleCount],
-    ];
-    const rare = [
-      ...[d.ttl === (lasts ?? 0) ? null : d.ttl, d.sentLevel === d.level ? null : this.#store(d.sentLevel)],
-      ...[
-        d.sentTtl,
-        this.#store(d.key, mostKeys),
-        d.url,
-        d.throttledOn === null ? null : toBlob(d.throttledOn),
-      ],
-    ];
-    // To bind a null costs the driver as much as to bind a value.
-    if (rare.every((value) => value === null)) this.#sql.of(this.#insertUsual).run(...usual);
-    else this.#sql.of(this.#insertAll).run(...usual, ...rare);
+    this.#sql
+      .of(this.#insert)
+      .run(
+        ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
+        ...[d.title, d.message, this.#store(d.level), d.rank, d.ttl === (lasts ?? 0) ? null : d.ttl],
+        ...[d.sentLevel === d.level ? null : this.#store(d.sentLevel), d.sentTtl, lasts],
+        ...[this.#store(d.ip), this.#store(d.host), this.#store(d.key, mostKeys), d.url],
+        ...[this.#store(d.sourceIp), this.#store(d.tokenId)],
+        ...[d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount],
+      );
   }
-  /** What a column holds for this text. A whole number must be bound as a bigint: the column has no type to convert it. */
+
+  /** The value of a column for this text. A whole number must be bound as a bigint, because the column has no type to convert it. */
   #store(text: string | null, most = mostDictionaryTexts): bigint | string | null {
     if (text === null) return null;
     const known = this.#numbers.get(text);

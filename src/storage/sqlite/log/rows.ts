@@ -1,4 +1,4 @@
-/** How the log's rows become what core speaks of. Every reader of the log goes through here. */
+/** Converts rows of the log to the types of core. Every reader of the log uses it. */
 import type { Entry, Notification, NotificationDraft } from '#core/ports.ts';
 import {
   type EntryColumns,
@@ -8,7 +8,7 @@ import {
   rowBytesSqlOver,
   sharedFields,
   toChange,
-} from '../../history-rows.ts';
+} from '../../log/history-rows.ts';
 import { LiveOrder } from './live-order.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { Routes } from './routes.ts';
@@ -46,35 +46,22 @@ export interface ChangeRow {
   readonly note?: string | null;
 }
 
-/** The columns that are stored, in the order in which a row is written. */
-export const storedColumns = [
-  ...['row', 'tenant', 'position', 'id_time', 'id_rest', 'delay', 'route', 'cleared', '"by"', 'reason'],
-  ...[
-    'title',
-    'message',
-    'level',
-    'rank',
-    'ttl',
-    'sent_level',
-    'sent_ttl',
-    'lasts',
-    'ip',
-    'host',
-    'key',
-    'url',
-  ],
-  ...['source_ip', 'token_id', 'throttled_on', 'throttle_count'],
-];
+/** The columns of a row that stay when a partition is written anew. */
+export const storedColumns =
+  `row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason, title, message, level, rank,
+  ttl, sent_level, sent_ttl, lasts, ip, host, key, url, source_ip, token_id, throttled_on, throttle_count`.split(
+    /,\s+/,
+  );
 
 /** Goes with `FROM <log> n`. */
 export const entryColumns = [...storedColumns, 'at'].map((column) => `n.${column}`).join(', ');
 
-/** Texts of dictionaries that are remembered; with more, they are read again. */
+/** The most texts of dictionaries in the cache, which is emptied at this number. */
 const mostTexts = 100_000;
-/** More than a dictionary has. */
+/** Greater than the number of texts in a dictionary. */
 const numbersAPartition = 2 ** 20;
 
-/** Reads rows on one connection: what they name by number is looked up once. */
+/** Reads rows on one connection, and caches the texts and routes that rows name by number. */
 export class RowReader {
   readonly routes: Routes;
   readonly #sql: Statements;
@@ -110,7 +97,7 @@ export class RowReader {
   text(stored: StoredText | null, partition: PartitionName): string | null;
   text(stored: StoredText | null, partition: PartitionName): string | null {
     if (typeof stored !== 'number') return stored;
-    // Every generation of a partition has the same numbers.
+    // All generations of a partition use the same numbers.
     const known = partition.id * numbersAPartition + stored;
     let text = this.#texts.get(known);
     if (text === undefined) {
@@ -130,7 +117,7 @@ export class RowReader {
   }
 }
 
-/** What reads the log on one connection. */
+/** A connection that reads the log. */
 export interface LogConnection {
   readonly sql: Statements;
   readonly reader: RowReader;
@@ -146,10 +133,7 @@ export const connectLog = (sql: Statements): LogConnection => ({
 export type PartitionName = Pick<Partition, 'id' | 'generation'>;
 
 /** 16 bytes to the canonical lower-case text. */
-export function uuidToText(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
+export const uuidToText = (bytes: Buffer): string => withDashes(bytes.toString('hex'));
 
 /** Text to 16 bytes. @throws Error when the text is no UUID. */
 export function toBlob(id: string): Buffer {
@@ -157,27 +141,19 @@ export function toBlob(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
-interface IdParts {
-  readonly time: number;
-  readonly rest: Buffer;
-}
-
-/** An id as the log has it. @throws Error when the text is no UUID. */
-export function toIdParts(id: string): IdParts {
+/** An id as the log stores it. @throws Error when the text is no UUID. */
+export function splitId(id: string): { readonly time: number; readonly rest: Buffer } {
   const bytes = toBlob(id);
   return { time: bytes.readUIntBE(0, 6), rest: bytes.subarray(6) };
 }
 
-/** As {@link toIdParts}; undefined when the text is no UUID, which is how a foreign id in a request turns into "not found". */
-export const splitId = (text: string): IdParts | undefined => (isUuid(text) ? toIdParts(text) : undefined);
+export const joinId = (time: number, rest: Buffer): string =>
+  withDashes(time.toString(16).padStart(12, '0') + rest.toString('hex'));
 
-export function joinId(time: number, rest: Buffer): string {
-  const first = time.toString(16).padStart(12, '0');
-  const hex = rest.toString('hex');
-  return `${first.slice(0, 8)}-${first.slice(8)}-${hex.slice(0, 4)}-${hex.slice(4, 8)}-${hex.slice(8)}`;
-}
+const withDashes = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 
-/** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */
+/** The estimated bytes of a row on disk beside its texts: columns, keys and terms. */
 const rowOverheadBytes = 220;
 export const rowBytes = rowBytesOver(rowOverheadBytes);
 export const rowBytesSql = rowBytesSqlOver(rowOverheadBytes);

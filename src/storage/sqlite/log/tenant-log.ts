@@ -1,18 +1,37 @@
+import type { TenantId } from '#core/ports.ts';
 import type { Statements } from './partitions.ts';
 
 interface LogState {
+  /** The position of the newest entry. */
   head: number;
-  /** The row of the newest entry. */
   headRow: number;
+  /** The oldest position that is kept. */
   first: number;
+  /** Rows below this one are not kept. */
   firstRow: number;
   notifications: number;
   bytes: number;
 }
 
+/** The counters of a tenant's log; those of an empty log when there is none. */
+export function readLog(sql: Statements, tenant: TenantId): LogState {
+  const log = sql
+    .of<[number], LogState>(
+      'SELECT head, head_row AS headRow, first, first_row AS firstRow, notifications, bytes FROM logs WHERE tenant = ?',
+    )
+    .get(tenant);
+  return log ?? { head: 0, headRow: 0, first: 1, firstRow: 0, notifications: 0, bytes: 0 };
+}
+
+export interface NextEntry {
+  readonly position: number;
+  /** The row of the tenant's entry before it; 0 if there is none. */
+  readonly previous: number;
+}
+
 /**
- * Hands out positions inside one write transaction: the counters are read once per tenant, and written once, at its end.
- * That is what makes positions dense and in commit order.
+ * Assigns positions inside one write transaction. It reads the counters of a tenant once, and writes them once at the end. So
+ * positions have no gaps and are in commit order.
  */
 export class TenantLogs {
   readonly #sql: Statements;
@@ -25,25 +44,16 @@ export class TenantLogs {
   of(tenant: number): LogState {
     let log = this.#logs.get(tenant);
     if (!log) {
-      const row = this.#sql
-        .of<[number], LogState>(
-          'SELECT head, head_row AS headRow, first, first_row AS firstRow, notifications, bytes FROM logs WHERE tenant = ?',
-        )
-        .get(tenant);
-      log = row ?? { head: 0, headRow: 0, first: 1, firstRow: 0, notifications: 0, bytes: 0 };
+      log = readLog(this.#sql, tenant);
       this.#logs.set(tenant, log);
     }
     return log;
   }
 
-  /** The next position of the tenant's log, for an entry in `row`, and the row of the entry before it; `bytes` of a notification. */
-  next(
-    tenant: number,
-    row: number,
-    bytes?: number,
-  ): { readonly position: number; readonly previous: number } {
+  /** The position of the tenant's next entry, which will be in `row`. `bytes`: the size of a notification, absent for other entries. */
+  next(tenant: number, row: number, bytes?: number): NextEntry {
     const log = this.of(tenant);
-    // Nothing is kept: what comes now is the oldest.
+    // The log is empty, so this entry is the oldest one.
     if (log.first > log.head) log.firstRow = row;
     log.head += 1;
     const previous = log.headRow;
@@ -55,7 +65,7 @@ export class TenantLogs {
     return { position: log.head, previous };
   }
 
-  /** Writes the counters; part of what comes before COMMIT. */
+  /** Writes the counters. Call it before COMMIT. */
   save(): void {
     const replace = this.#sql.of(
       'INSERT OR REPLACE INTO logs (tenant, head, head_row, first, first_row, notifications, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -65,7 +75,7 @@ export class TenantLogs {
     this.forget();
   }
 
-  /** After a rollback, and after save: nothing is carried from one transaction to the next. */
+  /** Call it after a rollback, because the next transaction must read the counters again. */
   forget(): void {
     this.#logs.clear();
   }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printQuery } from '#core/search/search-print.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { instant, play, query, sizes, start, step } from '#test/support/arbitrary-history.ts';
 import { type CountTimes, draft, HistoryModel } from '#test/support/history-model.ts';
+import { printQuery } from '#test/support/print-query.ts';
 import { type CountRequest, countStep } from './count.ts';
 import { searchPage } from './search.ts';
 

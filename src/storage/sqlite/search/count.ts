@@ -1,25 +1,23 @@
 /**
- * Counts the matches of a query by time and level, newest first and a step at a time, so that other searches need not wait
- * for the end of it. Where the index decides a query, numbers of rows are counted and no row is read: `row_minutes` has the
- * minute of each row, and `row_levels` its level.
+ * Counts the matches of a query by time and level, newest first. Where the index decides a query, no row is read: `row_minutes`
+ * has the minute of each row, and the index has the rows of each level.
  */
-
+import type { CountTimes, LevelCount } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { StoreTerms } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { CountTimes, LevelCount } from '#core/statistics.ts';
-import { minuteMs, Tally, withTimes } from '../../counting.ts';
-import { resultOf } from '../../fair-queue.ts';
-import { type CountPart, countInSteps, type LogRange, timer } from '../../log-search.ts';
-import type { RowSet } from '../../row-set.ts';
+import { minuteMs, Tally, withTimes } from '../../log/counting.ts';
+import { resultOf } from '../../log/fair-queue.ts';
+import { type CountPart, countInSteps, type LogRange, timer } from '../../log/log-search.ts';
+import type { RowSet } from '../../log/row-set.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import type { LogConnection } from '../log/rows.ts';
-import { openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
+import { type SqlitePart, SqliteSearch } from './search.ts';
 
 /** A count needs all rows: reading these sets for a partition is faster than testing each row. */
 const ofCounts: StoreTerms = { later: ['live', 'cleared', 'acknowledged', 'shown'], patterns: true };
 
-/** Rows whose own times are read at once: some 10 ms. */
+/** How many rows' exact times are read at once: some 10 ms. */
 const timesAtOnce = 10_000;
 
 export interface CountRequest extends CountTimes {
@@ -27,7 +25,7 @@ export interface CountRequest extends CountTimes {
   /** Only positions below this one are left to count. */
   readonly next?: number;
   readonly timeoutMs?: number;
-  /** That of the step before, if there was one. */
+  /** `store` of the previous step, if there was one. */
   readonly store?: StoreTerms;
 }
 
@@ -38,7 +36,7 @@ export interface CountStep extends CountPart {
   readonly store: StoreTerms;
 }
 
-/** Counts until `isOver` says so, and at least something. */
+/** Counts until `isOver` returns true. Each call makes progress. */
 export async function countStep(
   connection: LogConnection,
   { tenant, query, request }: { tenant: TenantId; query: Query; request: CountRequest },
@@ -47,8 +45,7 @@ export async function countStep(
   const startedAt = performance.now();
   const { now, next, store = ofCounts } = request;
   const scope = { now, isOver, store, ...(next !== undefined && { before: next }) };
-  const search = openSearch(connection, tenant, withTimes(query, request), scope);
-  if (!search) return { counts: [], next: null, searchedTo: null, store, tookMs: 0 };
+  const search = new SqliteSearch(connection, tenant, withTimes(query, request), scope);
   const { after, before } = search.compiled;
   const tally = new Tally({ ...request, after, before });
   const counter = new Counter(connection.sql, search, tally);
@@ -57,27 +54,27 @@ export async function countStep(
   return { ...part, counts: tally.rows(), store: search.store, tookMs };
 }
 
-/** The levels of rows from `row` on: a number in `names` for each of them. */
-interface LevelChunk {
-  readonly row: number;
-  readonly names: readonly string[];
-  readonly levels: Buffer;
-}
-
-/** The one bucket in which all of a minute lies; `several`: a row's own time decides. */
+/** The bucket that contains the whole minute; `none`: outside all buckets; `several`: the exact time of a row decides. */
 type Bucket = number | 'none' | 'several';
 
-/** Rows from `first` on that are in one bucket. */
+/** Consecutive rows of one bucket, which begin with `first`. */
 interface BucketRun {
   readonly first: number;
   readonly bucket: Bucket;
+}
+
+/** The rows of a partition that the terms find, and those of each level; undefined: the terms do not decide. */
+interface FoundRows {
+  readonly partition: Partition;
+  readonly rows: RowSet | undefined;
+  readonly levels: ReadonlyMap<string, RowSet>;
 }
 
 class Counter {
   readonly #sql: Statements;
   readonly #search: SqliteSearch;
   readonly #tally: Tally;
-  #found: { readonly partition: Partition; readonly rows: RowSet | undefined } | undefined;
+  #found: FoundRows | undefined;
 
   constructor(sql: Statements, search: SqliteSearch, tally: Tally) {
     this.#sql = sql;
@@ -85,75 +82,36 @@ class Counter {
     this.#tally = tally;
   }
 
-  /** Counts the newest rows of a part; returns the last one that is counted. undefined: the index does not decide it. */
+  /** Counts the newest rows of a part; returns the lowest row that it counted. undefined: the index does not decide the part. */
   count({ partition, ...part }: SqlitePart): number | undefined {
-    const rows = this.#find(partition);
+    if (this.#found?.partition !== partition) this.#found = { partition, ...this.#search.find(partition) };
+    const { rows, levels } = this.#found;
     if (!rows || rows.isEmpty) return rows && part.low;
     const runs = this.#bucketRuns(partition, part);
-    const range = { low: endOfTimes(rows, runs, part), high: part.high };
-    let run = 0;
-    for (const chunk of this.#levelChunks(partition, range)) {
-      const last = Math.min(chunk.row + chunk.levels.length - 1, range.high);
-      for (let low = Math.max(chunk.row, range.low), high = 0; low <= last; low = high + 1) {
-        while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= low) run += 1;
-        high = Math.min(last, (runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) - 1);
-        this.#countRun(partition, { low, high }, { rows, chunk, bucket: runs[run]?.bucket ?? 'none' });
-      }
+    const lowest = endOfTimes(rows, runs, part);
+    let { high } = part;
+    for (const { first, bucket } of runs.toReversed()) {
+      const range = { low: Math.max(first, lowest), high };
+      high = first - 1;
+      if (range.low > range.high || bucket === 'none') continue;
+      if (bucket === 'several') this.#countTimes(partition, rows.last(timesAtOnce, range), levels);
+      else
+        for (const [level, ofLevel] of levels)
+          this.#tally.add(bucket, level, rows.countShared(ofLevel, range));
     }
-    return range.low;
+    return lowest;
   }
 
-  /** The rows of a partition that the terms find. */
-  #find(partition: Partition): RowSet | undefined {
-    if (this.#found?.partition !== partition) this.#found = { partition, rows: this.#search.find(partition) };
-    return this.#found.rows;
+  /** Counts rows by their exact times. */
+  #countTimes(partition: Partition, rows: readonly number[], levels: FoundRows['levels']): void {
+    for (const [row, at] of this.#timesOf(partition, rows))
+      for (const [level, ofLevel] of levels) if (ofLevel.has(row)) this.#tally.addAt(at, level);
   }
 
-  /** Counts the rows of a range, all in one bucket, of which `chunk` has the levels. */
-  #countRun(
-    partition: Partition,
-    range: LogRange,
-    { rows, chunk, bucket }: { readonly rows: RowSet; readonly chunk: LevelChunk; readonly bucket: Bucket },
-  ): void {
-    const { row: first, names, levels } = chunk;
-    if (bucket === 'none') return;
-    if (bucket === 'several') {
-      for (const [row, at] of this.#timesOf(partition, rows.last(timesAtOnce, range)))
-        this.#tally.addAt(at, names[levels[row - first] as number] as string);
-      return;
-    }
-    const counts = names.map(() => 0);
-    rows.forEach(range, (row) => {
-      const level = levels[row - first] as number;
-      counts[level] = (counts[level] as number) + 1;
-    });
-    for (let level = 0; level < counts.length; level++) {
-      const count = counts[level] as number;
-      if (count > 0) this.#tally.add(bucket, names[level] as string, count);
-    }
-  }
-
-  #levelChunks({ firstRow }: Partition, { low, high }: LogRange): Iterable<LevelChunk> {
-    // Nearly all have the same names.
-    const known = new Map<string, readonly string[]>();
-    const parse = (text: string): readonly string[] => {
-      const names = known.get(text) ?? (JSON.parse(text) as string[]);
-      known.set(text, names);
-      return names;
-    };
-    return this.#sql
-      .of<[number, number, number], { row: number; names: string; levels: Buffer }>(
-        `SELECT row, names, levels FROM row_levels
-         WHERE row BETWEEN (SELECT max(row) FROM row_levels WHERE row BETWEEN ? AND ?) AND ? ORDER BY row`,
-      )
-      .all(firstRow, low, high)
-      .map(({ row, names, levels }) => ({ row, names: parse(names), levels }));
-  }
-
-  /** Where in the rows a bucket begins, in order, from the one on that `low` is in. */
+  /** The rows at which a bucket begins, in order. The first bucket contains `low`. */
   #bucketRuns({ firstRow }: Partition, { low, high }: LogRange): BucketRun[] {
     const runs: BucketRun[] = [];
-    // As JSON they are read in half the time.
+    // One JSON text is read in half the time of single rows.
     const found = this.#sql
       .of<[number, number, number, number], { rows: string; minutes: string }>(
         `SELECT json_group_array(row) AS rows, json_group_array(minute) AS minutes FROM (SELECT row, minute FROM row_minutes
@@ -193,7 +151,7 @@ class Counter {
   }
 }
 
-/** The row down to which a range is counted at once: after so many rows whose own times are read, others may have a turn. */
+/** The lowest row of a range to count in one step: it ends after `timesAtOnce` exact times are read, so that others get a turn. */
 function endOfTimes(rows: RowSet, runs: readonly BucketRun[], { low, high }: LogRange): number {
   let left = timesAtOnce;
   let last = high;

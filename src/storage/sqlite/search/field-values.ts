@@ -1,8 +1,8 @@
-/** The values of a field in the log, which complete a search. */
+/** The values of a field in the log, for the completion of a search. */
+import type { WantedValues } from '#core/history/statistics.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
-import type { WantedValues } from '#core/statistics.ts';
-import { sortedValues } from '../../counting.ts';
-import { type TermRange, typedPrefix, valueRanges, valuesMs, wantedValues } from '../../field-values.ts';
+import { sortedValues } from '../../log/counting.ts';
+import { type TermRange, typedPrefix, valueRanges, valuesMs, wantedValues } from '../../log/field-values.ts';
 import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 
@@ -33,7 +33,7 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
 /** The tenant's notifications that are not indexed yet. */
 function readUnindexedNotifications({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
   const partition = readNewest(sql);
-  // `+` keeps SQLite from the index on the tenant, which holds the whole partition; the range of rows is short.
+  // `+`: SQLite must not use the index on the tenant, which covers the whole partition. The range of rows is short.
   return sql
     .of<[number, number], NotificationRow>(
       `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,

@@ -2,10 +2,10 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joined, one, type TermExpression } from '#core/search/term-expression.ts';
-import type { RowSet } from '../../row-set.ts';
+import type { RowSet } from '../../log/row-set.ts';
 import { isDamage } from '../file/disk-errors.ts';
 import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from '../log/partitions.ts';
-import { FtsIndex, PatternBudget } from './fts-index.ts';
+import { FtsIndex } from './fts-index.ts';
 
 const tenant = 7;
 const firstRow = 1_000_003;
@@ -32,7 +32,7 @@ function indexOf(commits: readonly (readonly (readonly string[])[])[], merges: r
   return {
     sql,
     terms,
-    index: new FtsIndex(sql, readNewest(sql), tenant),
+    index: new FtsIndex(sql, readNewest(sql), { tenant }),
     range: { low: firstRow, high: row - 1 },
   };
 }
@@ -131,18 +131,21 @@ test('finds the rows of terms that go over many pages, at any state of a merge',
   for (let round = 0; round < 5; round++) {
     const { sql } = made;
     const found = asked.map((each) =>
-      expectSame({ ...made, index: new FtsIndex(sql, readNewest(sql), tenant) }, each),
+      expectSame({ ...made, index: new FtsIndex(sql, readNewest(sql), { tenant }) }, each),
     );
     expect(found[0]).toBe(size * mergedSegments);
-    const index = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(Number.POSITIVE_INFINITY));
+    const index = new FtsIndex(sql, readNewest(sql), {
+      tenant,
+      patternWork: Number.POSITIVE_INFINITY,
+    });
     for (const { begin, pattern, same } of patterns) {
       const matching = index.find({ ...one(begin, true), pattern });
       expect(numbersOf(matching), pattern).toEqual(numbersOf(index.find(same)));
     }
-    const hurried = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(100_000));
+    const hurried = new FtsIndex(sql, readNewest(sql), { tenant, patternWork: 100_000 });
     expect(hurried.find({ ...one('', true), pattern: '*ninth' })).toBeUndefined();
     // Enough for each value once, and each segment has them all.
-    const once = new FtsIndex(sql, readNewest(sql), tenant, new PatternBudget(70_000));
+    const once = new FtsIndex(sql, readNewest(sql), { tenant, patternWork: 70_000 });
     expect(once.find({ ...one('k', true), pattern: 'k?7' })).toBeDefined();
     merge.run(BigInt(round < 3 ? -40 : -10_000));
   }
@@ -160,7 +163,7 @@ test('a damaged index is an error or finds other rows, and never goes on for eve
     (term): TermExpression => ({ kind: 'term', term, prefix: term === 'm' }),
   );
   const search = () => {
-    for (const each of asked) new FtsIndex(sql, readNewest(sql), tenant).find(each);
+    for (const each of asked) new FtsIndex(sql, readNewest(sql), { tenant }).find(each);
   };
   let errors = 0;
   const check = (id: number, block: Buffer) => {

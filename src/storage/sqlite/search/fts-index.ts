@@ -1,27 +1,26 @@
 /**
- * Finds rows by terms in the FTS5 index of a partition, by reading the pages of its `_data` table. SQLite itself takes 100 ns
- * for each row of a term, and 300 with a prefix; a search of all partitions asks for millions. Here a row takes 10 ns.
+ * Finds rows by terms in the FTS5 index of a partition, by reading the pages of its `_data` table (why: ADR 13).
  *
- * The format is described in SQLite's ext/fts5/fts5_index.c ("Format of the %_data table"), and files of it stay readable; whether a
- * new version still writes it, fts-index.test.ts shows. An index is a list of segments, and a segment a run of pages: the terms
- * in order, each followed by the numbers of its rows, of which all but the first on a page are differences. The `_idx` table says
- * on which page to look for a term.
+ * SQLite's ext/fts5/fts5_index.c describes the format ("Format of the %_data table"). An index is a list of segments, and a segment is a sequence of pages. A page has terms in
+ * order, each followed by its row numbers; all but the first of a page are stored as differences. The `_idx` table has the
+ * page of a term.
  */
 import type { TenantId } from '#core/ports.ts';
-import { flagTerm, valueOfTerm } from '#core/search/index-terms.ts';
+import { flagTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { type Pattern, patternMatcher } from '#core/search/search-glob.ts';
-import { RowSet } from '../../row-set.ts';
-import { type SingleTerm, TermIndex } from '../../term-index.ts';
-import { indexPages, type Partition, type Statements, tablesOf } from '../log/partitions.ts';
+import { RowSet } from '../../log/row-set.ts';
+import { type SingleTerm, TermIndex } from '../../log/term-index.ts';
+import { indexPages, type Partition, type Statements, tablesOf, tenantsIn } from '../log/partitions.ts';
+import type { StateRows } from './state-rows.ts';
 
-/** How far apart the pages of two segments begin in `_data`. */
+/** The distance between the ids of the first pages of two segments in `_data`. */
 const idsASegment = 2 ** 37;
 const idOf = (segment: number, page: number) => segment * idsASegment + page;
-/** A page begins with two numbers of two bytes: where its first row is, and where its list of terms. */
+/** A page begins with two numbers of two bytes: the offset of its first row, and the offset of its list of terms. */
 const headBytes = 4;
-/** In `_idx`, the terms of the main index begin with this. */
+/** The first character of the terms of the main index in `_idx`. */
 const mainIndex = '0';
-/** What a test of a value takes beside its characters. */
+/** The fixed cost of testing a value, in addition to its characters. */
 const workATest = 100;
 
 interface Segment {
@@ -31,46 +30,49 @@ interface Segment {
 }
 
 /**
- * What a search may spend on testing values against patterns, in characters of the value times those of the pattern, which is
- * the most that a test takes. A million take some 30 ms.
+ * The work that a search may spend in a partition on testing values against patterns. A test costs at most the characters of the
+ * value times those of the pattern. A million take some 30 ms.
  */
-export class PatternBudget {
-  #left: number;
+const usualPatternWork = 2_000_000;
 
-  constructor(work = 2_000_000) {
-    this.#left = work;
-  }
-
-  get isSpent(): boolean {
-    return this.#left <= 0;
-  }
-
-  /** @returns false if nothing is left. */
-  spend(work: number): boolean {
-    if (this.isSpent) return false;
-    this.#left -= work;
-    return true;
-  }
-}
-
-/** As SQLite's own error, so that it is reported as damage of the file. */
+/** Has a code like SQLite's own errors, so that it is reported as damage of the file. */
 const damagedIndex = () =>
   Object.assign(new Error('a page of an index of terms is malformed'), { code: 'SQLITE_CORRUPT_INDEX' });
 
-/** The FTS5 index of a partition, for the searches of one tenant. */
+/** In `unread`; no term is called so. */
+export const unreadPatterns = 'patterns';
+
+/** What a search looks up in each partition. */
+interface IndexScope {
+  readonly tenant: TenantId;
+  readonly states?: StateRows;
+  /** Gets the terms of states with too many rows, and `patterns` if there were too many values to test. Patterns are then not tested again. */
+  readonly unread?: Set<string>;
+  readonly patternWork?: number;
+}
+
+/** The FTS5 index of a partition, for the searches of one tenant, with the states that notifications enter later. */
 export class FtsIndex extends TermIndex {
   readonly #sql: Statements;
   readonly #partition: Partition;
   readonly #tenant: TenantId;
+  readonly #states: StateRows;
+  readonly #unread: Set<string>;
+  #patternWork: number;
   readonly #segments: readonly Segment[];
-  readonly #budget: PatternBudget;
 
-  constructor(sql: Statements, partition: Partition, tenant: TenantId, budget = new PatternBudget()) {
+  constructor(
+    sql: Statements,
+    partition: Partition,
+    { tenant, states = new Map(), unread = new Set(), patternWork = usualPatternWork }: IndexScope,
+  ) {
     super(partition);
     this.#sql = sql;
     this.#partition = partition;
     this.#tenant = tenant;
-    this.#budget = budget;
+    this.#states = states;
+    this.#unread = unread;
+    this.#patternWork = patternWork;
     const structure = sql
       .of<[number], { block: Buffer }>(`SELECT block FROM ${tablesOf(partition).terms}_data WHERE id = ?`)
       .get(indexPages.segments);
@@ -78,24 +80,42 @@ export class FtsIndex extends TermIndex {
     this.#segments = segmentsOf(structure.block);
   }
 
-  /** The term of all the tenant's rows, in a partition without rows of others. */
+  /** True for the term that marks all rows of the tenant, if the partition has no rows of other tenants. */
   protected override isOfAll({ term }: SingleTerm): boolean {
-    return term === flagTerm(this.#tenant, 'all') && this.#isOnlyTenant();
-  }
-
-  /** Whether the partition holds rows of no other tenant. */
-  #isOnlyTenant(): boolean {
-    const tenants = this.#sql
-      .of<[number], { tenant: number }>('SELECT tenant FROM partition_tenants WHERE partition = ? LIMIT 2')
-      .all(this.#partition.id);
-    return tenants.every(({ tenant }) => tenant === this.#tenant);
+    const isAlone = () => tenantsIn(this.#sql, this.#partition, 2).every((tenant) => tenant === this.#tenant);
+    return term === flagTerm(this.#tenant, 'all') && isAlone();
   }
 
   protected override rowsOf({ term, prefix, pattern }: SingleTerm): RowSet | undefined {
-    if (pattern !== undefined && this.#budget.isSpent) return undefined;
     const found = new RowSet(this.#partition);
-    const wanted = Buffer.from(mainIndex + term);
-    const placeOf = pattern === undefined ? undefined : this.#placesOf(pattern);
+    const addState = this.#states.get(term);
+    if (addState) {
+      if (addState(this.#partition, found)) return found;
+      this.#unread.add(term);
+      return undefined;
+    }
+    const isUnread = () => pattern !== undefined && this.#unread.has(unreadPatterns);
+    if (isUnread()) return undefined;
+    const setOf = pattern === undefined ? undefined : this.#tested(pattern, found);
+    this.#read({ wanted: Buffer.from(mainIndex + term), prefix, found, setOf });
+    return isUnread() ? undefined : found;
+  }
+
+  /** The rows of each level. */
+  levels(): ReadonlyMap<string, RowSet> {
+    const levels = new Map<string, RowSet>();
+    const setOf = (term: string) => {
+      const level = valueOfTerm(term);
+      const rows = levels.get(level) ?? new RowSet(this.#partition);
+      levels.set(level, rows);
+      return rows;
+    };
+    const wanted = Buffer.from(mainIndex + valueTerm(this.#tenant, 'level', ''));
+    this.#read({ wanted, prefix: true, found: new RowSet(this.#partition), setOf });
+    return levels;
+  }
+
+  #read(wanted: Wanted): void {
     const { terms } = tablesOf(this.#partition);
     const pageOf = this.#sql.of<[number, Buffer], { page: number }>(
       `SELECT pgno >> 1 AS page FROM ${terms}_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1`,
@@ -106,73 +126,73 @@ export class FtsIndex extends TermIndex {
       )
       .raw();
     for (const { segment, first, last } of this.#segments) {
-      // What comes before the first page is merged into another segment already.
-      const begin = idOf(segment, Math.max(first, pageOf.get(segment, wanted)?.page ?? 0));
-      let place: TermPlace = 'before';
+      // Pages before `first` are already merged into another segment.
+      const begin = idOf(segment, Math.max(first, pageOf.get(segment, wanted.wanted)?.page ?? 0));
+      let target: Target;
       let next = begin;
       for (const [id, block] of read.iterate(begin, idOf(segment, last))) {
         if (id !== next) throw damagedIndex();
         next = id + 1;
-        place = readPage(block, { wanted, prefix, placeOf, isWanted: place === 'wanted' }, found);
-        if (place === 'beyond') break;
+        target = readPage(block, wanted, target);
+        if (target === 'end') break;
       }
-      // A segment that is merged into another has no pages any more.
-      if (place !== 'beyond' && next <= idOf(segment, last) && last > 0) throw damagedIndex();
+      // A segment with `last` 0 is merged into another one, and has no pages any more.
+      if (target !== 'end' && next <= idOf(segment, last) && last > 0) throw damagedIndex();
     }
-    return pattern !== undefined && this.#budget.isSpent ? undefined : found;
   }
 
-  /** Tests terms until the budget is spent; those after it are `beyond`. */
-  #placesOf(pattern: Pattern): (term: Buffer) => TermPlace {
+  #tested(pattern: Pattern, found: RowSet): (term: string) => Target {
     const isMatch = patternMatcher(pattern);
     // Each segment may have the same values.
-    const known = new Map<string, TermPlace>();
-    return (text) => {
-      const term = text.toString('utf8', mainIndex.length);
-      let place = known.get(term);
-      if (place) return place;
+    const known = new Map<string, Target>();
+    return (term) => {
+      if (known.has(term)) return known.get(term);
+      if (this.#patternWork <= 0) {
+        this.#unread.add(unreadPatterns);
+        return 'end';
+      }
       const value = valueOfTerm(term);
-      if (!this.#budget.spend(workATest + value.length * pattern.length)) return 'beyond';
-      place = isMatch(value) ? 'wanted' : 'unmatched';
-      known.set(term, place);
-      return place;
+      this.#patternWork -= workATest + value.length * pattern.length;
+      const target = isMatch(value) ? found : undefined;
+      known.set(term, target);
+      return target;
     };
   }
 }
 
-/** Where a term is in the order of terms; between wanted ones may be some that do not match. */
-type TermPlace = 'before' | 'wanted' | 'unmatched' | 'beyond';
+/** The set to which the rows of a term are added; undefined: to none. `end`: neither this nor a later term is wanted. */
+type Target = RowSet | undefined | 'end';
 
 interface Wanted {
   readonly wanted: Buffer;
   readonly prefix: boolean;
-  /** Of a term that begins as wanted. */
-  readonly placeOf: ((term: Buffer) => TermPlace) | undefined;
-  /** The page begins with more rows of a wanted term. */
-  readonly isWanted: boolean;
+  readonly found: RowSet;
+  /** The target of a term that begins with `wanted`, instead of `found`. */
+  readonly setOf: ((term: string) => Target) | undefined;
 }
 
-/** Adds the rows of wanted terms; returns where the last term is that was read. */
-function readPage(page: Buffer, { wanted, prefix, placeOf, isWanted }: Wanted, found: RowSet): TermPlace {
+/** Adds the rows of wanted terms. `target`: that of the rows at the beginning of the page. Returns that of its last term. */
+function readPage(page: Buffer, { wanted, prefix, found, setOf }: Wanted, target: Target): Target {
   const end = page.length < headBytes ? 0 : page.readUInt16BE(2);
   if (end < headBytes || end > page.length) throw damagedIndex();
   const list = new Numbers(page, end);
   let next = list.isAtEnd ? end : list.next();
-  if (isWanted && !found.addWritten(page, headBytes, next)) throw damagedIndex();
-  let place: TermPlace = isWanted ? 'wanted' : 'before';
-  /** How many bytes the last term and the wanted one begin with in common. */
+  let last = target;
+  add(last, page, headBytes, next);
+  let isWanted = false;
+  /** The length of the common prefix of the last term and the wanted one, in bytes. */
   let common = 0;
   let text = Buffer.alloc(0);
   for (let isFirst = true; next < end; isFirst = false) {
     const term = new Numbers(page, next);
-    // The first bytes are those of the term before, and are left out.
+    // A term is stored without the prefix that it shares with the previous one.
     const shared = isFirst ? 0 : term.next();
     const length = term.next();
-    if (shared < common) return 'beyond';
+    if (shared < common) return 'end';
     const rowsFrom = term.at + length;
     next = list.isAtEnd ? end : next + list.next();
     if (rowsFrom > next || next > end) throw damagedIndex();
-    if (placeOf) text = Buffer.concat([text.subarray(0, shared), page.subarray(term.at, rowsFrom)]);
+    if (setOf) text = Buffer.concat([text.subarray(0, shared), page.subarray(term.at, rowsFrom)]);
     if (shared === common) {
       let i = 0;
       while (i < length && common < wanted.length && page[term.at + i] === wanted[common]) {
@@ -180,17 +200,26 @@ function readPage(page: Buffer, { wanted, prefix, placeOf, isWanted }: Wanted, f
         common += 1;
       }
       const isWhole = i === length;
-      if (common === wanted.length) place = isWhole || prefix ? 'wanted' : 'beyond';
-      else if (!isWhole && (page[term.at + i] as number) > (wanted[common] as number)) place = 'beyond';
-    } else if (place === 'wanted' && !prefix) place = 'beyond';
-    if (placeOf && (place === 'wanted' || place === 'unmatched')) place = placeOf(text);
-    if (place === 'beyond') return place;
-    if (place === 'wanted' && !found.addWritten(page, rowsFrom, next)) throw damagedIndex();
+      isWanted = common === wanted.length;
+      if (
+        isWanted
+          ? !isWhole && !prefix
+          : !isWhole && (page[term.at + i] as number) > (wanted[common] as number)
+      )
+        return 'end';
+    } else if (isWanted && !prefix) return 'end';
+    last = isWanted ? (setOf ? setOf(text.toString('utf8', mainIndex.length)) : found) : undefined;
+    if (last === 'end') return last;
+    add(last, page, rowsFrom, next);
   }
-  return place;
+  return last;
 }
 
-/** Numbers as SQLite writes them: seven bits a byte, the highest first, and the eighth bit set where more follow. */
+function add(target: Target, page: Buffer, from: number, to: number): void {
+  if (target instanceof RowSet && !target.addWritten(page, from, to)) throw damagedIndex();
+}
+
+/** SQLite's variable-length numbers: seven bits in each byte, the highest first; the eighth bit is set if more bytes follow. */
 class Numbers {
   at: number;
   readonly #bytes: Buffer;
@@ -215,21 +244,21 @@ class Numbers {
   }
 }
 
-/** The list of segments begins with a number of 4 bytes that changes with the settings, and the number of levels. */
+/** Reads the list of segments. It begins with 4 bytes that change with the settings, then the number of levels. */
 function segmentsOf(structure: Buffer): Segment[] {
   const numbers = new Numbers(structure, 4);
   const levels = numbers.next();
   const count = numbers.next();
-  // How many pages were written.
+  // Skips the number of written pages.
   numbers.next();
   const segments: Segment[] = [];
   for (let level = 0; level < levels; level++) {
-    // How many of them are being merged.
+    // Skips the number of segments that are being merged.
     numbers.next();
     for (let left = numbers.next(); left > 0; left--)
       segments.push({ segment: numbers.next(), first: numbers.next(), last: numbers.next() });
   }
-  // In a later form of the record, which only other settings of FTS5 write, these are not the same either.
+  // The numbers also differ in a newer form of the record, which FTS5 writes only with other settings.
   if (segments.length !== count) throw damagedIndex();
   return segments;
 }

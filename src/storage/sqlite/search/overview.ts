@@ -1,14 +1,14 @@
-/** What the overview asks of the log. */
+/** The overview's reads of the log. */
+import type { BusyHost } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { BusyHost } from '#core/statistics.ts';
-import { partitionsFrom, readEntries } from '../log/log-lookup.ts';
+import { entriesFrom } from '../log/log-lookup.ts';
 import { bounds } from '../log/log-reader.ts';
 import type { LogConnection, NotificationRow } from '../log/rows.ts';
 
 /** Entries read for the busiest hosts: some 20 ms. */
 const newestEntries = 10_000;
 
-/** Hosts that were named most since `from`, the most frequent first, among the newest entries. */
+/** The most frequent hosts since `from` among the newest entries, the most frequent first. */
 export function busiestHosts(
   connection: LogConnection,
   tenant: TenantId,
@@ -19,13 +19,12 @@ export function busiestHosts(
   const hosts = new Map<string, { host: string; count: number; level: string; rank: number }>();
   const { head, first } = bounds(connection, tenant);
   const range = { tenant, from: Math.max(first, head + 1 - newestEntries), limit: newestEntries };
-  for (const partition of partitionsFrom(sql, tenant, range.from)) {
-    const rows = readEntries<Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at' | 'cleared'>>(
-      sql,
-      partition,
-      range,
-      'n.host, n.level, n.rank, n.at, n.cleared',
-    );
+  const read = entriesFrom<Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at' | 'cleared'>>(
+    sql,
+    range,
+    'n.host, n.level, n.rank, n.at, n.cleared',
+  );
+  for (const { partition, rows } of read) {
     for (const { rank, at, cleared, ...row } of rows) {
       if (cleared !== null) continue;
       const host = reader.text(row.host, partition);

@@ -1,10 +1,10 @@
-/** In which minutes the rows of a partition were received. */
-import { minuteMs } from '../../counting.ts';
-import { finite } from '../../history-rows.ts';
-import type { LogRange } from '../../log-search.ts';
+/** The minutes in which the rows of a partition were received. */
+import { minuteMs } from '../../log/counting.ts';
+import { finite } from '../../log/history-rows.ts';
+import type { LogRange } from '../../log/log-search.ts';
 import type { Partition, Statements } from '../log/partitions.ts';
 
-/** Narrows indexed rows to those that may be of these times. Clocks go back, so rows of other times may be among them. */
+/** Narrows indexed rows to those that may be from these times. Rows of other times may be among them, because clocks may go back. */
 export function rowsInTimes(
   sql: Statements,
   { firstRow, firstMinute, lastMinute }: Partition,

@@ -5,10 +5,9 @@ import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { one } from '#core/search/term-expression.ts';
-import { resultOf } from '../../fair-queue.ts';
-import { finite, toAcknowledged, toCleared } from '../../history-rows.ts';
+import { resultOf } from '../../log/fair-queue.ts';
+import { finite, toAcknowledged, toCleared } from '../../log/history-rows.ts';
 import {
-  emptyPage,
   type FoundRow,
   type LogPart,
   type LogPlace,
@@ -16,21 +15,22 @@ import {
   type LogSearch,
   searchInSteps,
   timer,
-} from '../../log-search.ts';
-import { RowSet } from '../../row-set.ts';
+} from '../../log/log-search.ts';
+import { RowSet } from '../../log/row-set.ts';
 import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
-import { PatternBudget } from './fts-index.ts';
+import { readLog } from '../log/tenant-log.ts';
+import { FtsIndex, unreadPatterns } from './fts-index.ts';
 import { rowsInTimes } from './row-minutes.ts';
 import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
-import { StateIndex, type StateRows, stateRows } from './state-index.ts';
+import { type StateRows, stateRows } from './state-rows.ts';
 
-/** Usually few notifications are live or acknowledged. Many are cleared, and many values may match a pattern: for pages, testing rows is faster. */
+/** For pages. Usually few notifications are live or acknowledged. For cleared ones and patterns, testing rows is faster, because many match. */
 const ofPages: StoreTerms = { later: ['live', 'acknowledged'], patterns: false };
-/** Rows read at once by their numbers: a usual page, and the one that shows that there is a next. */
+/** Rows read at once by their numbers: a usual page, and one more, which shows that there is a next page. */
 const rowsAtOnce = 51;
-/** The time is checked after so many rows. */
+/** The time limit is checked once for this many rows. */
 const rowsACheck = 256;
 
 /** Rows of one partition. */
@@ -40,7 +40,7 @@ export interface SqlitePart extends LogPart {
 }
 
 interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
-  /** What is found without reading rows of the log. */
+  /** What the store finds without reading rows of the log. */
   readonly store?: StoreTerms;
   readonly isOver: () => boolean;
 }
@@ -57,9 +57,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #store: StoreTerms;
   readonly #states: StateRows;
   readonly #unread = new Set<string>();
-  #budget = new PatternBudget();
   readonly #isOver: () => boolean;
-  readonly #tokenNames = new Map<string, string>();
   #looked = 0;
   /** The rows of the last batch. Their states are read together, when the first one is needed. */
   #batch: readonly number[] = [];
@@ -67,12 +65,12 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
 
   constructor(
     connection: LogConnection,
-    log: { readonly tenant: TenantId; readonly head: number; readonly firstRow: number },
+    tenant: TenantId,
     query: Query,
     { now, before, after, isOver, store = ofPages }: SearchScope,
   ) {
     const { sql } = connection;
-    const { tenant, head, firstRow } = log;
+    const { head, firstRow } = readLog(sql, tenant);
     this.#connection = connection;
     this.#sql = sql;
     this.tenant = tenant;
@@ -129,15 +127,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   toRecords(found: readonly FoundRow<NotificationRow, SqlitePart>[]): HistoryRecord[] {
-    const { tenant } = this;
-    return [...Map.groupBy(found, ({ part }) => part.partition)].flatMap(([partition, of]) =>
-      toRecords(
-        this.#connection,
-        { tenant, partition },
-        of.map(({ row }) => row),
-        this.#tokenNames,
-      ),
-    );
+    return toRecords(this.#connection, this.tenant, found);
   }
 
   placeAt(row: number): LogPlace | undefined {
@@ -161,49 +151,50 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     return this.#statesOfBatch.get(row) as RowState;
   };
 
-  #indexOf(partition: Partition): StateIndex {
-    // Once spent, it stays so: to try again would take as long.
-    if (!this.#budget.isSpent) this.#budget = new PatternBudget();
-    return new StateIndex(this.#sql, partition, {
-      ...{ tenant: this.tenant, states: this.#states, budget: this.#budget, unread: this.#unread },
-    });
+  #indexOf(partition: Partition): FtsIndex {
+    const scope = { tenant: this.tenant, states: this.#states, unread: this.#unread };
+    return new FtsIndex(this.#sql, partition, scope);
   }
 
-  /** What is found without reading rows, except where there was too much to read. */
+  /** What the store finds without reading rows, without the states and patterns for which there was too much to read. */
   get store(): StoreTerms {
     const later = this.#store.later.filter((state) => !this.#unread.has(flagTerm(this.tenant, state)));
-    return { later, patterns: this.#store.patterns && !this.#budget.isSpent };
+    return { later, patterns: this.#store.patterns && !this.#unread.has(unreadPatterns) };
   }
 
-  /** The rows of a partition that the terms find; undefined: unknown, because there is too much to read. */
-  find(partition: Partition): RowSet | undefined {
-    const { terms } = this.compiled;
-    return terms && this.#indexOf(partition).find(terms);
+  /** The rows of a partition that the terms find, and those of each level. undefined: unknown, because there is too much to read. */
+  find(partition: Partition): {
+    readonly rows: RowSet | undefined;
+    readonly levels: ReadonlyMap<string, RowSet>;
+  } {
+    const index = this.#indexOf(partition);
+    const rows = this.compiled.terms && index.find(this.compiled.terms);
+    return { rows, levels: rows && !rows.isEmpty ? index.levels() : new Map() };
   }
 
-  /** All matches of an indexed part, and maybe other rows: all of them are, if the terms decide the query and `isCut` is false. */
+  /** All matches of an indexed part, and maybe other rows. There are no others if the terms decide the query and `isCut` is false. */
   #found({ partition }: SqlitePart): { readonly rows: RowSet; readonly isCut: boolean } {
     const index = this.#indexOf(partition);
     const { terms } = this.compiled;
     const rows = terms ? index.narrow(RowSet.all(partition), terms) : new RowSet(partition);
-    // Where values were not tested against a pattern, rows of other tenants may be left.
+    // If values were not tested against a pattern, rows of other tenants may be among them.
     const own = index.isCut ? index.narrow(rows, one(flagTerm(this.tenant, 'all'))) : rows;
     return { rows: own, isCut: index.isCut };
   }
 
-  /** `rows`: those of an indexed part that the index finds. */
+  /** `rows`: the rows that the index finds; undefined for a part that is not indexed. */
   *#rows(part: SqlitePart, rows: RowSet | undefined): Iterable<NotificationRow> {
     const { partition, low } = part;
     const { log } = tablesOf(partition);
     const inTimes = 'n.at >= ? AND n.at < ? ORDER BY n.row DESC';
     const times = [finite(this.compiled.after), finite(this.compiled.before)] as const;
     if (!rows) {
-      // `+`: not by the index on the tenant, which has all of the partition.
+      // `+`: SQLite must not use the index on the tenant, which covers the whole partition.
       const where = `WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
       const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where));
       return yield* read.iterate(low, part.high, this.tenant, ...times);
     }
-    // `narrow` finds any entry of the partition where the query asks for all.
+    // If the query has no condition, `narrow` finds entries of every kind, so this tests `cleared`.
     const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
     const read = this.#sql.of<[string, ...number[]], NotificationRow>(selectRows(log, where));
     let { high } = part;
@@ -217,29 +208,14 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 }
 
-/** undefined: the tenant has no log. */
-export function openSearch(
-  connection: LogConnection,
-  tenant: TenantId,
-  query: Query,
-  scope: SearchScope,
-): SqliteSearch | undefined {
-  const log = connection.sql
-    .of<[number], { tenant: number; head: number; firstRow: number }>(
-      'SELECT tenant, head, first_row AS firstRow FROM logs WHERE tenant = ?',
-    )
-    .get(tenant);
-  return log && new SqliteSearch(connection, log, query, scope);
-}
-
-/** The newest matches of a query: what was committed before the call is found, indexed or not. */
+/** The newest matches of a query. It finds everything that was committed before the call, indexed or not. */
 export async function searchPage<Form extends RecordForm = 'record'>(
   connection: LogConnection,
   { tenant, query, options }: { tenant: TenantId; query: Query; options: SearchOptions<Form> },
   isOver = timer(options.timeoutMs),
 ): Promise<SearchPage<Form>> {
-  const search = openSearch(connection, tenant, query, { ...options, isOver });
-  return search ? resultOf(searchInSteps(search, options, isOver)) : emptyPage;
+  const search = new SqliteSearch(connection, tenant, query, { ...options, isOver });
+  return resultOf(searchInSteps(search, options, isOver));
 }
 
 /** The tenant's notification with this id; undefined when there is none. */
@@ -253,36 +229,38 @@ export function findRecord(
   const { partition } = found;
   const select = selectRows(tablesOf(partition).log, 'WHERE n.row = ?');
   const row = connection.sql.of<[number], NotificationRow>(select).get(found.row);
-  return row && toRecords(connection, { tenant, partition }, [row])[0];
+  return row && toRecords(connection, tenant, [{ row, part: { partition } }])[0];
 }
 
 function toRecords(
   { sql, reader }: LogConnection,
-  { tenant, partition }: { readonly tenant: TenantId; readonly partition: Partition },
-  rows: readonly NotificationRow[],
-  tokenNames = new Map<string, string>(),
+  tenant: TenantId,
+  found: readonly FoundRow<NotificationRow, Pick<SqlitePart, 'partition'>>[],
 ): HistoryRecord[] {
-  const states = readStates(
-    sql,
-    { tenant, partition },
-    rows.map(({ row }) => row),
-  );
-  return rows.map((row) => {
-    const notification = reader.notification(row, partition);
-    const { tokenId } = notification;
-    let tokenName = tokenNames.get(tokenId);
-    if (tokenName === undefined) {
-      const token = sql
-        .of<[number, string], { name: string }>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
-        .get(tenant, tokenId);
+  const states = new Map<number, RowState>();
+  for (const [partition, of] of Map.groupBy(found, ({ part }) => part.partition)) {
+    const rows = of.map(({ row }) => row.row);
+    for (const [row, state] of readStates(sql, { tenant, partition }, rows)) states.set(row, state);
+  }
+  const tokenNames = new Map<string, string>();
+  const nameOf = (tokenId: string) => {
+    const name =
+      tokenNames.get(tokenId) ??
+      sql
+        .of<[number, string], string>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
+        .pluck()
+        .get(tenant, tokenId) ??
       // The record of a deleted token stays. If there is none, its id is shown as the name.
-      tokenName = token?.name ?? tokenId;
-      tokenNames.set(tokenId, tokenName);
-    }
+      tokenId;
+    tokenNames.set(tokenId, name);
+    return name;
+  };
+  return found.map(({ row, part }) => {
+    const notification = reader.notification(row, part.partition);
     const { shown, expired, cleared, ...state } = states.get(row.row) as RowState;
     return {
       ...notification,
-      tokenName,
+      tokenName: nameOf(notification.tokenId),
       cleared: toCleared(state),
       acknowledged: toAcknowledged(state),
       receipts: { shown, expired, cleared },

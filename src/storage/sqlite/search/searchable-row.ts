@@ -1,7 +1,7 @@
-/** A stored notification as a query tests it: a field is read from its row only if the query asks for it. */
+/** A stored notification for the test of a query. It reads a field from its row only if the query uses the field. */
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, type StateRow } from '../../history-rows.ts';
+import { acknowledgedColumns, type StateRow } from '../../log/history-rows.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import { type LogConnection, type NotificationRow, uuidToText } from '../log/rows.ts';
 
@@ -84,7 +84,7 @@ const unchanged: RowState = {
   ...{ shown: 0, expired: 0, cleared: 0 },
 };
 
-/** What happened to notifications of a partition since they were stored, by their rows. */
+/** The changes of a partition's notifications since they were stored, by their rows. */
 export function readStates(
   sql: Statements,
   { tenant, partition }: { readonly tenant: TenantId; readonly partition: Partition },
@@ -108,5 +108,5 @@ export function readStates(
   return states;
 }
 
-/** The rows of a statement's last parameter. */
+/** SQL: the rows in the last parameter of a statement. */
 const among = 'row IN (SELECT value FROM json_each(?))';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packAnswers, packJobs, unpackAnswer, unpackJobs } from './batch.ts';
-import type { Job, JobAnswer } from './jobs.ts';
+import { packJobs, unpackJobs } from './batch.ts';
+import type { Job } from './jobs.ts';
 
 const text = fc.string({ unit: 'grapheme' });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
@@ -43,32 +43,6 @@ const job: fc.Arbitrary<Job> = fc.oneof(
   ),
 );
 
-const answers: JobAnswer[] = [
-  { value: { kind: 'stored', position: 7, clears: [] } },
-  {
-    value: {
-      kind: 'stored',
-      position: 9,
-      clears: [
-        {
-          kind: 'clear',
-          position: 8,
-          id: 'a',
-          reason: 'replaced',
-          by: 'b',
-          at: 1,
-          route: { revision: 1, rules: [], muted: false, target: { all: true, ids: [], tags: [] } },
-        },
-      ],
-    },
-  },
-  { value: { kind: 'repeated', id: 'a' } },
-  { value: { kind: 'conflict' } },
-  { value: 3 },
-  { value: [{ rows: [], changes: 1 }] },
-  { failure: { code: 'unavailable', message: 'busy' } },
-];
-
 describe('a batch between threads', () => {
   it('arrives as it was sent, whatever is in it', () => {
     fc.assert(
@@ -76,13 +50,5 @@ describe('a batch between threads', () => {
         expect(unpackJobs(structuredClone(packJobs(jobs)))).toEqual(jobs);
       }),
     );
-  });
-
-  it('brings every answer back', () => {
-    expect(structuredClone(packAnswers(answers)).map(unpackAnswer)).toEqual(answers);
-  });
-
-  it('leaves an answer that is missing missing', () => {
-    expect(unpackAnswer(undefined)).toBeUndefined();
   });
 });

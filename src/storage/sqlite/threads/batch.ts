@@ -1,11 +1,10 @@
 /**
- * How a batch crosses to the writer thread and back. A message between threads is copied field by field, names and all:
+ * How a batch crosses to the writer thread. A message between threads is copied field by field, names and all:
  * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
  */
 import type { Idempotency } from '#core/ports.ts';
-import type { AppendResult } from '../log/log-writer.ts';
 import type { DraftRow } from '../log/rows.ts';
-import type { Job, JobAnswer, JobOf } from './jobs.ts';
+import type { Job, JobOf } from './jobs.ts';
 
 type Append = JobOf<'append'>;
 
@@ -15,9 +14,6 @@ export interface PackedJobs {
   /** The routes that the notifications name by number: in a batch they are few. */
   readonly routes: readonly string[];
 }
-
-/** The position alone where a notification was stored and took no other off the panels; any other answer as itself. */
-export type PackedAnswers = readonly (number | JobAnswer)[];
 
 const fieldCount = 22;
 
@@ -50,19 +46,6 @@ export function unpackJobs({ values, routes }: PackedJobs): Job[] {
     }
   }
   return jobs;
-}
-
-export function packAnswers(answers: readonly JobAnswer[]): PackedAnswers {
-  return answers.map((answer) => {
-    if (!('value' in answer)) return answer;
-    const stored = answer.value as Partial<Extract<AppendResult, { kind: 'stored' }>>;
-    return stored.kind === 'stored' && stored.clears?.length === 0 ? (stored.position ?? answer) : answer;
-  });
-}
-
-export function unpackAnswer(packed: number | JobAnswer | undefined): JobAnswer | undefined {
-  if (typeof packed !== 'number') return packed;
-  return { value: { kind: 'stored', position: packed, clears: [] } };
 }
 
 function packAppend(values: unknown[], [, tenant, d, idempotency]: Append, route: number): void {

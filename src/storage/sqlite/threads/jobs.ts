@@ -1,6 +1,7 @@
 /** The jobs of the writer thread: the protocol between `history.ts` and `writer-thread.ts`. */
 import type { SqlResult } from '../../sql.ts';
-import { acknowledge, appendRepeat } from '../log/acknowledgements.ts';
+import { acknowledge } from '../log/acknowledgements.ts';
+import { append } from '../log/append.ts';
 import { clear, recordReceipts } from '../log/changes.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
@@ -23,7 +24,7 @@ export function runSql({ sql }: LogWriter, statements: readonly Statement[]): Sq
 
 /** What the writer can do, each inside the transaction of its batch. */
 const logWrites = {
-  ...{ append: appendRepeat, clear, acknowledge, receipts: recordReceipts },
+  ...{ append, clear, acknowledge, receipts: recordReceipts },
   ...{ retain, sweep, sql: runSql },
 };
 
@@ -38,8 +39,13 @@ export type JobOf<K extends JobKind> = readonly [kind: K, ...given: Given<K>];
 export type Job = { [K in JobKind]: JobOf<K> }[JobKind];
 export type JobResult<K extends JobKind = JobKind> = ReturnType<Writes[K]>;
 
+/** Why a job has no result. */
+export interface FailedJob {
+  readonly failure: Failure;
+}
+
 /** The result of one job, or why it has none. */
-export type JobAnswer = { readonly value: JobResult } | { readonly failure: Failure };
+export type JobAnswer = JobResult | FailedJob;
 
 export function perform(writer: LogWriter, [kind, ...given]: Job): JobResult {
   return (logWrites[kind] as (...all: unknown[]) => JobResult)(writer, ...given);

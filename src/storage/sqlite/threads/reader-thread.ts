@@ -17,6 +17,7 @@ import {
   readLive,
   receiptsOf,
   size,
+  stayingBeyond,
 } from '../log/log-reader.ts';
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
@@ -41,6 +42,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 /** What a reading thread does for the main thread (see `Remote` in thread.ts). */
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
+  stayingBeyond,
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 

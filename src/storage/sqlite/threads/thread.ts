@@ -1,7 +1,7 @@
 /** RPC with a worker thread: the client, and the server in the thread. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { settlesWithin } from '#core/concurrency.ts';
 import { AppError, unavailable } from '#core/errors.ts';
-import { settlesWithin } from '#core/settles-within.ts';
 import { giveBackIdleMemory } from '../../idle-memory.ts';
 
 /** What a thread is asked to do. */

@@ -17,7 +17,7 @@ function createQueue(capacity: number) {
   const messages: { weight: number; answer(): void }[] = [];
   const call = (_op: string, jobs: PackedJobs, weight: number) =>
     new Promise((resolve) => {
-      messages.push({ weight, answer: () => resolve(unpackJobs(jobs).map(() => ({ value: [] }))) });
+      messages.push({ weight, answer: () => resolve(unpackJobs(jobs).map(() => [])) });
     });
   return { queue: new WriteQueue({ call } as unknown as WorkerClient, capacity), messages };
 }

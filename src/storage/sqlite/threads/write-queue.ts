@@ -1,7 +1,7 @@
 import { unavailable } from '#core/errors.ts';
-import type { AppendResult } from '../log/log-writer.ts';
-import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
-import type { Job, JobAnswer, JobKind, JobResult } from './jobs.ts';
+import type { AppendResult } from '../log/append.ts';
+import { packJobs, weightOf } from './batch.ts';
+import type { FailedJob, Job, JobAnswer, JobKind, JobResult } from './jobs.ts';
 import { toError, type WorkerClient } from './thread.ts';
 
 /**
@@ -140,9 +140,9 @@ export class WriteQueue {
     const damage = this.#problems.get('damage');
     try {
       const packed = packJobs(jobs.map(({ job }) => job));
-      const answers = (await this.#thread.call('commit', packed, rows)) as PackedAnswers;
+      const answers = (await this.#thread.call('commit', packed, rows)) as readonly JobAnswer[];
       for (let i = 0; i < jobs.length; i++) {
-        const answer = unpackAnswer(answers[i]);
+        const answer = answers[i];
         // A notification was stored after the damage was reported, so the state ends.
         if (damage !== undefined && isStored(jobs[i] as Waiting, answer)) this.report('damage', undefined);
         settle(jobs[i] as Waiting, answer);
@@ -159,14 +159,17 @@ export class WriteQueue {
 
 const receiptsIn = ({ job }: Waiting) => (job[0] === 'receipts' ? weightOf(job) : 0);
 
+const isFailed = (answer: JobAnswer): answer is FailedJob =>
+  typeof answer === 'object' && 'failure' in answer;
+
 const isStored = ({ job }: Waiting, answer: JobAnswer | undefined): boolean =>
   job[0] === 'append' &&
   answer !== undefined &&
-  'value' in answer &&
-  (answer.value as AppendResult).kind === 'stored';
+  !isFailed(answer) &&
+  (typeof answer === 'number' || (answer as Exclude<AppendResult, number>).kind === 'stored');
 
 function settle({ resolve, reject }: Waiting, answer: JobAnswer | undefined): void {
-  if (!answer) reject(new Error('the writer left a job without an answer'));
-  else if ('value' in answer) resolve(answer.value);
-  else reject(toError(answer.failure));
+  if (answer === undefined) reject(new Error('the writer left a job without an answer'));
+  else if (isFailed(answer)) reject(toError(answer.failure));
+  else resolve(answer);
 }

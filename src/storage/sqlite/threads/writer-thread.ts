@@ -8,7 +8,7 @@ import { closeQuietly, type Db, openWritable } from '../file/database.ts';
 import { damaged, damageReport, isBusy, isDamage, isDiskFailure, isFull } from '../file/disk-errors.ts';
 import { type LogSizes, LogWriter, usualSizes } from '../log/log-writer.ts';
 import { maintain } from '../log/maintenance.ts';
-import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
+import { type PackedJobs, unpackJobs } from './batch.ts';
 import { type Job, type JobAnswer, type JobKind, perform } from './jobs.ts';
 import { serveWorker, toFailure } from './thread.ts';
 
@@ -29,14 +29,15 @@ const slicePauseMs = 20;
 const retrySliceMs = 1_000;
 /** Pages of the write-ahead log that are moved into the database file as soon as no message waits: SQLite's own default. */
 const idleCheckpointPages = 1_000;
+/** Batches between two looks at the size of the write-ahead log. Each batch adds about ten pages to it. */
+const batchesALook = 8;
 const reopenMs = 250;
 const closingBusyMs = 250;
 
 let log: LogWriter | undefined = open();
-/** There may be something to maintain. */
-let maintainable = maintains;
 let sliceTimer: NodeJS.Timeout | undefined;
-let checkpointWaits = false;
+/** Batches since the last look at the size of the write-ahead log. */
+let batches = 0;
 /** When the next slice is due. */
 let sliceDue = performance.now() + slicePauseMs;
 
@@ -75,13 +76,13 @@ function emptyWal(db: Db): void {
 }
 
 /** Jobs in several messages, and the answers to each of these. */
-function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
+function commitTogether(messages: PackedJobs[]): JobAnswer[][] {
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
   return jobs.map(({ length }) => {
     from += length;
-    return packAnswers(answers.slice(from - length, from));
+    return answers.slice(from - length, from);
   });
 }
 
@@ -90,8 +91,8 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
   const current = log;
   try {
     if (!current) throw unavailable('the disk failed; trying to reopen the database');
-    const answers = current.transaction(() => jobs.map((job) => ({ value: perform(current, job) })));
-    if (current.needsMaintenance) maintainSoon();
+    const answers = current.transaction(() => jobs.map((job) => perform(current, job)));
+    scheduleSlice();
     return answers;
   } catch (error) {
     const fail = (why: unknown) => jobs.map(() => ({ failure: toFailure(why) }));
@@ -141,14 +142,8 @@ function reopen(): void {
   }
 }
 
-function maintainSoon(): void {
-  if (log) log.needsMaintenance = false;
-  maintainable = maintains;
-  scheduleSlice();
-}
-
 function scheduleSlice(): void {
-  if (!log || !maintainable) return;
+  if (!maintains || !log?.needsMaintenance) return;
   clearTimeout(sliceTimer);
   sliceTimer = setTimeout(maintainASlice, Math.max(0, sliceDue - performance.now()));
 }
@@ -156,9 +151,9 @@ function scheduleSlice(): void {
 /** Runs after each batch, when its answers have been sent. */
 function afterwards(): void {
   // While messages keep coming, no timer of this thread has its turn.
-  if (maintainable && performance.now() > sliceDue) maintainASlice();
-  if (!checkpointWaits) setImmediate(checkpointSome);
-  checkpointWaits = true;
+  if (maintains && log?.needsMaintenance && performance.now() > sliceDue) maintainASlice();
+  batches += 1;
+  if (batches === batchesALook) setImmediate(checkpointSome);
 }
 
 /** The write-ahead log, in pages. */
@@ -172,7 +167,7 @@ interface Wal {
  * pages, and the senders of that batch wait. Under full load messages always wait, so this never runs, and SQLite does it.
  */
 function checkpointSome(): void {
-  checkpointWaits = false;
+  batches = 0;
   if (!log) return;
   const { sql } = log;
   try {
@@ -189,7 +184,7 @@ function maintainASlice(): void {
   const endsAt = performance.now() + sliceMs;
   let pauseMs = slicePauseMs;
   try {
-    maintainable = current.transaction(() => {
+    current.needsMaintenance = current.transaction(() => {
       while (maintain(current, step)) if (performance.now() >= endsAt) return true;
       return false;
     });

@@ -5,8 +5,8 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 import { queryOptions } from '@tanstack/react-query';
-import type { AccountSession, Passkey, ProofState } from '#contract/account.ts';
-import type { SignedIn } from '#contract/session.ts';
+import type { AccountSession, Passkey, ProofState } from '#contract/people/account.ts';
+import type { SignedIn } from '#contract/people/session.ts';
 import { personApi } from './call.ts';
 
 export const sessionsQuery = queryOptions({

@@ -1,7 +1,7 @@
 /** Requests to the server, with the session's cookie, for one tenant. */
 import i18next from 'i18next';
 import { ApiError } from '#client/api-error.ts';
-import { type CallOptions, createCall, jsonOf, withTimeLimit } from '#client/call.ts';
+import { createCall, createRequest, type RequestOptions } from '#client/call.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ErrorCode } from '#contract/errors.ts';
  */
 export interface Api {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
-  post<T>(path: string, body?: unknown, options?: PostOptions): Promise<T>;
+  post<T>(path: string, body?: unknown, options?: Pick<RequestOptions, 'signal' | 'timeoutMs'>): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
   delete(path: string, body?: unknown): Promise<void>;
@@ -20,14 +20,6 @@ export interface Api {
   link(path: string, query?: Query): string;
 }
 
-export interface PostOptions {
-  readonly signal?: AbortSignal;
-  /** For requests that may take long. */
-  readonly timeoutMs?: number;
-}
-
-const usualTimeoutMs = 15_000;
-
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export function createApi(tenant?: string): Api {
@@ -35,19 +27,13 @@ export function createApi(tenant?: string): Api {
     url: location.origin,
     headers: tenant === undefined ? {} : { 'belfry-tenant': tenant },
   });
-  const ask = <T>(method: string, path: string, options: CallOptions & PostOptions = {}): Promise<T> => {
-    const { signal, timeoutMs = usualTimeoutMs, ...rest } = options;
-    return withTimeLimit(timeoutMs, signal, async (limited) => {
-      const response = await call(method, path, { ...rest, signal: limited });
-      return response.status === 204 ? (undefined as T) : jsonOf<T>(response);
-    });
-  };
+  const request = createRequest(call);
   return {
-    get: (path, query, signal) => ask('GET', path + textOf(query), signal && { signal }),
-    post: (path, body, options) => ask('POST', path, { ...options, ...(body !== undefined && { body }) }),
-    put: (path, body) => ask('PUT', path, { body }),
-    patch: (path, body) => ask('PATCH', path, { body }),
-    delete: (path, body) => ask('DELETE', path, body === undefined ? {} : { body }),
+    get: (path, query, signal) => request('GET', path + textOf(query), { signal }),
+    post: (path, body, options) => request('POST', path, { ...options, body }),
+    put: (path, body) => request('PUT', path, { body }),
+    patch: (path, body) => request('PATCH', path, { body }),
+    delete: (path, body) => request('DELETE', path, { body }),
     open: (path, query, signal) =>
       call('GET', path + textOf(query), { signal, headers: { accept: 'text/event-stream' } }),
     link: (path, query) => path + textOf({ ...query, tenant }),

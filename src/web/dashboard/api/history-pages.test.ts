@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
 import { HistoryPages } from './history-pages.ts';
 
 const row = (position: number, message = '', state: HistoryNotification['state'] = 'expired') =>
@@ -145,6 +145,21 @@ test('rows in sight that are live are read again until they are not', async () =
   expect([asked.slice(2), pages.row(120)?.state]).toEqual([['901'], 'expired']);
   await pages.renew();
   expect(asked.length).toBe(3);
+});
+
+test('a first page that took long does not slow down the list for ever', async () => {
+  let waitMs = 60;
+  const pages = new HistoryPages(async () => {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return { notifications: [row(1)], nextCursor: null, searchedTo: null };
+  });
+  await pages.start();
+  const [first, shown] = [pages.lastTookMs, pages.tookMs];
+  waitMs = 0;
+  await pages.refresh(true);
+  expect(first).toBeGreaterThan(40);
+  expect(pages.lastTookMs).toBeLessThan(first);
+  expect(pages.tookMs).toBe(shown);
 });
 
 test('a list that cannot be read again says when it was read', async () => {

@@ -1,5 +1,5 @@
 /** The list of a search: read page by page, and extended at the top. */
-import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
 
 export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
 
@@ -21,6 +21,8 @@ export class HistoryPages {
   isHeld = false;
   /** How long the first page took; undefined until it has been read. */
   tookMs: number | undefined;
+  /** How long the last page took, whichever it was. */
+  lastTookMs = 0;
   /** How far back the search got before its time ran out; null when it searched everything. */
   searchedTo: string | null = null;
   /** The last error of reading. */
@@ -47,7 +49,9 @@ export class HistoryPages {
 
   constructor(load: LoadPage) {
     this.#load = async (cursor) => {
+      const since = performance.now();
       const page = await load(cursor);
+      this.lastTookMs = performance.now() - since;
       return { ...page, notifications: page.notifications.map(shortened) };
     };
   }
@@ -100,10 +104,9 @@ export class HistoryPages {
   }
 
   async #restart(): Promise<void> {
-    const since = performance.now();
     try {
       const page = await this.#load(undefined);
-      this.tookMs = performance.now() - since;
+      this.tookMs = this.lastTookMs;
       this.#rows = [];
       this.#pages = [];
       this.#arrivals = 0;

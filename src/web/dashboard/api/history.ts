@@ -2,9 +2,13 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isCode } from '#client/api-error.ts';
-import type { AcknowledgeAccepted, HistoryNotification, HistoryPage } from '#contract/notification.ts';
-import type { Histogram } from '#contract/overview.ts';
-import type { NotificationDetail } from '#contract/routing.ts';
+import type {
+  AcknowledgeAccepted,
+  HistoryNotification,
+  HistoryPage,
+} from '#contract/history/notification.ts';
+import type { Histogram } from '#contract/history/overview.ts';
+import type { NotificationDetail } from '#contract/routing/routing.ts';
 import { type Api, isStatus } from './call.ts';
 import { HistoryPages } from './history-pages.ts';
 import { noteStale } from './stale-data.ts';
@@ -44,7 +48,7 @@ export function useHistoryPages(q: string): HistoryPages {
           if (document.visibilityState === 'visible') await pages.renew();
           if (timer.current !== 0) renewLater();
         },
-        Math.max(renewMs, (pages.tookMs ?? 0) * pauseFactor),
+        Math.max(renewMs, pages.lastTookMs * pauseFactor),
       );
     };
     renewLater();
@@ -140,7 +144,7 @@ interface HistogramOptions {
   readonly q: string;
   /** The most buckets. */
   readonly buckets: number;
-  /** Count everything if the search has no time range; otherwise only the last 24 hours. */
+  /** Count everything, for a search whose time range has no beginning; otherwise 24 hours. */
   readonly allTime?: boolean;
 }
 

@@ -7,18 +7,18 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { AuditPage } from '#contract/audit.ts';
-import type { Channel, ChannelDeliveries } from '#contract/channel.ts';
-import type { Expectation } from '#contract/expectation.ts';
-import type { Level } from '#contract/level.ts';
-import type { Capture, Mapping } from '#contract/mapping.ts';
-import type { Invitation, Member } from '#contract/member.ts';
-import type { Overview } from '#contract/overview.ts';
-import type { Panel, PanelShowing } from '#contract/panel.ts';
-import type { PushDeviceList } from '#contract/push.ts';
-import type { SavedSearch } from '#contract/search.ts';
-import type { Tenant as TenantSettings } from '#contract/tenant.ts';
-import type { Key, Token } from '#contract/token.ts';
+import type { Channel, ChannelDeliveries } from '#contract/channels/channel.ts';
+import type { Expectation } from '#contract/history/expectation.ts';
+import type { Overview } from '#contract/history/overview.ts';
+import type { SavedSearch } from '#contract/history/search.ts';
+import type { Capture, Mapping } from '#contract/integrations/mapping.ts';
+import type { Panel, PanelShowing } from '#contract/panels/panel.ts';
+import type { PushDeviceList } from '#contract/panels/push.ts';
+import type { AuditPage } from '#contract/people/audit.ts';
+import type { Invitation, Member } from '#contract/people/member.ts';
+import type { Tenant as TenantSettings } from '#contract/people/tenant.ts';
+import type { Key, Token } from '#contract/people/token.ts';
+import type { Level } from '#contract/routing/level.ts';
 import { isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 

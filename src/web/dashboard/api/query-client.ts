@@ -1,14 +1,12 @@
 import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError, isCode } from '#client/api-error.ts';
+import { ApiError, isCode, isTemporary } from '#client/api-error.ts';
 import { isStatus } from './call.ts';
 import { noteStale } from './stale-data.ts';
 
 const keepRunning = { cancelRefetch: false };
 
-/** Only a lost connection, a rate limit and a server error are retried. */
 const shouldRetry = (failures: number, error: Error): boolean =>
-  failures < 2 &&
-  (!(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500);
+  failures < 2 && (!(error instanceof ApiError) || isTemporary(error));
 
 /**
  * Whether a page shows the query's data although it cannot be read again. One failed attempt that is retried at once

@@ -1,9 +1,14 @@
 /** The routing rules, and what they would do. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode } from '#client/api-error.ts';
-import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
-import type { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
-import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/rule.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import type {
+  ExplainRequest,
+  ReplayRequest,
+  ReplayResponse,
+  RoutingOutcome,
+} from '#contract/routing/routing.ts';
+import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/routing/rule.ts';
 import { type Api, isStatus } from './call.ts';
 import { listQuery } from './queries.ts';
 import { type Tenant, useTenant } from './tenant.tsx';

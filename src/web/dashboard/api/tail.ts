@@ -1,7 +1,7 @@
 /** Live results of a search, over reconnects. */
 import { useEffect, useRef, useState } from 'react';
 import { type Connection, eventStream } from '#client/event-stream.ts';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { Api } from './call.ts';
 import { useTenant } from './tenant.tsx';
 

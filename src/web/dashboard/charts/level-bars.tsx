@@ -1,9 +1,9 @@
 import { type PointerEvent, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CountBucket } from '#contract/overview.ts';
+import type { CountBucket } from '#contract/history/overview.ts';
 import { useLevels } from '../api/queries.ts';
-import { type Formats, useFormats } from '../components/formats.ts';
 import { useLevelLook } from '../components/level-mark.tsx';
+import { type Formats, useFormats } from '../formats/formats.ts';
 import styles from './level-bars.module.css';
 
 export interface TimeSpan {

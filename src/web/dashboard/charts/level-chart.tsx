@@ -1,8 +1,8 @@
 import tableIcon from 'virtual:icon/table';
 import { useTranslation } from 'react-i18next';
-import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
 import { useLevelLook } from '../components/level-mark.tsx';
+import { useFormats } from '../formats/formats.ts';
 import { bucketSpan, LevelBars, type LevelBarsProps, sumOf, totalOf, useStack } from './level-bars.tsx';
 import styles from './level-chart.module.css';
 

@@ -1,10 +1,11 @@
 /** Dialogs and drawers: the topmost has the keyboard, and the focus returns to where it was when it closes. */
 import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useLayoutEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ErrorTexts } from '../api/call.ts';
 import { createStore, useStore } from '../store.ts';
+import { isFocusLost } from './busy-focus.ts';
 import styles from './layers.module.css';
 import { ErrorNotice } from './notice.tsx';
 
@@ -31,9 +32,6 @@ function useLayer(): boolean {
   return useStore(layers).at(-1) === own;
 }
 
-const isFocusLost = (): boolean =>
-  document.activeElement === null || document.activeElement === document.body;
-
 /** To the element that had the focus; if it is gone, to the topmost layer, or the page's heading. */
 function restoreFocus(before: Element | null): void {
   if (!isFocusLost()) return;
@@ -57,6 +55,20 @@ export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'ope
       {...props}
     />
   );
+}
+
+/** The first words of what replaces a dialog's content. They get the focus, which was on a button that is gone. */
+export function NewContent({
+  className = '',
+  ...props
+}: {
+  className?: string;
+  role?: 'status';
+  children: ReactNode;
+}) {
+  const text = useRef<HTMLDivElement>(null);
+  useEffect(() => text.current?.focus(), []);
+  return <div ref={text} tabIndex={-1} className={`${styles.newContent} ${className}`} {...props} />;
 }
 
 export interface DialogFormProps {
@@ -172,7 +184,7 @@ export function SideDrawer({
       position="right"
       size={520}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '', ...classNames }}
+      classNames={{ title: styles.title ?? '', body: styles.body ?? '', ...classNames }}
       closeButtonProps={{ 'aria-label': t('close') }}
       {...props}
     />

@@ -1,7 +1,7 @@
 import { iconPaths } from 'virtual:icons';
 import { type CSSProperties, useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
 import { useLevels } from '../api/queries.ts';
 import { useScheme } from '../theme/scheme.ts';
@@ -32,7 +32,7 @@ export function LevelMark({ name, as, iconOnly = false }: { name: string; as?: L
       title={iconOnly ? look.word : undefined}
     >
       <Icon paths={iconPaths[look.icon] ?? iconPaths.bell ?? []} size={15} />
-      <span className={iconOnly ? 'hidden' : undefined}>{look.word}</span>
+      <span className={iconOnly ? 'hidden' : styles.word}>{look.word}</span>
     </span>
   );
 }

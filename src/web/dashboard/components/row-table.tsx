@@ -116,17 +116,31 @@ function Table<Row>(props: TableProps<Row> & { readonly rows: readonly Row[] | u
           ))}
         </tbody>
       </table>
-      {!rows && [1, 2, 3, 4].map((row) => <div key={row} className={styles.waiting} />)}
+      {!rows && <WaitingRows />}
       {found?.length === 0 && filter && <p className={styles.nothing}>{filter.noneMatch}</p>}
       {found && found.length > most && (
         <Button mt="sm" onClick={() => setMost(most + pageRows)}>
           {t('showMore', { count: found.length - most })}
         </Button>
       )}
-      <p className={styles.hint} aria-hidden="true">
-        {[t('keys.rows'), filter && t('keys.filter'), ...keys].filter(Boolean).join(' · ')}
-      </p>
+      {rows && (
+        <p className={styles.hint} aria-hidden="true">
+          {[t('keys.rows'), filter && t('keys.filter'), ...keys].filter(Boolean).join(' · ')}
+        </p>
+      )}
     </>
+  );
+}
+
+/** Where rows will be. */
+export function WaitingRows() {
+  const { t } = useTranslation();
+  return (
+    <div role="status" aria-label={t('loading')}>
+      {[1, 2, 3, 4].map((row) => (
+        <div key={row} className={styles.waiting} />
+      ))}
+    </div>
   );
 }
 
@@ -221,7 +235,13 @@ function FilterField({
       placeholder={label}
       value={value}
       leftSection={<Icon paths={searchIcon} />}
-      rightSection={value === '' && <Kbd size="xs">/</Kbd>}
+      rightSection={
+        value === '' && (
+          <Kbd size="xs" className={styles.key}>
+            /
+          </Kbd>
+        )
+      }
       rightSectionPointerEvents="none"
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {

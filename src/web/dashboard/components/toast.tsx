@@ -1,13 +1,17 @@
-/** Short messages in a corner about what was just done. The library that draws them is loaded with the first one. */
+/** Short messages in a corner about what was just done. */
 import alertIcon from 'virtual:icon/alert-triangle';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { Notification } from '@mantine/core';
+import { CatchBoundary } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { createStore, useStore } from '../store.ts';
 import { Icon } from './icon.tsx';
+import styles from './toast.module.css';
 
+const usualMs = 4_000;
 const failureMs = 12_000;
-const load = () => import('@mantine/notifications');
-const Notifications = lazy(async () => ({ default: (await load()).Notifications }));
-const shown = createStore(0);
+/** With more, the oldest goes. */
+const mostShown = 5;
 
 export interface Toast {
   readonly title?: string;
@@ -16,23 +20,71 @@ export interface Toast {
   readonly autoClose?: number;
 }
 
-/** Where toasts are drawn. */
-export function ToastCorner() {
-  return <Suspense>{useStore(shown) > 0 && <Notifications position="bottom-right" />}</Suspense>;
+interface ShownToast extends Toast {
+  readonly id: number;
+  readonly isFailure: boolean;
 }
 
+const toasts = createStore<readonly ShownToast[]>([]);
+let count = 0;
+
+/** Where toasts are drawn. */
+export function ToastCorner() {
+  return (
+    <div className={styles.corner}>
+      {useStore(toasts).map((toast) => (
+        // An error in drawing a message must not take the page away.
+        <CatchBoundary key={toast.id} getResetKey={() => toast.id} errorComponent={() => null}>
+          <DrawnToast {...toast} />
+        </CatchBoundary>
+      ))}
+    </div>
+  );
+}
+
+/** It stays while the mouse or the focus is on it. */
+function DrawnToast({
+  id,
+  title,
+  message,
+  isFailure,
+  autoClose = isFailure ? failureMs : usualMs,
+}: ShownToast) {
+  const { t } = useTranslation();
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (isHeld) return;
+    const timer = setTimeout(() => hide(id), autoClose);
+    return () => clearTimeout(timer);
+  }, [id, isHeld, autoClose]);
+  return (
+    <Notification
+      className={styles.toast ?? ''}
+      title={title}
+      {...(isFailure && { icon: <Icon paths={alertIcon} size={18} />, color: 'var(--error)' })}
+      closeButtonProps={{ 'aria-label': t('close') }}
+      onClose={() => hide(id)}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      {message}
+    </Notification>
+  );
+}
+
+const hide = (id: number): void => toasts.set(toasts.get().filter((each) => each.id !== id));
+
 /** Returns a function that hides it. */
-export function showToast(
-  toast: Toast & { icon?: ReactNode; color?: string; className?: string },
-): () => void {
-  shown.set(shown.get() + 1);
-  const id = `toast-${shown.get()}`;
-  void load().then(({ notifications }) => notifications.show({ ...toast, id }));
-  return () => void load().then(({ notifications }) => notifications.hide(id));
+export function showToast(toast: Toast, isFailure = false): () => void {
+  count += 1;
+  const id = count;
+  toasts.set([...toasts.get(), { ...toast, id, isFailure }].slice(-mostShown));
+  return () => hide(id);
 }
 
 /** Reports a failure: with an icon and a colour of its own, and for longer. */
 export function showFailure(toast: Toast): void {
-  const icon = <Icon paths={alertIcon} size={18} />;
-  showToast({ autoClose: failureMs, ...toast, icon, color: 'var(--error)', className: 'failure' });
+  showToast(toast, true);
 }

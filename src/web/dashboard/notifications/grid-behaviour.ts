@@ -1,9 +1,9 @@
 /** The behaviour of lists of notifications. */
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../formats/wall-clock.ts';
 import type { OnRefine, RowLayout } from './notification-row.tsx';
 
 export interface GridProps {
@@ -26,8 +26,7 @@ export function useLayout(element: RefObject<HTMLElement | null>): RowLayout {
     return () => observer.disconnect();
   }, [element]);
   if (width < 580) return 'card';
-  if (width < 700) return 'narrow';
-  if (width < 800) return 'medium';
+  if (width < 860) return 'narrow';
   return width < 1_100 ? 'wide' : 'roomy';
 }
 
@@ -41,7 +40,11 @@ export function useGridKeys(
   return (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const active = pages.row(activeIndex);
-    if (event.key === 'Enter' && active && activeId !== undefined) return onOpen(active);
+    if (event.key === 'Enter' && active && activeId !== undefined) {
+      // Where the drawer gets the focus, the same key would click its Close button.
+      event.preventDefault();
+      return onOpen(active);
+    }
     const steps: Record<string, number> = {
       ArrowDown: activeIndex + 1,
       ArrowUp: activeIndex - 1,

@@ -10,8 +10,8 @@ import {
 } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryPages } from '../api/history-pages.ts';
-import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
+import { useFormats } from '../formats/formats.ts';
 import { type GridProps, useDayStart, usePointerHold } from './grid-behaviour.ts';
 import styles from './notification-grid.module.css';
 import rowStyles from './notification-row.module.css';
@@ -92,7 +92,6 @@ const all = ['time', 'level', 'notification', 'host', 'ip', 'sourceIp', 'panels'
 const columns = {
   roomy: all,
   wide: all,
-  medium: ['time', 'level', 'notification', 'host', 'ip', 'panels'],
   narrow: ['time', 'level', 'notification', 'host', 'panels'],
   card: ['level', 'notification'],
 } as const;

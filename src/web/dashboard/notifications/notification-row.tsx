@@ -2,19 +2,22 @@ import excludeIcon from 'virtual:icon/circle-minus';
 import seenIcon from 'virtual:icon/eye-check';
 import { type MouseEvent, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
-import { actorText } from '../components/actor.ts';
-import { useFormats } from '../components/formats.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { Icon } from '../components/icon.tsx';
 import { LevelMark } from '../components/level-mark.tsx';
+import { actorText } from '../formats/actor.ts';
+import { clip } from '../formats/clip.ts';
+import { useFormats } from '../formats/formats.ts';
 import { type RefineKey, type Refinement, termOf } from '../query/query-words.ts';
 import styles from './notification-row.module.css';
 import chipStyles from './refine-chip.module.css';
 
-export type RowLayout = 'roomy' | 'wide' | 'medium' | 'narrow' | 'card';
+export type RowLayout = 'roomy' | 'wide' | 'narrow' | 'card';
 
 /** A row shows the beginning of the message. */
 const messageChars = 240;
+/** A gap on the side where the next text is, whatever the direction. */
+const enSpace = '\u2002';
 
 interface NotificationRowProps {
   readonly notification: HistoryNotification;
@@ -48,6 +51,7 @@ export const rowId = (id: string) => `row-${id}`;
 
 function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProps) {
   const { level, title, message, host, ip, sourceIp } = notification;
+  const address = ip !== null && <RefineChip inRow refineKey="ip" value={ip} onRefine={onRefine} />;
   return (
     <>
       <div role="gridcell" className={`${styles.mono} ${styles.quiet}`}>
@@ -58,24 +62,24 @@ function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProp
           <LevelMark name={level} />
         </RefineChip>
       </div>
-      <div role="gridcell" className={styles.what}>
-        <strong>
-          <bdi>{title}</bdi>
-        </strong>
+      <div role="gridcell" className={styles.what} dir="auto">
+        <strong>{title}</strong>
+        {enSpace}
         <bdi className={styles.message}>{message.slice(0, messageChars)}</bdi>
       </div>
       <div role="gridcell" className={styles.mono}>
         {host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={onRefine} />}
+        {host === null && layout === 'narrow' && address}
       </div>
       {layout !== 'narrow' && (
-        <div role="gridcell" className={styles.mono}>
-          {ip !== null && <RefineChip inRow refineKey="ip" value={ip} onRefine={onRefine} />}
-        </div>
-      )}
-      {(layout === 'wide' || layout === 'roomy') && (
-        <div role="gridcell" className={styles.mono}>
-          <RefineChip inRow quiet refineKey="source" value={sourceIp} onRefine={onRefine} />
-        </div>
+        <>
+          <div role="gridcell" className={styles.mono}>
+            {address}
+          </div>
+          <div role="gridcell" className={styles.mono}>
+            <RefineChip inRow quiet refineKey="source" value={sourceIp} onRefine={onRefine} />
+          </div>
+        </>
       )}
       <div role="gridcell" className={styles.quiet}>
         <ShownOn notification={notification} />
@@ -85,7 +89,8 @@ function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProp
 }
 
 function CardCells({ notification, dayStart }: NotificationRowProps) {
-  const { level, title, message, host } = notification;
+  const { level, title, message, host, ip } = notification;
+  const place = host ?? ip;
   return (
     <>
       <div role="gridcell" className={styles.cardIcon}>
@@ -93,17 +98,16 @@ function CardCells({ notification, dayStart }: NotificationRowProps) {
       </div>
       <div role="gridcell" className={styles.cardBody}>
         <div className={styles.cardLine}>
-          <strong>
-            <bdi>{title}</bdi>
-          </strong>
+          <strong dir="auto">{title}</strong>
           <span className={`${styles.mono} ${styles.quiet}`}>
             <RowTime at={notification.receivedAt} dayStart={dayStart} short />
           </span>
         </div>
         <div className={`${styles.cardLine} ${styles.quiet}`}>
-          <span>
-            {host !== null && <bdi className={styles.cardHost}>{host}</bdi>}
-            <bdi>{message.slice(0, messageChars)}</bdi>
+          <span dir="auto">
+            {place !== null && <bdi className={styles.cardHost}>{place}</bdi>}
+            {enSpace}
+            {message.slice(0, messageChars)}
           </span>
           <ShownOn notification={notification} />
         </div>
@@ -152,6 +156,7 @@ export type OnRefine = (refinement: Refinement) => void;
 export function RefineChip({
   refineKey,
   value,
+  name = value,
   children,
   onRefine,
   quiet = false,
@@ -159,6 +164,8 @@ export function RefineChip({
 }: {
   refineKey: RefineKey;
   value: string;
+  /** For people, where the value is an id. */
+  name?: string | undefined;
   children?: ReactNode;
   onRefine: OnRefine;
   quiet?: boolean;
@@ -170,7 +177,7 @@ export function RefineChip({
     event.stopPropagation();
     onRefine({ key: refineKey, value, negated });
   };
-  const term = clip(termOf({ key: refineKey, value, negated: false }));
+  const term = clip(termOf({ key: refineKey, value: name, negated: false }), 80);
   const chip = (
     <button
       type="button"
@@ -179,7 +186,7 @@ export function RefineChip({
       onClick={(event) => refine(event, event.altKey || event.shiftKey)}
       {...(inRow && { tabIndex: -1 })}
     >
-      {children ?? <bdi>{value}</bdi>}
+      {children ?? <bdi>{name}</bdi>}
     </button>
   );
   if (inRow) return chip;
@@ -198,5 +205,3 @@ export function RefineChip({
     </>
   );
 }
-
-const clip = (term: string) => (term.length > 80 ? `${term.slice(0, 80)}…` : term);

@@ -1,5 +1,5 @@
 /** Reads and writes the time range in a query: the terms `since:`, `after:` and `before:`. */
-import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../formats/wall-clock.ts';
 import { joinTerm, type QueryWord, readWords, withoutWords } from './query-words.ts';
 
 export const quickRanges = ['15m', '1h', '24h', '7d', '30d'] as const;

@@ -2,18 +2,32 @@ import bugIcon from 'virtual:icon/bug';
 import { Button } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
 import { sentenceOf } from '../api/call.ts';
 import { sessionQuery } from '../api/session.ts';
+import { type NotLoadedProps, unreachable } from '../components/lazy-part.tsx';
 import { EmptyState, ErrorNotice } from '../components/notice.tsx';
 import { LinkButton } from '../components/page.tsx';
 import styles from './shell.module.css';
 
 export function NotFound() {
-  const { t } = useTranslation();
   return (
     <main>
+      <NotFoundInTenant />
+    </main>
+  );
+}
+
+/** Beside the navigation. */
+export function NotFoundInTenant() {
+  const { t } = useTranslation();
+  useEffect(() => {
+    document.title = `${t('notFound')} · Belfry`;
+  }, [t]);
+  return (
+    <div>
       <EmptyState
         titleAs="h1"
         title={t('notFound')}
@@ -21,7 +35,7 @@ export function NotFound() {
       >
         {t('notFoundHint')}
       </EmptyState>
-    </main>
+    </div>
   );
 }
 
@@ -44,6 +58,16 @@ export function NotMember({ name }: { name: string }) {
         </ul>
       </EmptyState>
     </main>
+  );
+}
+
+/** For a page whose files cannot be loaded. */
+export function PageNotLoaded({ onRetry }: NotLoadedProps) {
+  const { t } = useTranslation();
+  return (
+    <div className={styles.notLoaded}>
+      <ErrorNotice error={unreachable} title={t('pageNotLoaded')} onRetry={onRetry} />
+    </div>
   );
 }
 

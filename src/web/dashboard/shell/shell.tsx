@@ -4,19 +4,20 @@ import unpluggedIcon from 'virtual:icon/plug-connected-x';
 import { ActionIcon } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { retryStale, useStaleSince } from '../api/stale-data.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
-import { Navigation, type Place, TenantSwitcher } from './navigation.tsx';
+import { LayerNotLoaded, lazyPart } from '../components/lazy-part.tsx';
+import { useFormats } from '../formats/formats.ts';
+import { Navigation, type PlaceAddress, TenantSwitcher } from './navigation.tsx';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 
 // Dialogs are loaded when they are needed.
-const PhoneMenu = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).PhoneMenu }));
-const KeysDialog = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).KeysDialog }));
+const PhoneMenu = lazyPart(async () => (await import('./shell-dialogs.tsx')).PhoneMenu, LayerNotLoaded);
+const KeysDialog = lazyPart(async () => (await import('./shell-dialogs.tsx')).KeysDialog, LayerNotLoaded);
 
 export function Shell() {
   const { t } = useTranslation();
@@ -42,10 +43,8 @@ export function Shell() {
         <StaleBar />
         <Outlet />
       </main>
-      <Suspense>
-        {menuOpen && <PhoneMenu onClose={menu.close} onKeys={showKeys} />}
-        {keysOpen && <KeysDialog onClose={() => setKeysOpen(false)} />}
-      </Suspense>
+      {menuOpen && <PhoneMenu onClose={menu.close} onKeys={showKeys} />}
+      {keysOpen && <KeysDialog onClose={() => setKeysOpen(false)} />}
     </div>
   );
 }
@@ -53,7 +52,7 @@ export function Shell() {
 function useGoTo(onHelp: () => void): void {
   const navigate = useNavigate();
   const { name: tenant } = useTenant();
-  const go = (to: Place['to']) => () => void navigate({ to, params: { tenant } });
+  const go = (to: PlaceAddress) => () => void navigate({ to, params: { tenant } });
   useShortcuts(
     {
       '?': onHelp,

@@ -1,5 +1,6 @@
 /** The same in German. Pages are loaded one by one all the same. */
 export { account } from './de/account.ts';
+export { audit } from './de/audit.ts';
 export { channels } from './de/channels.ts';
 export { entry } from './de/entry.ts';
 export { expectations } from './de/expectations.ts';

@@ -1,5 +1,6 @@
 /** Everything the dashboard says, in English, a file a page. Every other language has the same keys. */
 export { account } from './en/account.ts';
+export { audit } from './en/audit.ts';
 export { channels } from './en/channels.ts';
 export { entry } from './en/entry.ts';
 export { expectations } from './en/expectations.ts';

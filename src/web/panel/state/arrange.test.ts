@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
 import { cardOf } from '#test/support/card-of.ts';
-import { arrange, dwellMs, dwellOrder, gap, rollUp } from './arrange.ts';
+import { arrange, dwellMs, dwellOrder, gap } from './arrange.ts';
 
 const wall = { width: 1840, height: 940 };
 const cards = (...ranks: number[]): Card[] => ranks.map((rank, n) => cardOf({ id: `n${n}`, rank }));
@@ -34,6 +34,32 @@ test('a long title has room for two lines and its message', () => {
   expect(beside?.height).toBeGreaterThanOrEqual(316 * (beside?.zoom ?? 0));
 });
 
+test('a row grows with its texts up to the height of the screen, and one very long text takes nothing from the others', () => {
+  const title = 'A title of two hundred and fifty letters '.repeat(6);
+  const message = 'A message of some hundred letters that goes on and on. '.repeat(8);
+  const heightOf = (...all: Card[]) => arrange(all, wall).rows.map(({ height }) => height);
+  const [short = 0] = heightOf(cardOf());
+  const [long = 0] = heightOf(cardOf({ title, message }));
+  expect(long).toBeGreaterThan(1.5 * short);
+  expect(heightOf(cardOf({ message: message.repeat(20) }))).toEqual([wall.height]);
+  const [endless = 0, other = 0] = heightOf(
+    cardOf({ rank: 40, message: message.repeat(20) }),
+    cardOf({ rank: 40 }),
+    cardOf({ id: 'long', rank: 20, title, message: 'short' }),
+  );
+  expect(endless + gap + other).toBeLessThanOrEqual(wall.height);
+  expect(other).toBeGreaterThan(short);
+});
+
+test('text is as large as complete titles allow, on critical cards first', () => {
+  const title = 'A title of two hundred and fifty letters '.repeat(6);
+  const [only] = arrange([cardOf({ rank: 50, title })], wall).rows;
+  expect(only?.zoom).toBeLessThan(2.2);
+  expect(only?.zoom).toBeGreaterThan(1);
+  const five = [...cards(40, 40, 30, 20), cardOf({ id: 'long', rank: 20, title })];
+  expect(arrange(five, wall).zoom).toBeLessThan(arrange(cards(40, 40, 30, 20, 20), wall).zoom);
+});
+
 test('one card alone is large, and the most serious the largest', () => {
   expect(arrange(cards(20), wall).rows[0]?.zoom).toBe(1.6);
   expect(arrange(cards(50), wall).rows[0]?.zoom).toBe(2.2);
@@ -43,6 +69,26 @@ test('a flood of the most serious is rolled up as well', () => {
   const { places, hidden } = arrange(cards(...Array(100).fill(50)), wall);
   expect(places.length + hidden.length).toBe(101);
   expect(places.at(-1)?.card).toBeUndefined();
+});
+
+test('no critical card is hidden while more columns or smaller text give it room', () => {
+  const long = cardOf({ id: 'long', rank: 50, title: 'A title of two hundred and fifty letters '.repeat(6) });
+  const two = cardOf({ id: 'two', rank: 50, title: 'Power lost in rack 4, on battery' });
+  const others = cards(...Array(51).fill(40), ...Array(240).fill(20));
+  const rowsOf = (critical: number) =>
+    arrange([long, two, ...cards(...Array(critical - 2).fill(50)), ...others], wall);
+  for (const critical of [5, 6, 8, 11]) {
+    const { hidden, rows } = rowsOf(critical);
+    expect([critical, hidden[0]?.notification.rank]).not.toEqual([critical, 50]);
+    const used = rows.reduce((sum, row) => sum + row.height, 0) + gap * (rows.length - 1);
+    expect(used).toBeLessThanOrEqual(wall.height);
+  }
+  expect(rowsOf(5).rows[0]?.zoom).toBe(1);
+});
+
+test('cards that the limit of the panel hides change nothing, and a roll-up alone in its row takes all of it', () => {
+  const flood = cards(...Array(30).fill(50));
+  expect(arrange(flood, wall, { maxCards: 4 }).places.map(({ span }) => span)).toEqual([6, 6, 6, 6, 12]);
 });
 
 test('there is one column on a narrow screen', () => {
@@ -91,34 +137,4 @@ test('what came to the screen a moment ago stays before newer ones of its rank, 
 
 test('with nothing on the screen the order is what it was', () => {
   expect(dwellOrder(mixed, new Map(), 0)).toEqual(mixed);
-});
-
-test('counts by level, the most serious first, and knows the newest', () => {
-  expect(
-    rollUp([
-      cardOf({ level: 'info', rank: 20, receivedAt: '2026-11-20T10:00:00.000Z' }),
-      cardOf({ level: 'warning', rank: 30, receivedAt: '2026-11-20T10:00:09.000Z' }),
-      cardOf({ level: 'info', rank: 20, receivedAt: '2026-11-20T10:00:05.000Z' }),
-    ]),
-  ).toEqual({
-    count: 3,
-    hosts: undefined,
-    levels: [
-      { level: 'warning', count: 1 },
-      { level: 'info', count: 2 },
-    ],
-    newestAt: Date.parse('2026-11-20T10:00:09.000Z'),
-    rank: 30,
-  });
-});
-
-test.each([
-  [['web-1', 'web-22'], 'web-*'],
-  [['web-1', 'web-1'], 'web-1'],
-  [['web-1', 'db-1'], undefined],
-  [['a1', 'a2'], undefined],
-  [['web-1', null], undefined],
-  [[null, 'web-1'], undefined],
-])('hosts %j are summarized as %s', (hosts, text) => {
-  expect(rollUp(hosts.map((host) => cardOf({ host }))).hosts).toBe(text);
 });

@@ -1,5 +1,6 @@
 /** The layout of a screen: which cards it shows, their size and position. The other cards are summed up in one roll-up. */
 import type { Card } from '#client/board.ts';
+import { heightForText, isLong, type Shape, shapeOf } from './card-text.ts';
 
 /** In design pixels: pixels on a screen of 1920 × 1080. */
 export interface Area {
@@ -37,7 +38,21 @@ const minHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, 
 const minHeightLongTitle: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
 const maxStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
-const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
+const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1, 0.9, 0.8];
+/** The columns and the smallest text of critical rows. */
+interface Density {
+  readonly minColumns: number;
+  readonly minZoom: number;
+}
+const normal: Density = { minColumns: 1, minZoom: 1 };
+/** Tried in this order until every critical card is shown. */
+const denser: readonly Density[] = [
+  { minColumns: 2, minZoom: 1 },
+  { minColumns: 3, minZoom: 1 },
+  { minColumns: 3, minZoom: 0.8 },
+  { minColumns: 4, minZoom: 0.8 },
+];
+const minColumnWidth = 400;
 /** The most cards on one screen. */
 const maxOnScreen = 60;
 
@@ -50,16 +65,25 @@ export function arrange(
   area: Area,
   { maxCards = maxOnScreen, maxZoom = Number.POSITIVE_INFINITY } = {},
 ): Arrangement {
-  let shown = Math.min(cards.length, maxCards, maxOnScreen);
-  let packed = pack(cards, shown, area);
-  while (shown > 1 && heightOf(packed, area) > area.height) {
-    shown -= 1;
-    packed = pack(cards, shown, area);
+  const most = Math.min(cards.length, maxCards, maxOnScreen);
+  const criticalCount = cards.slice(0, most).filter((card) => shapeOf(card) === 'critical').length;
+  let density = normal;
+  let { shown, packed } = packMost(cards, most, area, density);
+  for (const each of denser) {
+    if (shown >= criticalCount) break;
+    const next = packMost(cards, most, area, each);
+    if (next.shown <= shown) continue;
+    ({ shown, packed } = next);
+    density = each;
   }
   const all = shown === cards.length;
-  const fits = (zoom: number, critical = zoom) => heightOf(packed, area, zoom, critical) <= area.height;
-  const zoom = all ? (zooms.find((each) => each <= maxZoom && fits(each)) ?? 1) : 1;
-  const critical = criticalZooms.find((each) => each >= zoom && fits(zoom, each)) ?? zoom;
+  const fits = (zoom: number, critical: number, needs: Needs) =>
+    heightOf(packed, area, { zoom, critical }, needs) <= area.height;
+  const allowed = zooms.filter((each) => all && each <= maxZoom);
+  const zoom = largest(allowed, (each, needs) => fits(each, each, needs)) ?? 1;
+  const minCritical = zoom * density.minZoom;
+  const larger = criticalZooms.filter((each) => each >= minCritical);
+  const critical = largest(larger, (each, needs) => fits(zoom, each, needs)) ?? minCritical;
   return {
     places: packed.flatMap(({ places }) => places),
     rows: distributeHeight(packed, area, zoom, critical),
@@ -68,13 +92,36 @@ export function arrange(
   };
 }
 
+/** The height that a row needs. */
+type Needs = (row: PackedRow, area: Area, zoom: number) => number;
+
+/** The first of the zooms at which all titles are complete; else those of critical cards; else the first at which the cards fit. */
+function largest(
+  zooms: readonly number[],
+  fits: (zoom: number, needs: Needs) => boolean,
+): number | undefined {
+  const wishes: readonly Needs[] = [titleHeightOf, criticalTitleHeightOf, minHeightOf];
+  return wishes.flatMap((needs) => zooms.find((zoom) => fits(zoom, needs)) ?? [])[0];
+}
+
+/** As many of the first `most` cards as fit. */
+function packMost(cards: readonly Card[], most: number, area: Area, density: Density) {
+  let shown = most;
+  let packed = pack(cards, shown, area, density);
+  while (shown > 1 && heightOf(packed, area, { zoom: 1, critical: density.minZoom }) > area.height) {
+    shown -= 1;
+    packed = pack(cards, shown, area, density);
+  }
+  return { shown, packed };
+}
+
 interface PackedRow {
   readonly shape: Shape;
   readonly places: readonly Place[];
 }
 
 /** Puts the first `shown` cards and the roll-up of the others into rows. The first card of a row decides its shape. */
-function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
+function pack(cards: readonly Card[], shown: number, area: Area, { minColumns }: Density): PackedRow[] {
   const cells: (Card | undefined)[] = cards.slice(0, shown);
   if (shown < cards.length) cells.push(undefined);
   const counts = { critical: 0, major: 0, minor: 0 };
@@ -83,10 +130,15 @@ function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
   for (let at = 0; at < cells.length; ) {
     const first = cells[at];
     const shape = first ? shapeOf(first) : 'minor';
-    const perRow = columnsOf(shape, counts[shape], cells.length, area);
+    const usual = columnsOf(shape, counts[shape], cells.length, area);
+    const perRow =
+      shape === 'critical'
+        ? Math.max(usual, Math.min(minColumns, Math.floor(area.width / minColumnWidth)))
+        : usual;
     const row = rows.length;
-    const span = 12 / perRow;
     const inRow = cells.slice(at, at + perRow);
+    const isRollUpAlone = first === undefined;
+    const span = isRollUpAlone ? 12 : 12 / perRow;
     rows.push({
       shape,
       places: inRow.map((card, index) => ({ card, row, column: 1 + index * span, span })),
@@ -106,55 +158,75 @@ function columnsOf(shape: Shape, count: number, cells: number, { width }: Area):
   return 3;
 }
 
-function heightOf(rows: readonly PackedRow[], area: Area, zoom = 1, critical = zoom): number {
-  const heights = rows.map((row) => minHeightOf(row, area, zoomOf(row, zoom, critical)));
-  return heights.reduce((sum, height) => sum + height, 0) + gap * Math.max(0, rows.length - 1);
+function heightOf(
+  rows: readonly PackedRow[],
+  area: Area,
+  { zoom, critical }: { readonly zoom: number; readonly critical: number },
+  needs: Needs = minHeightOf,
+): number {
+  const heights = rows.map((row) => needs(row, area, zoomOf(row, zoom, critical)));
+  return sum(heights) + gap * Math.max(0, rows.length - 1);
 }
 
 const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
   shape === 'critical' ? critical : zoom;
 
 function minHeightOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
-  const long = places.some(({ card, span }) => card && isLong(card, ((width + gap) * span) / 12 - gap, zoom));
+  const long = places.some(({ card, span }) => card && isLong(card, widthOf(span, width) / zoom));
   return zoom * (long ? minHeightLongTitle : minHeight)[shape];
 }
 
-/** Distributes the remaining height among the rows, so that they fill the screen and messages get more lines. */
+const widthOf = (span: number, width: number): number => ((width + gap) * span) / 12 - gap;
+
+/** Distributes the remaining height among the rows: first to those whose texts need it, then to all of them. */
 function distributeHeight(rows: readonly PackedRow[], area: Area, zoom: number, critical: number): Row[] {
-  const used = heightOf(rows, area, zoom, critical);
-  const gaps = gap * Math.max(0, rows.length - 1);
-  const factor = (area.height - gaps) / Math.max(1, used - gaps);
-  return rows.map((row) => {
-    const own = zoomOf(row, zoom, critical);
-    const most = Math.max(1, Math.min(factor, maxStretch[row.shape]));
-    return { height: Math.floor(minHeightOf(row, area, own) * most), zoom: own };
+  const minHeights = rows.map((row) => minHeightOf(row, area, zoomOf(row, zoom, critical)));
+  const total = area.height - gap * Math.max(0, rows.length - 1);
+  const heights = growToText(rows, minHeights, {
+    free: total - sum(minHeights),
+    textHeight: (row) => textHeightOf(row, area, zoomOf(row, zoom, critical)),
+  });
+  const factor = total / Math.max(1, sum(heights));
+  return rows.map((row, at) => {
+    const [height = 0, min = 0] = [heights[at], minHeights[at]];
+    const stretched = Math.min(height * factor, min * maxStretch[row.shape]);
+    return { height: Math.floor(Math.max(height, stretched)), zoom: zoomOf(row, zoom, critical) };
   });
 }
 
-export type Shape = 'critical' | 'major' | 'minor';
-
-export function shapeOf({ notification: { rank } }: Card): Shape {
-  return rank >= 50 ? 'critical' : rank >= 40 ? 'major' : 'minor';
+/** The rows that need the least come first, so that one very long text takes nothing from the others. */
+function growToText(
+  rows: readonly PackedRow[],
+  minHeights: readonly number[],
+  { free, textHeight }: { readonly free: number; readonly textHeight: (row: PackedRow) => number },
+): number[] {
+  const heights = [...minHeights];
+  const missing = rows.map((row, at) => Math.max(0, textHeight(row) - (minHeights[at] ?? 0)));
+  const order = [...missing.keys()].sort((a, b) => (missing[a] ?? 0) - (missing[b] ?? 0));
+  let left = Math.max(0, free);
+  for (const [index, at] of order.entries()) {
+    const part = Math.min(missing[at] ?? 0, left / (order.length - index));
+    heights[at] = (heights[at] ?? 0) + part;
+    left -= part;
+  }
+  return heights;
 }
 
-/** Longer titles are smaller, so that more of them fits. */
-export function titleScale({ length }: string): number {
-  return length <= 60 ? 1 : length <= 120 ? 0.82 : 0.7;
-}
+const textHeightOf = ({ places }: PackedRow, { width }: Area, zoom: number, messageLines?: number): number =>
+  Math.max(
+    ...places.map(({ card, span }) =>
+      card ? zoom * heightForText(card, widthOf(span, width) / zoom, messageLines) : 0,
+    ),
+  );
 
-/** The horizontal padding of a card and the average width of a title letter, in design pixels as in board.css. */
-const measures: Readonly<Record<Shape, { readonly padding: number; readonly letter: number }>> = {
-  critical: { padding: 100, letter: 30.5 },
-  major: { padding: 66, letter: 18.5 },
-  minor: { padding: 66, letter: 17.5 },
-};
+/** With its titles complete, and the start of its messages. */
+const titleHeightOf: Needs = (row, area, zoom) =>
+  Math.max(minHeightOf(row, area, zoom), textHeightOf(row, area, zoom, 2));
 
-/** Whether the title most likely needs two lines on a card of this width. */
-function isLong(card: Card, width: number, zoom: number): boolean {
-  const { padding, letter } = measures[shapeOf(card)];
-  const { title } = card.notification;
-  return title.length * letter * titleScale(title) > width / zoom - padding;
-}
+const criticalTitleHeightOf: Needs = (row, area, zoom) =>
+  row.shape === 'critical' ? titleHeightOf(row, area, zoom) : minHeightOf(row, area, zoom);
+
+const sum = (all: readonly number[]): number => all.reduce((total, each) => total + each, 0);
 
 /** A card stays on the screen for at least this time, however many newer ones arrive, so that people can read it. */
 export const dwellMs = 3_000;
@@ -184,44 +256,4 @@ export function dwellOrder(
     at = end;
   }
   return ordered;
-}
-
-/** A summary of the cards without room. */
-interface RollUp {
-  readonly count: number;
-  /** The common start of all hosts, as in web-*; undefined if it is shorter than three letters. */
-  readonly hosts: string | undefined;
-  /** How many of each level, the highest in rank first. */
-  readonly levels: readonly { readonly level: string; readonly count: number }[];
-  readonly newestAt: number;
-  readonly rank: number;
-}
-
-const minPrefix = 3;
-
-export function rollUp(cards: readonly Card[]): RollUp {
-  const levels = new Map<string, { count: number; rank: number }>();
-  for (const { notification } of cards) {
-    const known = levels.get(notification.level);
-    if (known) known.count += 1;
-    else levels.set(notification.level, { count: 1, rank: notification.rank });
-  }
-  return {
-    count: cards.length,
-    hosts: hostsOf(cards),
-    levels: [...levels]
-      .sort(([, a], [, b]) => b.rank - a.rank)
-      .map(([level, { count }]) => ({ level, count })),
-    newestAt: cards.reduce((newest, { receivedAt }) => Math.max(newest, receivedAt), 0),
-    rank: cards.reduce((highest, { notification }) => Math.max(highest, notification.rank), 0),
-  };
-}
-
-function hostsOf(cards: readonly Card[]): string | undefined {
-  const [first, ...others] = cards.map(({ notification }) => notification.host ?? '');
-  if (first === undefined || first === '') return undefined;
-  if (others.every((host) => host === first)) return first;
-  let length = first.length;
-  for (const host of others) while (!host.startsWith(first.slice(0, length))) length -= 1;
-  return length >= minPrefix ? `${first.slice(0, length)}*` : undefined;
 }

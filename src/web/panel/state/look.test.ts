@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DisplaySettings } from '#contract/panel.ts';
-import type { SettingsEvent } from '#contract/panel-events.ts';
+import type { DisplaySettings } from '#contract/panels/panel.ts';
+import type { SettingsEvent } from '#contract/panels/panel-events.ts';
 import { lookOf } from './look.ts';
 
 const browser = { languages: ['fr-FR'], timeZone: 'Europe/Paris', prefersLight: true };

@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 import type { ChosenSound } from './sound-choice.ts';
 
 /** The shortest pause between two repeats. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { type SoundContext, soundFor } from './sound-choice.ts';
 

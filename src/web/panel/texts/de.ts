@@ -3,8 +3,8 @@ import type { PanelTexts } from './en.ts';
 export const de: PanelTexts = {
   'age.s': '{{n}} s',
   'age.min': '{{n}} min',
-  'age.h': '{{n}} Std.',
-  'age.d': '{{n}} T.',
+  'age.h': '{{n}} h',
+  'age.d': '{{n}} d',
   ago: 'vor {{age}}',
   left: 'noch {{age}}',
   staysUntilCleared: 'bis erledigt',
@@ -70,7 +70,7 @@ export const de: PanelTexts = {
   endedNotRevoked:
     'Dieser Bildschirm wurde entkoppelt, sein Token ist aber noch gültig. Widerrufen Sie es im Dashboard.',
 
-  soundLocked: 'Der Ton ist aus, bis jemand den Bildschirm berührt oder eine Taste drückt',
+  soundLocked: 'Ton aus. Bildschirm berühren oder Taste drücken.',
   soundOn: 'Ton ein',
   soundOff: 'Ton aus',
   fullscreen: 'Vollbild',

@@ -70,7 +70,7 @@ export const en = {
   endedNotRevoked:
     'This screen was unpaired, but its token is still valid. Revoke the token in the dashboard.',
 
-  soundLocked: 'Sound is off until someone touches this screen or presses a key',
+  soundLocked: 'Sound is off. Touch the screen or press a key.',
   soundOn: 'Sound on',
   soundOff: 'Sound off',
   fullscreen: 'Full screen',

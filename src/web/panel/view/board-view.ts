@@ -72,7 +72,8 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
           arrived.push(view);
         }
         views.set(id, view);
-        const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
+        const { acknowledged } = each.card.notification;
+        const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width} ${acknowledged !== null}`;
         if (sizes.get(id) !== size) {
           sizes.set(id, size);
           view.size(row, unitPx);

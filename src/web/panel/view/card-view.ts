@@ -2,7 +2,8 @@ import type { Card } from '#client/board.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
-import { type Row, shapeOf, titleScale } from '../state/arrange.ts';
+import type { Row } from '../state/arrange.ts';
+import { shapeOf, titleScale, titleScales } from '../state/card-text.ts';
 import { ageOf } from '../state/clock.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 
@@ -25,8 +26,8 @@ export interface CardView {
   /** Sets the size of its text; undefined where the page scrolls and a card is as high as its text. */
   size(row: Row | undefined, unitPx: number): void;
   /**
-   * Measures how many lines of the message fit, after `size`; the function it returns applies that. All cards are measured before
-   * any is changed, so that the browser computes the layout once.
+   * Measures how many lines of title and message fit, after `size`; the function it returns applies that. All cards are measured
+   * before any is changed, so that the browser computes the layout once.
    */
   measure(): () => void;
 }
@@ -34,6 +35,7 @@ export interface CardView {
 /** Heights of a line of the message, in design pixels; as in board.css. */
 const lineHeight = { critical: 40, major: 31, minor: 30 };
 const bodyGap = 6;
+const minTitleLines = 2;
 /** Less than the space between two lines of the message, more than a title's descenders. */
 const leeway = 4;
 
@@ -83,7 +85,6 @@ export function createCardView(first: Card, context: CardContext): CardView {
   );
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
-  root.style.setProperty('--t', String(titleScale(notification.title)));
   const bar = first.endsAt === null ? undefined : ttlBar(context);
   if (bar) root.append(bar.root);
 
@@ -109,19 +110,49 @@ export function createCardView(first: Card, context: CardContext): CardView {
     size(row, unitPx) {
       available = row && { unitPx, zoom: row.zoom };
       root.style.setProperty('--z', String(row?.zoom ?? 1));
-      message.style.removeProperty('-webkit-line-clamp');
+      root.style.setProperty('--t', String(titleScale(notification.title)));
+      for (const text of [heading, message]) {
+        if (row) text.style.setProperty('-webkit-line-clamp', 'none');
+        else text.style.removeProperty('-webkit-line-clamp');
+      }
       message.hidden = false;
     },
     measure() {
       if (!available) return () => undefined;
       const scale = available.unitPx * available.zoom;
-      const room = body.clientHeight - heading.offsetHeight - bodyGap * scale;
-      const lines = Math.floor((room + leeway * scale) / (lineHeight[shape] * scale));
+      const fitNow = () =>
+        fitText(body, heading, { line: lineHeight[shape] * scale, gap: (bodyGap - leeway) * scale });
+      let fitting = fitNow();
       return () => {
-        message.hidden = lines < 1;
-        message.style.setProperty('-webkit-line-clamp', String(Math.max(1, lines)));
+        // Rather smaller than cut: only such a card is laid out again.
+        for (const smaller of titleScales.filter((each) => each < titleScale(notification.title))) {
+          if (!fitting.isCut) break;
+          root.style.setProperty('--t', String(smaller));
+          fitting = fitNow();
+        }
+        heading.style.setProperty('-webkit-line-clamp', String(fitting.titleLines));
+        message.hidden = fitting.messageLines < 1;
+        message.style.setProperty('-webkit-line-clamp', String(Math.max(1, fitting.messageLines)));
       };
     },
+  };
+}
+
+/** How many lines of title and message fit into the body; the title comes first, but leaves a line to the message. */
+function fitText(
+  body: HTMLElement,
+  heading: HTMLElement,
+  message: { readonly line: number; readonly gap: number },
+) {
+  const titleLine = Number.parseFloat(getComputedStyle(heading).lineHeight);
+  const room = body.clientHeight - message.gap;
+  const wanted = Math.round(heading.offsetHeight / titleLine);
+  const titleLines = Math.max(minTitleLines, Math.min(wanted, Math.floor((room - message.line) / titleLine)));
+  const titleHeight = Math.min(heading.offsetHeight, titleLines * titleLine);
+  return {
+    titleLines,
+    messageLines: Math.floor((room - titleHeight) / message.line),
+    isCut: wanted > titleLines,
   };
 }
 

@@ -17,11 +17,10 @@ export interface FrameState {
   readonly stale: { readonly head: string; readonly detail: string } | undefined;
 }
 
-/** Around the cards: name, counts and clock above, connection and date below, and a banner when they may be out of date. */
+/** Around the cards: name, counts and clock above, with a banner when cards may be out of date; connection and date below. */
 export interface FrameView {
   readonly header: HTMLElement;
   readonly footer: HTMLElement;
-  readonly banner: HTMLElement;
   update(state: FrameState): void;
 }
 
@@ -39,7 +38,7 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
     icon('plug-connected-x'),
     element('div', {}, head, detail),
   );
-  const header = element('header', {}, element('span', { class: 'dot' }), name, counts, clock);
+  const header = element('header', {}, element('span', { class: 'dot' }), name, counts, clock, banner);
   let counted = '';
 
   const count = (cards: readonly Card[]) => {
@@ -65,7 +64,6 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
 
   return {
     header,
-    banner,
     footer: element('footer', {}, element('span', { class: 'brand', text: 'Belfry' }), line, date),
     update(state) {
       setText(name, state.name);

@@ -1,5 +1,5 @@
 /** Covers the screen for some seconds on a command from the dashboard: with the panel's name, or with the test card. */
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';

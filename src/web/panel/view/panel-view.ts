@@ -1,6 +1,6 @@
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import type { Level } from '#contract/level.ts';
+import type { Level } from '#contract/routing/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
@@ -90,15 +90,9 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const main = element('main', {}, notice.root, grid);
   const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
   const night = element('div', { class: 'night', 'aria-hidden': 'true' });
-  const asides = element(
-    'aside',
-    { 'aria-label': translate('asides') },
-    frame.banner,
-    hint,
-    message,
-    announcement,
-  );
-  root.replaceChildren(screen, night, asides, tools.root, settings.root);
+  const asides = element('aside', { 'aria-label': translate('asides') }, message, announcement);
+  const dock = element('div', { class: 'dock' }, tools.root, asides);
+  root.replaceChildren(screen, night, dock, settings.root);
 
   return {
     render(moment) {
@@ -109,6 +103,9 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       screen.classList.toggle('stale', contact.state === 'stale');
       night.classList.toggle('dimmed', moment.dimmed);
       hint.hidden = !moment.soundLocked;
+      // On a wall it has room of its own in the footer, so that it covers nothing; on a phone it stays in sight.
+      const place = stage.area().isNarrow ? asides : frame.footer;
+      if (hint.parentElement !== place) place.insertBefore(hint, place.lastElementChild);
       // A page that scrolls does not stand still for hours.
       const moved = stage.area().scrolls ? '' : `translate(${shift[0]}px, ${shift[1]}px)`;
       if (screen.style.transform !== moved) screen.style.transform = moved;

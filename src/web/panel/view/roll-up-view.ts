@@ -1,8 +1,9 @@
 import type { Card } from '#client/board.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
-import { type Row, rollUp } from '../state/arrange.ts';
+import type { Row } from '../state/arrange.ts';
 import { ageOf } from '../state/clock.ts';
+import { rollUp } from '../state/roll-up.ts';
 import type { CardContext } from './card-view.ts';
 
 /** One card that counts the cards without room. */

@@ -5,6 +5,8 @@ export interface StageArea extends Area {
   readonly unitPx: number;
   /** A phone or a low window: the page scrolls, and cards are as high as their text. */
   readonly scrolls: boolean;
+  /** A phone. */
+  readonly isNarrow: boolean;
 }
 
 export interface Stage {
@@ -28,7 +30,7 @@ export function createStage(scale: number, onResize: () => void): Stage {
     const { style, classList } = document.documentElement;
     style.setProperty('--u', `${area.unitPx}px`);
     classList.toggle('scrolls', area.scrolls);
-    classList.toggle('narrow', area.width < narrowest);
+    classList.toggle('narrow', area.isNarrow);
   };
   apply();
   const onWindow = () => {
@@ -45,6 +47,7 @@ function measure(scale: number): StageArea {
     scale * Math.max(leastUnitPx, Math.min(innerWidth / design.width, innerHeight / design.height));
   const width = innerWidth / unitPx - around.x;
   const height = innerHeight / unitPx - around.y;
-  const scrolls = width < narrowest || height < lowest;
-  return { unitPx, width, height: scrolls ? Number.POSITIVE_INFINITY : height, scrolls };
+  const isNarrow = width < narrowest;
+  const scrolls = isNarrow || height < lowest;
+  return { unitPx, width, height: scrolls ? Number.POSITIVE_INFINITY : height, scrolls, isNarrow };
 }

@@ -2,13 +2,14 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Passkey } from '#contract/account.ts';
+import { limits } from '#contract/limits.ts';
+import type { Passkey } from '#contract/people/account.ts';
 import { addPasskey, passkeysQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { useBrowserFormats } from '#web/dashboard/components/formats.ts';
 import { Confirm, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
+import { useBrowserFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './account.module.css';
 import { type Reauthentication, useReauthentication } from './reauthentication.tsx';
 
@@ -26,6 +27,7 @@ export function PasskeySection() {
     await client.invalidateQueries(passkeysQuery);
   };
   const possible = isSecureContext && 'PublicKeyCredential' in globalThis;
+  const isFull = passkeys !== undefined && passkeys.length >= limits.passkeysPerPerson;
   return (
     <Section title={t('passkeys')}>
       <p className={styles.hint}>{possible ? t('passkeysHint') : t('passkeysNeedHttps')}</p>
@@ -49,7 +51,8 @@ export function PasskeySection() {
           </li>
         ))}
       </ul>
-      {possible && (
+      {isFull && <p className={styles.hint}>{t('passkeysFull', { most: limits.passkeysPerPerson })}</p>}
+      {possible && !isFull && (
         <Group mt="sm">
           <Button onClick={() => whenConfirmed(() => setAdding(true))}>{t('addPasskey')}</Button>
         </Group>

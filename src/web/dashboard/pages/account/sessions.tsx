@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { AccountSession } from '#contract/account.ts';
+import type { AccountSession } from '#contract/people/account.ts';
 import { browserName } from '#web/browser-name.ts';
 import { sessionsQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { useBrowserFormats } from '#web/dashboard/components/formats.ts';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
+import { useBrowserFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './account.module.css';
 import { useReauthentication } from './reauthentication.tsx';
 

@@ -2,14 +2,14 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { TwoFactorBegun } from '#contract/account.ts';
+import type { TwoFactorBegun } from '#contract/people/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { usePerson } from '#web/dashboard/api/session.ts';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
 import { QrCode } from '#web/dashboard/components/qr-code.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import styles from './account.module.css';
 import { PasswordDialog } from './reauthentication.tsx';
 

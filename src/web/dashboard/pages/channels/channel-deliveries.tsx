@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Channel } from '#contract/channel.ts';
+import type { Channel } from '#contract/channels/channel.ts';
 import { channelDeliveriesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
 import styles from './channels.module.css';
 
 /** What a channel delivered, and what waits. */

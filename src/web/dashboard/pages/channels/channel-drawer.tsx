@@ -2,22 +2,22 @@ import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Channel, ChannelCreated, ChannelTest } from '#contract/channel.ts';
-import { type ChannelField, channelFields, channelKinds } from '#contract/channel-fields.ts';
+import type { Channel, ChannelCreated, ChannelTest } from '#contract/channels/channel.ts';
+import { type ChannelField, channelFields, channelKinds } from '#contract/channels/channel-fields.ts';
 import { channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useNow } from '#web/dashboard/components/ago.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import {
   DeleteButton,
   EditFoot,
   useDrawerForm,
   useUnsavedQuestion,
-} from '#web/dashboard/components/edit-form.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
-import { SideDrawer } from '#web/dashboard/components/layers.tsx';
-import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
-import { changesOf } from '#web/dashboard/components/rebase.ts';
+} from '#web/dashboard/fields/edit-form.tsx';
+import { changesOf } from '#web/dashboard/fields/rebase.ts';
+import { useNow } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { ChannelDeliveries } from './channel-deliveries.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
 import { bodyOf, type ChannelValues, problemsOf, refusedField, valuesOf } from './channel-values.ts';

@@ -1,5 +1,5 @@
-import type { Channel } from '#contract/channel.ts';
-import { NextAttempt } from '#web/dashboard/components/next-attempt.tsx';
+import type { Channel } from '#contract/channels/channel.ts';
+import { NextAttempt } from '#web/dashboard/formats/next-attempt.tsx';
 
 /** Why a channel fails, and when it is tried again; nothing for one that works. */
 export function ChannelProblem({

@@ -1,8 +1,8 @@
 import type { TFunction } from 'i18next';
 import { expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
-import type { Channel } from '#contract/channel.ts';
-import type { ChannelKind } from '#contract/channel-fields.ts';
+import type { Channel } from '#contract/channels/channel.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { refusedField, valuesOf } from './channel-values.ts';
 
 const t = ((key: string) => key) as unknown as TFunction<'channels'>;

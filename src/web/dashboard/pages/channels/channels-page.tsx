@@ -2,18 +2,19 @@ import failingIcon from 'virtual:icon/alert-triangle';
 import disabledIcon from 'virtual:icon/ban';
 import emptyIcon from 'virtual:icon/bell';
 import goodIcon from 'virtual:icon/circle-check';
+import unusedIcon from 'virtual:icon/clock';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Channel } from '#contract/channel.ts';
+import type { Channel } from '#contract/channels/channel.ts';
 import { liveChannelsQuery, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
-import { newItem, useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { newItem, useOpened } from '#web/dashboard/fields/opened.ts';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
 import { ChannelDrawer } from './channel-drawer.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
 import styles from './channels.module.css';
@@ -83,6 +84,7 @@ const looks = {
   disabled: { icon: disabledIcon, tone: 'quiet' },
   failing: { icon: failingIcon, tone: 'doubtful' },
   noDevice: { icon: failingIcon, tone: 'doubtful' },
+  unused: { icon: unusedIcon, tone: 'quiet' },
   working: { icon: goodIcon, tone: 'good' },
 } as const;
 
@@ -92,11 +94,19 @@ function ChannelMark({ channel: { id, kind, enabled, state } }: { channel: Chann
     ...pushDevicesQuery(useTenant(), id),
     enabled: kind === 'push' && enabled,
   });
-  const failing = state.failingSince !== null ? 'failing' : 'working';
-  const is = !enabled
-    ? 'disabled'
-    : data?.devices.length === 0 && failing === 'working'
-      ? 'noDevice'
-      : failing;
+  const hasNoDevice = data?.devices.length === 0;
+  const is = stateOf({ enabled, hasNoDevice, ...state });
   return <StateMark {...looks[is]}>{t(`state.${is}`)}</StateMark>;
+}
+
+function stateOf({
+  enabled,
+  hasNoDevice,
+  failingSince,
+  lastDeliveredAt,
+}: Pick<Channel, 'enabled'> & Channel['state'] & { readonly hasNoDevice: boolean }): keyof typeof looks {
+  if (!enabled) return 'disabled';
+  if (failingSince !== null) return 'failing';
+  if (hasNoDevice) return 'noDevice';
+  return lastDeliveredAt === null ? 'unused' : 'working';
 }

@@ -1,15 +1,15 @@
 import { Button, Group } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Channel } from '#contract/channel.ts';
-import type { PushDevice, PushLinkCreated } from '#contract/push.ts';
+import type { Channel } from '#contract/channels/channel.ts';
+import type { PushDevice, PushLinkCreated } from '#contract/panels/push.ts';
 import { channelPath, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { DeleteButton } from '#web/dashboard/components/edit-form.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { QrCode } from '#web/dashboard/components/qr-code.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { DeleteButton } from '#web/dashboard/fields/edit-form.tsx';
+import { Ago, useNow } from '#web/dashboard/formats/ago.tsx';
 import styles from './channels.module.css';
 
 /** The browsers and phones of a push channel, and the way to add one. */

@@ -2,14 +2,14 @@ import overdueIcon from 'virtual:icon/alert-triangle';
 import waitingIcon from 'virtual:icon/clock';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Expectation } from '#contract/expectation.ts';
+import type { Expectation } from '#contract/history/expectation.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
-import { DeleteButton } from '#web/dashboard/components/edit-form.tsx';
 import { Facts, StateMark } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { DeleteButton } from '#web/dashboard/fields/edit-form.tsx';
+import { Ago, useNow } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './expectations.module.css';
 

@@ -1,17 +1,17 @@
 import emptyIcon from 'virtual:icon/clock';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Expectation } from '#contract/expectation.ts';
+import type { Expectation } from '#contract/history/expectation.ts';
 import { curlExpecting } from '#web/dashboard/api/curl.ts';
 import { expectationsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
-import { useOpened } from '#web/dashboard/components/opened.ts';
 import { Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { useOpened } from '#web/dashboard/fields/opened.ts';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { ExpectationDrawer, ExpectationMark } from './expectation-drawer.tsx';
 import styles from './expectations.module.css';
 

@@ -2,17 +2,18 @@ import chevronIcon from 'virtual:icon/chevron-down';
 import { Button, Menu, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
+import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
+import { clip } from '#web/dashboard/formats/clip.ts';
 import {
   fromDateTimeField,
-  nextClock,
   nextMonday,
+  nextMorning,
   toDateTimeField,
-} from '#web/dashboard/components/wall-clock.ts';
+} from '#web/dashboard/formats/wall-clock.ts';
 import { type RowActions, subjectOf } from './notification-actions.tsx';
 import styles from './notification-drawer.module.css';
 
@@ -20,8 +21,8 @@ const hourMs = 3_600_000;
 const choices = [
   ['1h', (now: number) => now + hourMs],
   ['4h', (now: number) => now + 4 * hourMs],
-  ['morning', (now: number, timeZone: string) => nextClock(now, timeZone, 8)],
-  ['monday', (now: number, timeZone: string) => nextMonday(now, timeZone, 8)],
+  ['morning', nextMorning],
+  ['monday', nextMonday],
 ] as const;
 
 /** The actions that the person's role allows. */
@@ -134,12 +135,11 @@ function MuteUntil({
 }) {
   const { t } = useTranslation('history');
   const { timeZone } = useTenant();
-  const [text, setText] = useState(() => toDateTimeField(nextClock(Date.now(), timeZone, 8), timeZone));
+  const [text, setText] = useState(() => toDateTimeField(nextMorning(Date.now(), timeZone), timeZone));
   const until = fromDateTimeField(text, timeZone) ?? 0;
   const isPast = until <= Date.now();
-  const shown = subject.length > 60 ? `${subject.slice(0, 60)}…` : subject;
   return (
-    <Dialog onClose={onClose} title={t('muteTitle', { subject: shown })}>
+    <Dialog onClose={onClose} title={t('muteTitle', { subject: clip(subject, 60) })}>
       <DialogForm
         action={t('muteFor')}
         request={{ error: null, isPending: false }}

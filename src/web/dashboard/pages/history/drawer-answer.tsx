@@ -9,12 +9,12 @@ import throttledIcon from 'virtual:icon/stack-2';
 import escalatedIcon from 'virtual:icon/stairs-up';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { actorText } from '#web/dashboard/components/actor.ts';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './notification-drawer.module.css';
 
 const escalation = 'belfry:escalation';

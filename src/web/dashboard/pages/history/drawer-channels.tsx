@@ -5,13 +5,13 @@ import waitingIcon from 'virtual:icon/hourglass';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Channel, ChannelDelivery } from '#contract/channel.ts';
-import type { NotificationDetail } from '#contract/routing.ts';
+import type { Channel, ChannelDelivery } from '#contract/channels/channel.ts';
+import type { NotificationDetail } from '#contract/routing/routing.ts';
 import { liveChannelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { NextAttempt } from '#web/dashboard/components/next-attempt.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { NextAttempt } from '#web/dashboard/formats/next-attempt.tsx';
 import styles from './notification-drawer.module.css';
 
 /** The state of the notification on each channel: delivered, waiting, or failed. */

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import { explainQuery, rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
-import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
-import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
+import { type TracedNotification, traceSentence } from '#web/dashboard/rule-text/rule-trace.ts';
 import styles from './notification-drawer.module.css';
 
 /** How many rules are shown at first; matching ones are always shown. */
@@ -38,11 +38,12 @@ function Trace({ detail }: { detail: NotificationDetail }) {
   const sentence = (part: RuleTrace) =>
     traceSentence(part, words, {
       rule: rules?.find(({ id, updatedAt }) => id === part.id && updatedAt <= detail.receivedAt),
-      endedBy: trace.findLastIndex(({ outcome }) => outcome === 'matched') + 1,
+      endedBy: (trace ?? []).findLastIndex(({ outcome }) => outcome === 'matched') + 1,
       notification: seen,
       now: Date.parse(detail.receivedAt),
     });
   const [all, setAll] = useState(false);
+  if (trace === null) return <p className={styles.quiet}>{t('rulesDeleted')}</p>;
   if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
   // Without the rules, only the server's English reasons could be shown.
   if (isPending) return null;

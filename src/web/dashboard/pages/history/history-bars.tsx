@@ -2,13 +2,13 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Histogram } from '#contract/overview.ts';
+import type { Histogram } from '#contract/history/overview.ts';
 import { histogramQuery } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { TimeSpan } from '#web/dashboard/charts/level-bars.tsx';
 import { LevelChart } from '#web/dashboard/charts/level-chart.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { readTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './history-bars.module.css';
 
@@ -57,7 +57,8 @@ export function useHistogram(
   pages: HistoryPages,
 ): { histogram: Histogram | undefined; isCounting: boolean } {
   const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false });
-  const allTime = Object.keys(readTimeRange(q)).length === 0;
+  const { since, after } = readTimeRange(q);
+  const allTime = since === undefined && after === undefined;
   const ask = { q, buckets: isNarrow ? narrowBuckets : wideBuckets, allTime };
   const { data, isPlaceholderData, refetch, error } = useQuery({
     ...histogramQuery(useTenant(), ask),

@@ -3,13 +3,13 @@ import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { isStatus } from '#web/dashboard/api/call.ts';
 import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { PageHeading } from '#web/dashboard/components/page.tsx';
+import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
 import {
   ContinueSearch,
   NotificationGrid,
@@ -200,13 +200,26 @@ function HistoryEmpty({
 }) {
   const { t } = useTranslation('history');
   const searchedTo = useSearchedTo(pages);
+  const { name } = useTenant();
   if (searchedTo !== undefined)
     return (
       <EmptyState icon={searchIcon} title={t('nothingFoundYet')} action={<ContinueSearch pages={pages} />}>
         <span role="status">{searchedTo}</span>
       </EmptyState>
     );
-  if (q === '') return <EmptyState title={t('nothingYet')}>{t('nothingYetHint')}</EmptyState>;
+  if (q === '')
+    return (
+      <EmptyState
+        title={t('nothingYet')}
+        action={
+          <LinkButton to="/t/$tenant/overview" params={{ tenant: name }}>
+            {t('toOverview')}
+          </LinkButton>
+        }
+      >
+        {t('nothingYetHint')}
+      </EmptyState>
+    );
   const hasTime = Object.keys(readTimeRange(q)).length > 0;
   return (
     <EmptyState

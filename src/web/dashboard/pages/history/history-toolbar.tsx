@@ -7,12 +7,13 @@ import { ActionIcon, Button, Menu, Popover, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SavedSearch } from '#contract/search.ts';
+import type { SavedSearch } from '#contract/history/search.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { searchesQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import type { TailState } from '#web/dashboard/api/tail.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ClearFound } from './clear-found.tsx';
 import styles from './history-toolbar.module.css';
 
 /** Buttons beside the search: follow live, saved searches, export. */
@@ -30,7 +31,7 @@ export function HistoryToolbar({
   onSearch: (text: string) => void;
 }) {
   const { t } = useTranslation('history');
-  const { api } = useTenant();
+  const { api, may } = useTenant();
   return (
     <div className={styles.tools}>
       <Button
@@ -50,6 +51,7 @@ export function HistoryToolbar({
         {t('live')}
         {live && <span className="hidden">: {t(`tail.${tail}`)}</span>}
       </Button>
+      {may('member') && <ClearFound q={q} />}
       <SavedSearches q={q} onSearch={onSearch} />
       <Menu width={220}>
         <Menu.Target>

@@ -3,15 +3,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createElement, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AcknowledgeAccepted, HistoryNotification } from '#contract/notification.ts';
+import type { AcknowledgeAccepted, HistoryNotification } from '#contract/history/notification.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
 import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { actorText } from '#web/dashboard/components/actor.ts';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { showFailure, showToast } from '#web/dashboard/components/toast.tsx';
-import { nextClock } from '#web/dashboard/components/wall-clock.ts';
+import { actorText } from '#web/dashboard/formats/actor.ts';
+import { clip } from '#web/dashboard/formats/clip.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { nextMorning } from '#web/dashboard/formats/wall-clock.ts';
 import styles from './undo.module.css';
 
 export interface RowActions {
@@ -87,7 +88,7 @@ export function useRowActions(): RowActions {
           );
         await acknowledge(row, note).then(onAcknowledged, showError);
       },
-      muteUntilMorning: (row) => muteUntil(row, new Date(nextClock(Date.now(), tenant.timeZone, 8))),
+      muteUntilMorning: (row) => muteUntil(row, new Date(nextMorning(Date.now(), tenant.timeZone))),
       explain: (row) =>
         void navigate({
           to: '/t/$tenant/rules',
@@ -97,8 +98,6 @@ export function useRowActions(): RowActions {
     };
   }, [t, tenant, client, navigate, clear, acknowledge, formats]);
 }
-
-const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** A message with an undo button. */
 function Undo({ message, label, onUndo }: { message: string; label: string; onUndo: () => void }) {

@@ -5,13 +5,13 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerActions } from './drawer-actions.tsx';
@@ -60,8 +60,8 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
       <div className={styles.body}>
         {notification ? (
           <>
-            <h2 className={styles.title}>
-              <bdi>{notification.title}</bdi>
+            <h2 className={styles.title} dir="auto">
+              {notification.title}
             </h2>
             <p className={styles.message}>{notification.message}</p>
             <DrawerAnswer notification={notification} onOpen={onOpen} />
@@ -109,10 +109,8 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
   const formats = useFormats();
   const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position } = notification;
   const ownSender = ownSenderOf(origin);
-  const chip = (refineKey: RefineKey, value: string, label?: string) => (
-    <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
-      <bdi>{label ?? value}</bdi>
-    </RefineChip>
+  const chip = (refineKey: RefineKey, value: string, name?: string) => (
+    <RefineChip refineKey={refineKey} value={value} name={name} onRefine={onRefine} />
   );
   return (
     <dl className={styles.fields}>

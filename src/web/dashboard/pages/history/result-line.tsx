@@ -6,10 +6,10 @@ import { useChanges } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { TableToggle } from '#web/dashboard/charts/level-chart.tsx';
-import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { fromDateTimeField, toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
+import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { fromDateTimeField, toDateTimeField } from '#web/dashboard/formats/wall-clock.ts';
 import {
   ageMs,
   ageText,
@@ -133,13 +133,24 @@ function TimeMenu({ q, onSearch }: { q: string; onSearch: (text: string) => void
 const spanText = ({ since, after, before }: TimeRange) =>
   `${(after ?? since ?? '').replace('T', ' ')} – ${(before ?? '').replace('T', ' ')}`.trim();
 
+/** The time of a term, as a field has it: a day begins at midnight, an instant is shown in the tenant's time zone. */
+function fieldOf(text: string, timeZone: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `${text}T00:00`;
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text)) return text;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? '' : toDateTimeField(at, timeZone);
+}
+
 function CustomRange({ range, onChoose }: { range: TimeRange; onChoose: (range: TimeRange) => void }) {
   const { t } = useTranslation('history');
   const { timeZone } = useTenant();
-  const local = (text: string | undefined) =>
-    text && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(text) ? text : '';
-  const [after, setAfter] = useState(local(range.after) || toDateTimeField(Date.now() - 3_600_000, timeZone));
-  const [before, setBefore] = useState(local(range.before));
+  const { since, after: given = '', before: until = '' } = range;
+  // Only an open range begins with a suggestion: with one of the two ends given, the other stays open.
+  const start = Date.now() - ((since && ageMs(since)) || 3_600_000);
+  const [after, setAfter] = useState(
+    fieldOf(given, timeZone) || (until === '' ? toDateTimeField(start, timeZone) : ''),
+  );
+  const [before, setBefore] = useState(fieldOf(until, timeZone));
   const isBackward =
     after !== '' &&
     before !== '' &&

@@ -10,7 +10,7 @@ import {
 } from 'react';
 import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
-import { toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
+import { toDateTimeField } from '#web/dashboard/formats/wall-clock.ts';
 import {
   type CompletionRequest,
   complete,

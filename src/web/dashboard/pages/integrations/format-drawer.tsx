@@ -1,8 +1,8 @@
 import docsIcon from 'virtual:icon/book';
 import { useTranslation } from 'react-i18next';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { SigningSecret } from '../tokens/signing-secret.tsx';
 import { addressWithToken, type SenderFormat } from './formats.ts';
 import styles from './integrations.module.css';

@@ -2,13 +2,13 @@ import { Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import type { MappingPreviewed, MappingPut } from '#contract/integrations/mapping.ts';
 import { limits } from '#contract/limits.ts';
-import type { MappingPreviewed, MappingPut } from '#contract/mapping.ts';
 import { captureQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
 import styles from './integrations.module.css';
 
 /** The payload for the preview of a mapping: the last received one, until another one is typed. */

@@ -1,17 +1,19 @@
 import { Button, Tooltip } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Level, LevelPut } from '#contract/level.ts';
-import { builtInStyles } from '#contract/level-styles.ts';
+import type { Level, LevelPut } from '#contract/routing/level.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
+import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { levelsQuery, putInList } from '#web/dashboard/api/queries.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { changesOf } from '#web/dashboard/components/rebase.ts';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/fields/edit-form.tsx';
+import { changesOf } from '#web/dashboard/fields/rebase.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { CardPreviews, SoundButton } from './card-preview.tsx';
 import { isBuiltIn, LevelFields } from './level-fields.tsx';
 import { type LevelValues, levelValuesOf, problemsOf } from './level-values.ts';
@@ -89,6 +91,8 @@ function ResetButton({ level, style, onReset }: { level: Level; style: LevelPut;
 
 function DeleteLevel({ name, onDeleted }: { name: string; onDeleted: () => void }) {
   const { t } = useTranslation('levels');
+  const { data: rules = [] } = useQuery(rulesQuery(useTenant()));
+  const naming = rulesThatName(name, rules);
   const lookOf = useLevelLook();
   return (
     <DeleteButton
@@ -102,7 +106,14 @@ function DeleteLevel({ name, onDeleted }: { name: string; onDeleted: () => void 
       <Consequences>
         <li>{t('deleteHistory')}</li>
         <li>{t('deleteAgain')}</li>
-        <li>{t('deleteRules')}</li>
+        {naming.length > 0 && (
+          <li>
+            {t('deleteRules')}{' '}
+            <strong>
+              <bdi>{naming.map((rule) => rule.name).join(', ')}</bdi>
+            </strong>
+          </li>
+        )}
       </Consequences>
     </DeleteButton>
   );

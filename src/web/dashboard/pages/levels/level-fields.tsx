@@ -3,13 +3,13 @@ import { ColorInput, Group, Input, NumberInput, Select, Stack } from '@mantine/c
 import type { UseFormReturnType } from '@mantine/form';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '#contract/level.ts';
-import { builtInStyles, levelIcons, levelSounds } from '#contract/level-styles.ts';
-import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import type { Field } from '#web/dashboard/components/field.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { builtInStyles, levelIcons, levelSounds } from '#contract/routing/level-styles.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
-import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
+import { DurationField } from '#web/dashboard/fields/duration-field.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { SegmentedField } from '#web/dashboard/fields/segmented-field.tsx';
 import { shownColor } from '#web/level-look.ts';
 import { CardPreviews, SoundButton } from './card-preview.tsx';
 import { type LevelValues, levelOf } from './level-values.ts';

@@ -1,7 +1,7 @@
 /** The fields of a level, and what is wrong with them. */
-import type { Level, LevelPut } from '#contract/level.ts';
 import { limits } from '#contract/limits.ts';
-import { isWithin } from '#web/dashboard/components/limits.ts';
+import type { Level, LevelPut } from '#contract/routing/level.ts';
+import { isWithin } from '#web/dashboard/fields/limits.ts';
 
 export interface LevelValues extends Omit<Required<LevelPut>, 'rank'> {
   readonly rank: number | string;

@@ -3,18 +3,18 @@ import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '#contract/level.ts';
-import { builtInStyles } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
+import type { Level } from '#contract/routing/level.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { levelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { RoleRemark } from '#web/dashboard/components/notice.tsx';
-import { useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { useOpened } from '#web/dashboard/fields/opened.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { LevelStubs, SoundButton } from './card-preview.tsx';
 import { LevelDrawer, usePutLevel } from './level-drawer.tsx';
 import styles from './levels.module.css';
@@ -46,7 +46,7 @@ export function LevelsPage() {
         onOpen={open}
         columns={[
           [t('rank'), ({ rank }) => <span className="mono muted">{rank}</span>, styles.rank],
-          [t('field.level'), (each) => <LevelName level={each} />],
+          [t('field.level'), (each) => <LevelName level={each} />, undefined, ({ name }) => name],
           [t('onPanels'), (each) => <LevelStubs level={each} />, styles.preview],
           [
             t('duration'),

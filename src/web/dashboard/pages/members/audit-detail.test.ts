@@ -1,13 +1,27 @@
 import { expect, test } from 'vitest';
 import { readDetail as read } from './audit-detail.ts';
 
-const words = { field: (name: string) => name, value: (_: string, value: unknown) => String(value) };
-const readDetail = (detail: Parameters<typeof read>[0]) => read(detail, words);
+const words = {
+  field: (name: string) => name,
+  value: (_: string, value: unknown) =>
+    typeof value === 'object' || value === undefined || value === '' ? undefined : String(value),
+  rule: () => 'the sentence',
+};
+/** "role: viewer → admin" for a change, "scopes: notify" for a fact. */
+const readDetail = (detail: Parameters<typeof read>[0]) => {
+  const { name, facts } = read(detail, words);
+  return {
+    name,
+    facts: facts.map(
+      ({ label, before, after }) => `${label}: ${before === undefined ? '' : `${before} → `}${after}`,
+    ),
+  };
+};
 
 test('a thing is called by its name, and what is empty is left out', () => {
   expect(
     readDetail({ name: 'ci', scopes: ['notify', 'panel'], rate: { burst: 2 }, note: '', until: null }),
-  ).toEqual({ name: 'ci', facts: ['scopes: notify, panel', 'rate: {"burst":2}'] });
+  ).toEqual({ name: 'ci', facts: ['scopes: notify, panel', 'rate › burst: 2'] });
 });
 
 test('a change reads from what was to what is, field by field', () => {
@@ -17,32 +31,59 @@ test('a change reads from what was to what is, field by field', () => {
       before: { role: 'viewer', scopes: [] },
       after: { role: 'admin', scopes: ['notify', 'panel'] },
     }),
-  ).toEqual({ name: 'ann@example.org', facts: ['role: viewer → admin', 'scopes: notify, panel'] });
+  ).toEqual({ name: 'ann@example.org', facts: ['role: viewer → admin', 'scopes: – → notify, panel'] });
   expect(readDetail({ before: { location: 'Berlin' }, after: { location: null } }).facts).toEqual([
     'location: Berlin → –',
   ]);
 });
 
+test('of an object only the fields that differ are shown, also those that went', () => {
+  const before = { items: '/a', fields: { title: '{/x}', host: '{/h}' } };
+  const after = { items: '/a', fields: { title: '{/y}' } };
+  expect(readDetail({ before, after }).facts).toEqual([
+    'fields › title: {/x} → {/y}',
+    'fields › host: {/h} → –',
+  ]);
+});
+
+test('a change of a value that is too long to show is not left out', () => {
+  const cut = `${'x'.repeat(2_000)}…`;
+  expect(readDetail({ before: { when: cut }, after: { when: cut } }).facts).toEqual([
+    `when: ${cut} → ${cut}`,
+  ]);
+});
+
 test('a new order reads as a whole, and what is new has nothing before it', () => {
   expect(readDetail({ moved: 2, before: ['b', 'c'], after: ['c', 'b'] }).facts).toEqual([
-    'b, c → c, b',
+    'order: b, c → c, b',
     'moved: 2',
   ]);
-  expect(readDetail({ before: null, after: { rank: 35 } }).facts).toEqual(['rank: 35']);
+  expect(readDetail({ before: null, after: { rank: 35, repeatMs: null } }).facts).toEqual(['rank: 35']);
 });
 
-test('without details there is nothing to say', () => {
-  expect(readDetail({})).toEqual({ name: undefined, facts: [] });
-});
-
-test('names and values of fields are in the words of the reader', () => {
-  const german = {
-    field: (name: string) => ({ role: 'Rolle', expiresAt: 'Läuft ab' })[name] ?? name,
-    value: (field: string, value: unknown) => (field === 'role' ? `<${value}>` : `am ${value}`),
-  };
-  const after = { role: 'admin', expiresAt: '2027-01-01' };
-  expect(read({ before: { role: 'viewer', expiresAt: null }, after }, german).facts).toEqual([
-    'Rolle: <viewer> → <admin>',
-    'Läuft ab: am 2027-01-01',
+test('a rule that was made or deleted reads as its sentence', () => {
+  const rule = { name: 'Lab', when: {}, then: { mute: true }, windows: [], timeZone: 'UTC' };
+  expect(readDetail({ ...rule, enabled: true, note: '' })).toEqual({
+    name: 'Lab',
+    facts: [': the sentence'],
+  });
+  expect(readDetail({ ...rule, enabled: false, note: 'why' }).facts).toEqual([
+    ': the sentence',
+    'note: why',
+    'enabled: false',
   ]);
+});
+
+test('a rule of which the server cut a part reads field by field, and not as the sentence of another rule', () => {
+  const rule = { name: 'Lab', when: '{"host":["a…', then: { mute: true }, windows: [], note: '' };
+  expect(readDetail(rule)).toEqual({ name: 'Lab', facts: ['when: {"host":["a…', 'then › mute: true'] });
+  expect(readDetail({ ...rule, when: {}, windows: '[{"days"…' }).facts).toEqual([
+    'then › mute: true',
+    'windows: [{"days"…',
+  ]);
+});
+
+test('ids and empty details say nothing', () => {
+  expect(readDetail({})).toEqual({ name: undefined, facts: [] });
+  expect(readDetail({ email: 'a@b.c', invitation: '0197' }).facts).toEqual([]);
 });

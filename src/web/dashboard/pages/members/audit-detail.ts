@@ -1,46 +1,108 @@
 /** Describes an audit entry: the name of its subject, and what changed. */
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields with a name for people, in order of preference. */
 const naming = ['name', 'email', 'panel', 'title'] as const;
+/** Ids that say nothing to people. */
+const hidden: readonly string[] = ['device', 'invitation'];
+
+export interface AuditFact {
+  /** As in "Display › Size"; empty for a whole rule. */
+  readonly label: string;
+  /** undefined for what is new. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
 
 interface AuditReading {
   /** The subject's name; undefined if there is only an id. */
   readonly name: string | undefined;
-  /** "Role: Viewer → Admin" for a change, "Scopes: notify" for a fact. */
-  readonly facts: readonly string[];
+  readonly facts: readonly AuditFact[];
 }
 
 /** The words of the reader's language. */
 export interface AuditWords {
-  readonly field: (name: string) => string;
-  readonly value: (field: string, value: string | number | boolean) => string;
+  field(name: string): string;
+  /** undefined for an object whose fields are described one by one. */
+  value(field: string, value: unknown): string | undefined;
+  /** All that a rule does. */
+  rule(detail: Fields): string;
 }
 
 export function readDetail({ before, after, ...rest }: Fields, words: AuditWords): AuditReading {
   const nameField = naming.find((field) => typeof rest[field] === 'string' && rest[field] !== '');
-  const facts = Object.entries(rest)
-    .filter(([field, value]) => field !== nameField && !isNothing(value))
-    .map(([field, value]) => `${words.field(field)}: ${textOf(field, value, words)}`);
+  const more = Object.entries(rest).filter(([field]) => field !== nameField && !hidden.includes(field));
+  const name = nameField && String(rest[nameField]);
+  if (isWholeRule(rest)) return { name, facts: ruleFacts(rest, words) };
+  const isNew = isNothing(before);
+  const changes = Array.isArray(after)
+    ? [
+        {
+          label: words.field('order'),
+          before: textOf('order', before, words),
+          after: textOf('order', after, words),
+        },
+      ]
+    : differences([], before ?? {}, after ?? {}, words).filter((fact) => !isNew || !fact.isEmpty);
+  const facts = differences([], {}, Object.fromEntries(more), words).filter(({ isEmpty }) => !isEmpty);
   return {
-    name: nameField && String(rest[nameField]),
-    facts: [...changes(before, after, words), ...facts],
+    name,
+    facts: [
+      ...changes.map((fact) => ({
+        label: fact.label,
+        before: isNew ? undefined : fact.before,
+        after: fact.after,
+      })),
+      ...facts.map((fact) => ({ label: fact.label, before: undefined, after: fact.after })),
+    ],
   };
 }
 
-/** An update has its changed fields, a new order is one value, and a creation has nothing before it. */
-function changes(before: unknown, after: unknown, words: AuditWords): string[] {
-  if (after === undefined) return [];
-  if (!isFields(after)) return [`${textOf('', before, words)} → ${textOf('', after, words)}`];
-  const known = isFields(before) ? before : {};
-  return Object.entries(after).map(([field, is]) => {
-    const was = isNothing(known[field]) ? '' : `${textOf(field, known[field], words)} → `;
-    return `${words.field(field)}: ${was}${textOf(field, is, words)}`;
-  });
+/** Without a part that the server cut, the sentence of a rule would be another rule's. */
+const isWholeRule = ({ when, then, windows }: Fields) =>
+  isFields(then) && typeof when !== 'string' && typeof windows !== 'string';
+
+/** A rule that was created or deleted: its sentence, and its note. */
+function ruleFacts(rule: Fields, words: AuditWords): AuditFact[] {
+  const facts = [{ label: '', before: undefined, after: words.rule(rule) }];
+  for (const field of rule.enabled === false ? ['note', 'enabled'] : ['note'])
+    if (!isNothing(rule[field]))
+      facts.push({ label: words.field(field), before: undefined, after: textOf(field, rule[field], words) });
+  return facts;
 }
 
-function isFields(value: unknown): value is Fields {
+/** The server cuts longer values. */
+const longestValue = 2_000;
+
+interface Difference {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+  /** There is nothing afterwards. */
+  readonly isEmpty: boolean;
+}
+
+/** Every field that differs, those of objects one by one. */
+function differences(
+  path: readonly string[],
+  before: unknown,
+  after: unknown,
+  words: AuditWords,
+): Difference[] {
+  const field = path.at(-1) ?? '';
+  if (isFields(before ?? {}) && isFields(after ?? {}) && words.value(field, after ?? before) === undefined) {
+    const [was, is] = [(before ?? {}) as Fields, (after ?? {}) as Fields];
+    const fields = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+    return fields.flatMap((each) => differences([...path, each], was[each], is[each], words));
+  }
+  const [was, is] = [textOf(field, before, words), textOf(field, after, words)];
+  // Two values that the server cut may differ behind what it kept.
+  if (was === is && !(typeof after === 'string' && after.length > longestValue)) return [];
+  return [{ label: path.map(words.field).join(' › '), before: was, after: is, isEmpty: isNothing(after) }];
+}
+
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -51,7 +113,9 @@ function isNothing(value: unknown): boolean {
 }
 
 function textOf(field: string, value: unknown, words: AuditWords): string {
+  const text = words.value(field, value);
+  if (text !== undefined) return text;
   if (isNothing(value)) return '–';
   if (Array.isArray(value)) return value.map((each) => textOf(field, each, words)).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : words.value(field, value as string);
+  return String(value);
 }

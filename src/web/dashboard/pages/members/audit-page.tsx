@@ -1,66 +1,93 @@
 import listIcon from 'virtual:icon/clipboard-list';
-import { Button, TextInput } from '@mantine/core';
+import { Autocomplete, Button, NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AuditEntry } from '#contract/audit.ts';
+import type { AuditEntry } from '#contract/people/audit.ts';
 import { auditQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { actorFrom, actorText } from '#web/dashboard/components/actor.ts';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { Page } from '#web/dashboard/components/page.tsx';
+import { WaitingRows } from '#web/dashboard/components/row-table.tsx';
+import { actorFrom, actorText } from '#web/dashboard/formats/actor.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './audit.module.css';
-import { type AuditWords, readDetail } from './audit-detail.ts';
+import { type AuditFact, readDetail } from './audit-detail.ts';
+import { useAuditWords, type WordsOfAudit } from './audit-words.ts';
 
 /** Who changed what, the newest first. */
 export function AuditPage() {
-  const { t } = useTranslation('members');
+  const { t } = useTranslation('audit');
   const { may } = useTenant();
   return (
-    <Page title={t('audit')} about={t('auditAbout')} wide>
+    <Page title={t('audit')} about={t('about')} wide>
       {may('admin') ? <Entries /> : <RoleRemark what="mayNotSee" />}
     </Page>
   );
 }
 
+/** The first parts of actions, by which the server filters. */
+const kinds = [
+  'account',
+  'channel',
+  'invitation',
+  'key',
+  'level',
+  'mapping',
+  'member',
+  'pairing',
+  'panel',
+  'push-device',
+  'rule',
+  'search',
+  'session',
+  'tenant',
+  'token',
+] as const;
+
 function Entries() {
-  const { t } = useTranslation('members');
+  const { t } = useTranslation('audit');
   const tenant = useTenant();
   const [by, setBy] = useState('');
   const [action, setAction] = useState('');
   // The same object while nothing changes: a new one on each render would be debounced without end.
-  const typed = useMemo(() => ({ by: actorFrom(by.trim()), action: action.trim() }), [by, action]);
+  const typed = useMemo(() => ({ by: actorFrom(by.trim()), action }), [by, action]);
   const [filter] = useDebouncedValue(typed, 250);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
     auditQuery(tenant, filter),
   );
   const entries = data?.pages.flatMap((page) => page.entries);
   const isFiltered = filter.by !== '' || filter.action !== '';
+  const choices = kinds.map((kind) => ({ value: kind as string, label: t(`kind.${kind}`) }));
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
+        <NativeSelect
+          aria-label={t('filterKind')}
+          value={action}
+          onChange={({ currentTarget }) => setAction(currentTarget.value)}
+          data={[
+            { value: '', label: t('allKinds') },
+            ...choices.sort((a, b) => a.label.localeCompare(b.label)),
+          ]}
+        />
+        <Autocomplete
           aria-label={t('by')}
           placeholder={t('by')}
           value={by}
-          onChange={({ currentTarget }) => setBy(currentTarget.value)}
-        />
-        <TextInput
-          aria-label={t('filterAction')}
-          placeholder={t('filterAction')}
-          value={action}
-          onChange={({ currentTarget }) => setAction(currentTarget.value)}
+          onChange={setBy}
+          data={[...new Set(entries?.map((entry) => actorText(entry.by)))]}
         />
       </div>
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!entries && !error && <WaitingRows />}
       {entries?.length === 0 &&
         (isFiltered ? (
-          <EmptyState title={t('auditNoMatch')} />
+          <EmptyState title={t('noMatch')} />
         ) : (
-          <EmptyState icon={listIcon} title={t('auditEmpty')}>
-            {t('auditEmptyHint')}
+          <EmptyState icon={listIcon} title={t('empty')}>
+            {t('emptyHint')}
           </EmptyState>
         ))}
       {entries !== undefined && entries.length > 0 && <EntryList entries={entries} />}
@@ -76,7 +103,8 @@ function Entries() {
 }
 
 function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
-  const { t } = useTranslation('members');
+  const { t } = useTranslation('audit');
+  const words = useAuditWords();
   return (
     <table className={`table ${styles.table}`}>
       <thead>
@@ -90,16 +118,17 @@ function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <EntryRow key={entry.id} entry={entry} />
+          <EntryRow key={entry.id} entry={entry} words={words} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: AuditEntry }) {
+function EntryRow({ entry, words }: { entry: AuditEntry; words: WordsOfAudit }) {
   const formats = useFormats();
-  const { name, facts } = readDetail(detail, useAuditWords());
+  const { at, by, action, subject, detail } = entry;
+  const { name = words.nameOf(subject), facts } = readDetail(detail, words);
   return (
     <tr>
       <td className={styles.at}>
@@ -110,34 +139,29 @@ function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: Audit
       <td className={styles.by}>
         <bdi>{actorText(by)}</bdi>
       </td>
-      <td className={styles.action}>{action}</td>
+      <td className={styles.action} title={action}>
+        {words.action(entry)}
+      </td>
       <td className={styles.subject} title={subject}>
-        <bdi className={name === undefined ? 'mono' : undefined}>{name ?? subject}</bdi>
+        <bdi>{name ?? subject}</bdi>
       </td>
       <td className={styles.facts}>
         {facts.map((fact) => (
-          <bdi key={fact}>{fact}</bdi>
+          <Fact key={fact.label} fact={fact} />
         ))}
       </td>
     </tr>
   );
 }
 
-const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
-
-function useAuditWords(): AuditWords {
-  const { t, i18n } = useTranslation('members');
-  const formats = useFormats();
-  return {
-    // A newer server may name other fields.
-    field: (name) =>
-      i18n.exists(`changed.${name}`, { ns: 'members' }) ? t(`changed.${name}` as 'changed.title') : name,
-    value(field, value) {
-      if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
-      if (typeof value === 'number')
-        return field.endsWith('Ms') ? formats.duration(value) : formats.number(value);
-      if (field === 'role') return t(`role.${value as 'viewer'}`);
-      return instant.test(value) ? formats.dateTime(value) : value;
-    },
-  };
-}
+const Fact = ({ fact: { label, before, after } }: { fact: AuditFact }) => (
+  <div>
+    {label !== '' && <span>{label}: </span>}
+    {before !== undefined && (
+      <>
+        <bdi>{before}</bdi> →{' '}
+      </>
+    )}
+    <bdi className={styles.after}>{after}</bdi>
+  </div>
+);

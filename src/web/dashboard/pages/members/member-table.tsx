@@ -5,18 +5,18 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Member } from '#contract/member.ts';
-import { type Role, roles } from '#contract/token.ts';
+import type { Member } from '#contract/people/member.ts';
+import { type Role, roles } from '#contract/people/token.ts';
 import { useListChange } from '#web/dashboard/api/queries.ts';
 import { useForgetEverything, usePerson } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
-import type { Field } from '#web/dashboard/components/field.ts';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Confirm, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { Remark } from '#web/dashboard/components/notice.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './members.module.css';
 
 /** The tenant's members with their roles. */

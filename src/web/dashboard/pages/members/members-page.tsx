@@ -2,16 +2,16 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/member.ts';
-import type { Role } from '#contract/token.ts';
+import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/people/member.ts';
+import type { Role } from '#contract/people/token.ts';
 import { invitationsQuery, membersQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { actorText } from '#web/dashboard/components/actor.ts';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
-import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page, Section } from '#web/dashboard/components/page.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { MemberTable, RoleRadios } from './member-table.tsx';
 import styles from './members.module.css';
 
@@ -92,7 +92,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
     <Dialog onClose={onClose} title={t('invite')}>
       {create.data ? (
         <Stack gap="md">
-          <p>{t('inviteReady')}</p>
+          <NewContent>{t('inviteReady')}</NewContent>
           <CopyField text={create.data.link} label={t('inviteLink')} />
           <Group justify="flex-end">
             <Button variant="filled" onClick={onClose}>

@@ -3,14 +3,14 @@ import goodIcon from 'virtual:icon/circle-check';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '#contract/overview.ts';
-import type { Panel } from '#contract/panel.ts';
+import type { Overview } from '#contract/history/overview.ts';
+import type { Panel } from '#contract/panels/panel.ts';
 import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './overview-page.module.css';
 
@@ -54,15 +54,17 @@ export function PanelProblems({ overview }: { overview: Overview | undefined }) 
             <span className={styles.warn}>
               <Icon paths={warnIcon} size={15} />
             </span>
-            <Link
-              className={`${styles.plain} ${styles.grow}`}
-              to="/t/$tenant/panels"
-              params={{ tenant: tenant.name }}
-              search={{ id: panel.id }}
-            >
-              <bdi>{panel.name}</bdi>
-            </Link>
-            <span className={styles.quiet}>{why(panel)}</span>
+            <span className={styles.named}>
+              <Link
+                className={`${styles.plain} ${styles.grow}`}
+                to="/t/$tenant/panels"
+                params={{ tenant: tenant.name }}
+                search={{ id: panel.id }}
+              >
+                <bdi>{panel.name}</bdi>
+              </Link>
+              <span className={styles.quiet}>{why(panel)}</span>
+            </span>
           </li>
         ))}
       </ul>

@@ -1,13 +1,13 @@
 import checkIcon from 'virtual:icon/circle-check';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '#contract/overview.ts';
+import type { Overview } from '#contract/history/overview.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { type TimeSpan, totalOf, useStack } from '#web/dashboard/charts/level-bars.tsx';
 import { LevelChart, TableToggle } from '#web/dashboard/charts/level-chart.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './overview-page.module.css';

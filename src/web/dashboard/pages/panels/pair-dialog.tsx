@@ -5,13 +5,13 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '#contract/panel.ts';
+import type { Panel } from '#contract/panels/panel.ts';
 import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { sessionQuery } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { Dialog, NewContent } from '#web/dashboard/components/layers.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { codeOf } from './pair-code.ts';
 import { PairForm } from './pair-form.tsx';
 import styles from './pairing.module.css';
@@ -100,7 +100,7 @@ function PairedPanel({
   const isOnline = data?.find(({ id }) => id === panel.id)?.online ?? false;
   return (
     <>
-      <div className={styles.paired} role="status">
+      <NewContent className={styles.paired ?? ''} role="status">
         <span className={isOnline ? styles.come : styles.waiting}>
           <Icon paths={isOnline ? comeIcon : waitingIcon} size={36} />
         </span>
@@ -108,10 +108,10 @@ function PairedPanel({
           <bdi>{panel.name}</bdi>
         </strong>
         <span className="muted">{t(isOnline ? 'pairedOnline' : 'pairedWaiting')}</span>
-      </div>
+      </NewContent>
       <Group justify="flex-end" gap="xs">
         <Button onClick={onSetUp}>{t('setUp')}</Button>
-        <Button variant="filled" onClick={onClose} data-autofocus>
+        <Button variant="filled" onClick={onClose}>
           {t('done')}
         </Button>
       </Group>

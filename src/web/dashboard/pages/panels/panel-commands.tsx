@@ -5,7 +5,7 @@ import { ActionIcon, Button, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel, PanelCommand } from '#contract/panel.ts';
+import type { Panel, PanelCommand } from '#contract/panels/panel.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { panelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '#contract/panel.ts';
+import type { Panel } from '#contract/panels/panel.ts';
 import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { CommandRow } from './panel-commands.tsx';
 import styles from './panel-drawer.module.css';
 import { PanelForm } from './panel-form.tsx';

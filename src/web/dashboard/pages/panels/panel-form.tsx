@@ -2,17 +2,18 @@ import { Autocomplete, Fieldset, Group, NumberInput, Stack, Switch, TextInput } 
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '#contract/panel.ts';
+import type { Panel } from '#contract/panels/panel.ts';
 import { panelPath, panelsQuery, putInList } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Consequences } from '#web/dashboard/components/layers.tsx';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
-import { changesOf } from '#web/dashboard/components/rebase.ts';
-import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
-import { TimeField } from '#web/dashboard/components/time-field.tsx';
-import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
+import { DurationField } from '#web/dashboard/fields/duration-field.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/fields/edit-form.tsx';
+import { LevelSelect } from '#web/dashboard/fields/level-select.tsx';
+import { changesOf } from '#web/dashboard/fields/rebase.ts';
+import { SegmentedField } from '#web/dashboard/fields/segmented-field.tsx';
+import { TimeField } from '#web/dashboard/fields/time-field.tsx';
+import { TimeZoneSelect } from '#web/dashboard/fields/time-zone-select.tsx';
 import styles from './panel-drawer.module.css';
 import { knownTags, type PanelValues, patchOf, problemsOf, valuesOf } from './panel-values.ts';
 import { ScreenPreview } from './screen-preview.tsx';
@@ -54,16 +55,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
             maxLength={200}
             {...form.getInputProps('location')}
           />
-          <NumberInput
-            label={t('lost')}
-            description={t('lostHint')}
-            placeholder={t('never')}
-            suffix={t('lostUnit')}
-            min={1}
-            max={10_080}
-            clampBehavior="none"
-            {...form.getInputProps('lostMinutes')}
-          />
+          <LostField form={form} />
         </Stack>
       </section>
       <section className={styles.part} aria-labelledby="panel-look">
@@ -108,6 +100,35 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </DeleteButton>
       </EditFoot>
     </form>
+  );
+}
+
+const defaultLostMs = 300_000;
+
+function LostField({ form }: FieldsProps) {
+  const { t } = useTranslation('panels');
+  const { lostMs } = form.values;
+  return (
+    <Stack gap={8}>
+      <SegmentedField
+        label={t('lost')}
+        description={t('lostHint')}
+        value={lostMs === 0 ? 'never' : 'after'}
+        onChange={(kind) => form.setFieldValue('lostMs', kind === 'never' ? 0 : defaultLostMs)}
+        options={[
+          ['never', t('never')],
+          ['after', t('lost.after')],
+        ]}
+      />
+      {lostMs !== 0 && (
+        <DurationField
+          label={t('lost')}
+          ms={lostMs}
+          onChange={(ms) => form.setFieldValue('lostMs', ms)}
+          error={form.errors.lostMs as string | undefined}
+        />
+      )}
+    </Stack>
   );
 }
 

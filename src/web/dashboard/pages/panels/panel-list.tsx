@@ -7,15 +7,15 @@ import { useIntersection } from '@mantine/hooks';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { memo, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel, PanelShowing } from '#contract/panel.ts';
+import type { Panel, PanelShowing } from '#contract/panels/panel.ts';
 import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { CommandButtons, useCommandToast } from './panel-commands.tsx';
 import styles from './panel-list.module.css';
 

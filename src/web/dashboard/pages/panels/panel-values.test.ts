@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DisplaySettings } from '#contract/panel.ts';
+import type { DisplaySettings } from '#contract/panels/panel.ts';
 import { patchOf, problemsOf, valuesOf } from './panel-values.ts';
 
 const plain = { name: 'NOC', tags: ['noc'], location: null, display: {} };
@@ -15,6 +15,7 @@ const everything: DisplaySettings = {
   dimUntil: '05:30',
   timeZone: 'Europe/Berlin',
   locale: 'de-CH',
+  alertWhenLostMs: 90_000,
 };
 
 test('a panel comes out of the form as it went in', () => {
@@ -46,6 +47,7 @@ test('each field says what is wrong with it', () => {
       scalePercent: 49,
       dimFrom: '22:00',
       locale: 'x_y',
+      lostMs: Number.NaN,
     }),
   ).toEqual({
     name: 'nameMissing',
@@ -54,5 +56,6 @@ test('each field says what is wrong with it', () => {
     scalePercent: 'scaleWrong',
     dimUntil: 'windowHalf',
     locale: 'localeWrong',
+    lostMs: 'lostWrong',
   });
 });

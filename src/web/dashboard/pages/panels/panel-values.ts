@@ -1,6 +1,6 @@
 /** The fields of a panel's settings, and their problems. */
-import type { DisplaySettings, Panel, PanelPatch } from '#contract/panel.ts';
-import { isWithin } from '#web/dashboard/components/limits.ts';
+import type { DisplaySettings, Panel, PanelPatch } from '#contract/panels/panel.ts';
+import { isWithin } from '#web/dashboard/fields/limits.ts';
 
 /** An empty field is "not set". */
 export interface PanelValues {
@@ -12,7 +12,8 @@ export interface PanelValues {
   readonly maxCards: number | string;
   readonly scalePercent: number | string;
   readonly sound: boolean;
-  readonly lostMinutes: number | string;
+  /** 0: nothing is sent. */
+  readonly lostMs: number;
   readonly quietFrom: string;
   readonly quietUntil: string;
   readonly dimFrom: string;
@@ -33,7 +34,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     maxCards: display.maxCards ?? '',
     scalePercent: display.scale === undefined ? '' : Math.round(display.scale * 100),
     sound: display.sound ?? true,
-    lostMinutes: display.alertWhenLostMs === undefined ? '' : display.alertWhenLostMs / 60_000,
+    lostMs: display.alertWhenLostMs ?? 0,
     quietFrom: display.quietFrom ?? '',
     quietUntil: display.quietUntil ?? '',
     dimFrom: display.dimFrom ?? '',
@@ -45,7 +46,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
-  const { scheme, minLevel, maxCards, scalePercent, sound, lostMinutes } = values;
+  const { scheme, minLevel, maxCards, scalePercent, sound, lostMs } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -53,7 +54,7 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(maxCards !== '' && { maxCards: Number(maxCards) }),
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
-    ...(lostMinutes !== '' && { alertWhenLostMs: Math.round(Number(lostMinutes) * 60_000) }),
+    ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
     ...Object.fromEntries(
       texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),
     ),
@@ -69,23 +70,19 @@ export function patchOf(values: PanelValues): PanelPatch {
 
 /** By field, as the key of its text; empty if it can be saved. */
 export function problemsOf(values: PanelValues) {
-  const { name, tags, maxCards, scalePercent, lostMinutes, locale } = values;
+  const { name, tags, maxCards, scalePercent, lostMs, locale } = values;
   const isHalf = (from: string, until: string) => (from === '') !== (until === '');
   return {
     ...(name.trim() === '' && { name: 'nameMissing' as const }),
     ...(!tags.every(isTag) && { tags: 'tagsWrong' as const }),
     ...(maxCards !== '' && !isWithin(maxCards, 1, 100) && { maxCards: 'maxCardsWrong' as const }),
     ...(scalePercent !== '' && !isWithin(scalePercent, 50, 400) && { scalePercent: 'scaleWrong' as const }),
-    ...(!isLostTime(lostMinutes) && { lostMinutes: 'lostWrong' as const }),
+    ...(!(lostMs === 0 || (lostMs >= 5_000 && lostMs <= 604_800_000)) && { lostMs: 'lostWrong' as const }),
     ...(isHalf(values.quietFrom, values.quietUntil) && { quietUntil: 'windowHalf' as const }),
     ...(isHalf(values.dimFrom, values.dimUntil) && { dimUntil: 'windowHalf' as const }),
     ...(!isLocale(locale) && { locale: 'localeWrong' as const }),
   };
 }
-
-/** Five seconds to a week, in minutes. */
-const isLostTime = (minutes: number | string): boolean =>
-  minutes === '' || (Number(minutes) * 12 >= 1 && Number(minutes) <= 10_080);
 
 function isLocale(text: string): boolean {
   try {

@@ -1,11 +1,11 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { type RuleThen, throttleFields } from '#contract/rule.ts';
+import { type RuleThen, throttleFields } from '#contract/routing/rule.ts';
 import { channelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import type { Field } from '#web/dashboard/components/field.ts';
+import { DurationField } from '#web/dashboard/fields/duration-field.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { EscalationFields, initialStep } from './escalation-fields.tsx';

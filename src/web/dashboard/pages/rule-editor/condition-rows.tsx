@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
-import type { Field } from '#web/dashboard/components/field.ts';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
-import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { useNameWarnings } from '#web/dashboard/rule-text/unmatched-names.ts';
 import {
   type ConditionField,
   type DraftCondition,
@@ -91,8 +92,16 @@ function ConditionRow({
   const { offers, search } = useOffers(field);
   const lookOf = useLevelLook();
   const problem = problems.at(placeOf(condition));
+  const warningsOf = useNameWarnings();
+  const warnings = isText(field) ? [] : warningsOf({ [field]: values }).map(({ text }) => text);
   return (
-    <EditorRow lead={lead} problem={problem} removeLabel={t('removeCondition', { name })} onRemove={onRemove}>
+    <EditorRow
+      lead={lead}
+      problem={problem}
+      warnings={warnings}
+      removeLabel={t('removeCondition', { name })}
+      onRemove={onRemove}
+    >
       <span className={styles.field}>{name}</span>
       <Operator
         label={t('operatorOf', { name })}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
-import type { EscalationStep, RuleCreate, RuleThen } from '#contract/rule.ts';
+import type { EscalationStep, RuleCreate, RuleThen } from '#contract/routing/rule.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
 import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
@@ -89,13 +89,7 @@ describe('the server says where it is wrong', () => {
     ['rule "a": then.panels.ids[1]: "p"', '/rules/3/then/panels/ids/1', 'then.panels', 1, '"p"'],
     ['rule "a": then: does nothing', '/rules/3/then', 'then', undefined, 'does nothing'],
     ['rule "a": windows[0].from: "x"', '/rules/3/windows/0/from', 'windows', 0, '"x"'],
-    [
-      'body.rules.3.when.host.1 must',
-      '/rules/3/when/host/1',
-      'when.host',
-      1,
-      'body.rules.3.when.host.1 must',
-    ],
+    ['rules[3].when.host[1] must', '/rules/3/when/host/1', 'when.host', 1, 'rules[3].when.host[1] must'],
     ['rule "b": when.ip[2]: "x"', '/rules/4/when/ip/2', undefined, undefined, 'rule "b": when.ip[2]: "x"'],
     ['too many', '/rules', undefined, undefined, 'too many'],
     ['not signed in', undefined, undefined, undefined, 'not signed in'],

@@ -1,8 +1,14 @@
 /** A rule in the editor: conditions in the order in which they were added; some may be incomplete. */
-
-import type { ReplayRequest } from '#contract/routing.ts';
-import type { Rule, RuleConditions, RuleCreate, RulePatch, RuleThen, TextCondition } from '#contract/rule.ts';
-import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
+import type { ReplayRequest } from '#contract/routing/routing.ts';
+import type {
+  Rule,
+  RuleConditions,
+  RuleCreate,
+  RulePatch,
+  RuleThen,
+  TextCondition,
+} from '#contract/routing/rule.ts';
+import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
 
 export type ConditionField = keyof RuleConditions;
 export const textHows = ['contains', 'glob', 'regex'] as const;
@@ -147,6 +153,13 @@ export function withDraft(
 }
 
 /** A rule without its counters. */
-export function specOf({ hits: _h, lastHitAt: _l, createdAt: _c, updatedAt: _u, ...spec }: Rule) {
+export function specOf({
+  hits: _h,
+  lastHitAt: _l,
+  createdAt: _c,
+  updatedAt: _u,
+  warnings: _w,
+  ...spec
+}: Rule) {
   return spec;
 }

@@ -2,9 +2,9 @@ import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Field } from '#web/dashboard/components/field.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { LevelSelect } from '#web/dashboard/fields/level-select.tsx';
 import styles from './editor.module.css';
 import type { FieldProblem } from './rule-problem.ts';
 
@@ -12,12 +12,15 @@ import type { FieldProblem } from './rule-problem.ts';
 export function EditorRow({
   lead,
   problem,
+  warnings = [],
   removeLabel,
   onRemove,
   children,
 }: {
   lead: string;
   problem?: FieldProblem | undefined;
+  /** What is valid and probably a mistake. */
+  warnings?: readonly string[];
   removeLabel?: string;
   onRemove?: () => void;
   children: ReactNode;
@@ -35,6 +38,11 @@ export function EditorRow({
           )}
         </div>
         <ProblemText problem={problem} />
+        {warnings.map((text) => (
+          <p key={text} className={styles.warning} role="status">
+            {text}
+          </p>
+        ))}
       </div>
     </div>
   );

@@ -3,13 +3,13 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { recordedQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
-import type { Field } from '#web/dashboard/components/field.ts';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { LevelSelect } from '#web/dashboard/fields/level-select.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
 import styles from './try-panels.module.css';
 import type { TypedFields } from './use-explain.ts';
 

@@ -1,6 +1,6 @@
 /** The initial draft of a new rule: empty, an example, a copy, or a mute of one host. */
-import type { Rule } from '#contract/rule.ts';
-import { muteUntil } from '#web/dashboard/components/wall-clock.ts';
+import type { Rule } from '#contract/routing/rule.ts';
+import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { type Draft, draftOf, newDraft } from './draft.ts';
 

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RuleCreate } from '#contract/rule.ts';
-import { CopyButton } from '#web/dashboard/components/copy-field.tsx';
+import type { RuleCreate } from '#contract/routing/rule.ts';
+import { CopyButton } from '#web/dashboard/fields/copy-field.tsx';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
 import styles from './try-panels.module.css';
 

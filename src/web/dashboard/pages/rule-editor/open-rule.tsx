@@ -1,10 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
-import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { draftOf, ruleOf, specOf } from './draft.ts';
 import { ExplainPanel } from './explain-panel.tsx';

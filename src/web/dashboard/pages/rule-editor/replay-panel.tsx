@@ -2,13 +2,13 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ReplayResponse, replayChanges } from '#contract/routing.ts';
+import { type ReplayResponse, replayChanges } from '#contract/routing/routing.ts';
 import { askReplay } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useNow } from '#web/dashboard/components/ago.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { useNow } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import type { DraftRules } from './draft.ts';
 import styles from './try-panels.module.css';
 

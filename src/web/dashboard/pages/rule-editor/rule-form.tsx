@@ -1,6 +1,6 @@
 import { Switch, Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import { ActionRows } from './action-rows.tsx';
 import { ConditionRows } from './condition-rows.tsx';
 import styles from './editor.module.css';

@@ -1,6 +1,6 @@
 /** A rule as the JSON that the API takes: to keep as code, and to bring back. */
 import { Errors } from 'typebox/value';
-import { RuleCreate } from '#contract/rule.ts';
+import { RuleCreate } from '#contract/routing/rule.ts';
 
 export interface JsonProblem {
   readonly problem: 'syntax' | 'shape' | 'unknown';

@@ -1,9 +1,8 @@
 /** Assigns the server's error to a field of the rule. */
-
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
-import type { EscalationStep } from '#contract/rule.ts';
+import type { EscalationStep } from '#contract/routing/rule.ts';
 import { isEmptyTarget } from './draft.ts';
 
 export interface RuleProblem {

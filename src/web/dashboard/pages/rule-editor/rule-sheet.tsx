@@ -1,12 +1,13 @@
 import { Button, Tabs } from '@mantine/core';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
-import { useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
-import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import { lazyPart, PartNotLoaded } from '#web/dashboard/components/lazy-part.tsx';
+import { useUnsavedQuestion } from '#web/dashboard/fields/edit-form.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import { ExplainPanel } from './explain-panel.tsx';
 import { ReplayPanel, useReplay } from './replay-panel.tsx';
 import { RuleForm } from './rule-form.tsx';
@@ -15,7 +16,7 @@ import { type Opening, useRuleDraft } from './use-rule-draft.ts';
 import { checkDays, type SaveWarning, useSave } from './use-save.ts';
 
 /** It brings the contract's schema, which nothing else here needs. */
-export const JsonPanel = lazy(async () => ({ default: (await import('./json-panel.tsx')).JsonPanel }));
+export const JsonPanel = lazyPart(async () => (await import('./json-panel.tsx')).JsonPanel, PartNotLoaded);
 
 export interface SheetProps {
   readonly rules: readonly Rule[];
@@ -49,18 +50,18 @@ export function RuleSheet({
       head={<RuleText rule={rule} words={words} />}
       foot={
         <>
-          <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
-            {t('save')}
-          </Button>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <span role="status" className={otherError ? styles.error : 'muted'}>
-            {otherError ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
-          </span>
           {'rule' in opening && onDelete && (
-            <Button variant="subtle" color="error" ml="auto" onClick={() => onDelete(opening.rule)}>
+            <Button variant="subtle" color="error" onClick={() => onDelete(opening.rule)}>
               {t('deleteAsk')}
             </Button>
           )}
+          <span role="status" className={otherError ? styles.error : styles.status}>
+            {otherError ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
+          </span>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
+            {t('save')}
+          </Button>
         </>
       }
     >
@@ -118,7 +119,7 @@ export function TryTabs(panels: { explain: ReactNode; replay?: ReactNode; json: 
       </Tabs.List>
       {shown.map(([name]) => (
         <Tabs.Panel key={name} value={name} className={styles.tab}>
-          <Suspense>{panels[name]}</Suspense>
+          {panels[name]}
         </Tabs.Panel>
       ))}
     </Tabs>

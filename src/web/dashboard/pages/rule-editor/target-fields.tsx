@@ -1,7 +1,7 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { PanelsTarget } from '#contract/notification.ts';
+import type { PanelsTarget } from '#contract/history/notification.ts';
 import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { knownTags } from '../panels/panel-values.ts';

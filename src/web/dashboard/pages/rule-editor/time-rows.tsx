@@ -1,22 +1,22 @@
 import plusIcon from 'virtual:icon/plus';
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type RuleWindow, weekdays } from '#contract/rule.ts';
+import { type RuleWindow, weekdays } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
-import type { Field } from '#web/dashboard/components/field.ts';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
-import { TimeField } from '#web/dashboard/components/time-field.tsx';
-import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
+import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
+import type { Field } from '#web/dashboard/fields/field.ts';
+import { TimeField } from '#web/dashboard/fields/time-field.tsx';
+import { TimeZoneSelect } from '#web/dashboard/fields/time-zone-select.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import {
   fromDateTimeField,
   type MuteEnd,
   muteEnds,
   muteUntil,
   toDateTimeField,
-} from '#web/dashboard/components/wall-clock.ts';
+} from '#web/dashboard/formats/wall-clock.ts';
+import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';

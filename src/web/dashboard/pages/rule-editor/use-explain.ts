@@ -2,12 +2,12 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { HistoryNotification } from '#contract/notification.ts';
-import type { ExplainRequest, RoutingOutcome } from '#contract/routing.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
+import type { ExplainRequest, RoutingOutcome } from '#contract/routing/routing.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { routingQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import type { TracedNotification } from '#web/dashboard/components/rule-trace.ts';
+import type { TracedNotification } from '#web/dashboard/rule-text/rule-trace.ts';
 import type { DraftRules } from './draft.ts';
 
 /** The fields of a typed notification; empty ones are not sent. */

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import { ApiError } from '#client/api-error.ts';
-import type { Rule, RuleCreate } from '#contract/rule.ts';
+import type { Rule, RuleCreate } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { type RuleWords, suggestedName } from '#web/dashboard/components/rule-sentence.ts';
+import { type RuleWords, suggestedName } from '#web/dashboard/rule-text/rule-sentence.ts';
 import {
   type Draft,
   type DraftRules,

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import type { ReplayResponse } from '#contract/routing.ts';
+import type { ReplayResponse } from '#contract/routing/routing.ts';
 import { useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { patchOf } from './draft.ts';
 import type { Replay, ReplayOutcome } from './replay-panel.tsx';

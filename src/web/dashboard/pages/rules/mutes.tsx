@@ -3,12 +3,12 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { type RuleWords, whenSentence } from '#web/dashboard/components/rule-sentence.ts';
-import { SentenceText } from '#web/dashboard/components/rule-text.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { type RuleWords, whenSentence } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { SentenceText } from '#web/dashboard/rule-text/rule-text.tsx';
 import styles from './mutes.module.css';
 import { endText } from './rule-row.tsx';
 import { activeMutes, endedRules } from './rule-state.ts';
@@ -56,7 +56,7 @@ export function Mutes({
         ))}
       </ul>
       {mutes.length > shownMost && !all && (
-        <Button size="compact-xs" variant="subtle" onClick={() => setAll(true)}>
+        <Button size="compact-sm" fz="xs" variant="subtle" onClick={() => setAll(true)}>
           {t('allMutes', { count: mutes.length })}
         </Button>
       )}

@@ -15,9 +15,10 @@ import { SortableContext, sortableKeyboardCoordinates } from '@dnd-kit/sortable'
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
-import type { RuleWords } from '#web/dashboard/components/rule-sentence.ts';
-import { RuleText } from '#web/dashboard/components/rule-text.tsx';
+import type { Rule } from '#contract/routing/rule.ts';
+import type { RuleWords } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { RuleText } from '#web/dashboard/rule-text/rule-text.tsx';
+import { useNameWarnings } from '#web/dashboard/rule-text/unmatched-names.ts';
 import styles from './rule-list.module.css';
 import { type RuleActions, RuleRow } from './rule-row.tsx';
 
@@ -39,6 +40,7 @@ interface RuleListProps {
 /** The rules in their order; only visible ones are drawn. Rows move by dragging, and by Alt with the arrow keys. */
 export function RuleList({ rules, numbers, words, now, canMove, actions, move }: RuleListProps) {
   const { t } = useTranslation('rules');
+  const warningsOf = useNameWarnings();
   const [announcement, setAnnouncement] = useState('');
   const [lifted, setLifted] = useState<string>();
   const { list, rows, virtualizer } = useRows(rules, lifted);
@@ -92,6 +94,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
               rule={rule}
               number={numbers.get(rule.id) ?? row.index + 1}
               {...{ total, words, now, canMove, actions }}
+              warnings={warningsOf(rule.when)}
               top={row.start - virtualizer.options.scrollMargin}
               index={row.index}
               measure={virtualizer.measureElement}

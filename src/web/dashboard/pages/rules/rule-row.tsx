@@ -1,3 +1,4 @@
+import warningIcon from 'virtual:icon/alert-triangle';
 import muteIcon from 'virtual:icon/bell-off';
 import hoursIcon from 'virtual:icon/calendar-time';
 import goOnIcon from 'virtual:icon/corner-right-down';
@@ -10,14 +11,15 @@ import { useSortable } from '@dnd-kit/sortable';
 import { ActionIcon, Menu, Switch } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '#contract/rule.ts';
+import type { Rule } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
-import { type Formats, useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { isOnRow } from '#web/dashboard/components/row-table.tsx';
-import type { RuleWords } from '#web/dashboard/components/rule-sentence.ts';
-import { RuleText } from '#web/dashboard/components/rule-text.tsx';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { type Formats, useFormats } from '#web/dashboard/formats/formats.ts';
+import type { RuleWords } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { RuleText } from '#web/dashboard/rule-text/rule-text.tsx';
+import type { NameWarning } from '#web/dashboard/rule-text/unmatched-names.ts';
 import styles from './rule-list.module.css';
 import { isMute, ruleState } from './rule-state.ts';
 
@@ -37,6 +39,7 @@ interface RuleRowProps {
   readonly now: number;
   readonly canMove: boolean;
   readonly actions: RuleActions;
+  readonly warnings: readonly NameWarning[];
   /** Its position in the list. */
   readonly top: number;
   readonly index: number;
@@ -45,7 +48,7 @@ interface RuleRowProps {
 
 /** A rule of the list: number, name and badges, its sentence, its hits, the switch. */
 export function RuleRow(props: RuleRowProps) {
-  const { rule, number, total, words, now, canMove, actions, top, index, measure } = props;
+  const { rule, number, total, words, now, canMove, actions, warnings, top, index, measure } = props;
   const { may } = useTenant();
   const sortable = useSortable({ id: rule.id, disabled: !canMove });
   const state = ruleState(rule, now);
@@ -92,6 +95,12 @@ export function RuleRow(props: RuleRowProps) {
         <div className={styles.sentence}>
           <RuleText rule={rule} words={words} />
         </div>
+        {warnings.map(({ place, text }) => (
+          <div key={place + text} className={styles.warning}>
+            <Icon paths={warningIcon} size={13} />
+            <span>{text}</span>
+          </div>
+        ))}
       </div>
       <HitCount rule={rule} />
       {may('admin') ? <Controls rule={rule} isEnded={state === 'ended'} actions={actions} /> : <span />}

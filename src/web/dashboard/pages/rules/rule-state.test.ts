@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RuleWindow } from '#contract/rule.ts';
+import type { RuleWindow } from '#contract/routing/rule.ts';
 import { ruleState } from './rule-state.ts';
 
 const always = {

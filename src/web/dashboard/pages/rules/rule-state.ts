@@ -1,6 +1,6 @@
 /** Whether a rule is active now. */
-import { type Rule, type RuleWindow, weekdays } from '#contract/rule.ts';
-import { wallTimeOf } from '#web/dashboard/components/wall-clock.ts';
+import { type Rule, type RuleWindow, weekdays } from '#contract/routing/rule.ts';
+import { wallTimeOf } from '#web/dashboard/formats/wall-clock.ts';
 
 /** `early` and `ended`: outside of `activeFrom` … `activeUntil`; `resting`: outside of its weekly windows. */
 type RuleState = 'active' | 'disabled' | 'early' | 'ended' | 'resting';

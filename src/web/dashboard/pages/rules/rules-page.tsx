@@ -5,17 +5,19 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule, RulePatch } from '#contract/rule.ts';
+import type { Rule, RulePatch } from '#contract/routing/rule.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { rulesQuery, useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useNow } from '#web/dashboard/components/ago.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Confirm } from '#web/dashboard/components/layers.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
-import { type RuleWords, ruleSentence } from '#web/dashboard/components/rule-sentence.ts';
-import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
-import { sentenceText } from '#web/dashboard/components/sentence.ts';
+import { showFailure } from '#web/dashboard/components/toast.tsx';
+import { useNow } from '#web/dashboard/formats/ago.tsx';
+import { type RuleWords, ruleSentence } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
+import { sentenceText } from '#web/dashboard/rule-text/sentence.ts';
 import { ruleOf } from '../rule-editor/draft.ts';
 import { exampleDraft, examples } from '../rule-editor/initial-draft.ts';
 import { OpenRule } from '../rule-editor/open-rule.tsx';
@@ -86,19 +88,20 @@ function Rules({ order, onRemove }: { order: RuleOrder; onRemove: (rules: readon
   const navigate = route.useNavigate();
   const words = useRuleWords();
   const now = useNow(5_000);
-  const [problem, setProblem] = useState<unknown>();
   const { change } = useRuleChanges();
   const filter = useFilter(order.rules, words);
   const numbers = useMemo(() => new Map(order.rules.map(({ id }, i) => [id, i + 1])), [order.rules]);
-  const attempt = (doing: Promise<unknown>) => {
-    setProblem(undefined);
-    doing.catch(setProblem);
-  };
+  // Not at the top of the page: on a phone the switch may be far below it.
+  const attempt = (doing: Promise<unknown>) =>
+    void doing.catch((error) => showFailure({ title: t('changeFailed'), message: sentenceOf(error) }));
   if (order.rules.length === 0) return <EmptyRules words={words} />;
   return (
     <>
-      {order.error !== undefined && <ErrorNotice error={order.error} title={t('orderFailed')} />}
-      {problem !== undefined && <ErrorNotice error={problem} title={t('changeFailed')} />}
+      {order.error !== undefined && (
+        <div className={styles.notice}>
+          <ErrorNotice error={order.error} title={t('orderFailed')} />
+        </div>
+      )}
       <Mutes
         rules={order.rules}
         words={words}

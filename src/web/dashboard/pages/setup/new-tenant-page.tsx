@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Membership } from '#contract/session.ts';
+import type { Membership } from '#contract/people/session.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { useForgetEverything } from '#web/dashboard/api/session.ts';
 import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';

@@ -5,11 +5,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createClient } from '#client/client.ts';
-import type { NotificationDetail } from '#contract/routing.ts';
+import type { NotificationDetail } from '#contract/routing/routing.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './welcome.module.css';
 
 /** Sends a test notification, and shows its progress. */

@@ -4,14 +4,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
-import type { InvitationAccept, InvitationPreview } from '#contract/member.ts';
+import type { InvitationAccept, InvitationPreview } from '#contract/people/member.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
-import { AccountFields, type NewAccount } from '#web/dashboard/components/account-fields.tsx';
-import { actorText } from '#web/dashboard/components/actor.ts';
 import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
+import { AccountFields, type NewAccount } from '#web/dashboard/fields/account-fields.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
 import { keepLinkSecret, useLinkSecret } from './link-secret.ts';
 import styles from './sign-in.module.css';
 
@@ -28,13 +28,13 @@ export function InvitePage() {
   if (secret === undefined)
     return (
       <AuthLayout title={t('inviteGone')} about={t('inviteNoSecret')}>
-        {null}
+        <LinkButton to="/">{t('toSignIn')}</LinkButton>
       </AuthLayout>
     );
   if (isCode(error, 'gone'))
     return (
       <AuthLayout title={t('inviteGone')} about={t('inviteGoneHint')}>
-        {null}
+        <LinkButton to="/">{t('toSignIn')}</LinkButton>
       </AuthLayout>
     );
   if (error)
@@ -65,6 +65,12 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
     },
   });
   const { person } = session;
+  const signOut = useMutation({
+    mutationFn: () => personApi.delete('/api/session'),
+    onSuccess: forgetAll,
+  });
+  const isForOther =
+    person && invitation.email !== null && invitation.email.toLowerCase() !== person.email.toLowerCase();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     accept.mutate(person ? { secret } : { secret, account });
@@ -83,14 +89,26 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
           )}
           {person ? (
             <p className={styles.facts}>
-              {t('inviteAs', { email: person.email })} {t('inviteOther')}
+              {t('inviteAs', { email: person.email })} {t(isForOther ? 'inviteForOther' : 'inviteOther')}
             </p>
           ) : (
             <AccountFields value={account} onChange={setAccount} fixedEmail={invitation.email !== null} />
           )}
-          <Button type="submit" variant="filled" fullWidth loading={accept.isPending}>
-            {t('join')}
-          </Button>
+          {signOut.error && <ErrorNotice error={signOut.error} title={t('failed')} />}
+          {!isForOther && (
+            <Button type="submit" variant="filled" fullWidth loading={accept.isPending}>
+              {t('join')}
+            </Button>
+          )}
+          {person && (
+            <Button
+              variant={isForOther ? 'filled' : 'subtle'}
+              loading={signOut.isPending}
+              onClick={() => signOut.mutate()}
+            >
+              {t('signOut')}
+            </Button>
+          )}
           {!person && (
             <LinkButton
               to="/sign-in"

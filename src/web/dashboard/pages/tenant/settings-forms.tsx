@@ -4,13 +4,13 @@ import type { FormErrors } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { TenantPatch, Tenant as TenantSettings } from '#contract/tenant.ts';
+import type { TenantPatch, Tenant as TenantSettings } from '#contract/people/tenant.ts';
 import { settingsQuery } from '#web/dashboard/api/queries.ts';
 import { sessionQuery } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useNow } from '#web/dashboard/components/ago.tsx';
-import { type EditForm, useEditForm } from '#web/dashboard/components/edit-form.tsx';
-import { localeOf, separatorsOf } from '#web/dashboard/components/formats.ts';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Section } from '#web/dashboard/components/page.tsx';
+import { type EditForm, useEditForm } from '#web/dashboard/fields/edit-form.tsx';
 import {
   isLess,
   type LimitValues,
@@ -19,13 +19,13 @@ import {
   limitValuesOf,
   rateOf,
   rateValuesOf,
-} from '#web/dashboard/components/limits.ts';
-import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { Section } from '#web/dashboard/components/page.tsx';
-import { RateField } from '#web/dashboard/components/rate-field.tsx';
-import { changesOf } from '#web/dashboard/components/rebase.ts';
-import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
-import { TimeZoneSelect, timeIn } from '#web/dashboard/components/time-zone-select.tsx';
+} from '#web/dashboard/fields/limits.ts';
+import { RateField } from '#web/dashboard/fields/rate-field.tsx';
+import { changesOf } from '#web/dashboard/fields/rebase.ts';
+import { SegmentedField } from '#web/dashboard/fields/segmented-field.tsx';
+import { TimeZoneSelect, timeIn } from '#web/dashboard/fields/time-zone-select.tsx';
+import { useNow } from '#web/dashboard/formats/ago.tsx';
+import { localeOf, separatorsOf, useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './tenant.module.css';
 
 const mostDays = 36_500;
@@ -141,7 +141,8 @@ function TimeZoneForm({ settings }: { settings: TenantSettings }) {
 
 function RetentionForm({ settings }: { settings: TenantSettings }) {
   const { t } = useTranslation('tenant');
-  const { retentionDays, retentionCount } = settings;
+  const formats = useFormats();
+  const { retentionDays, retentionCount, bounds } = settings;
   const read = (values: { days: LimitValues; count: LimitValues }) => ({
     retentionDays: limitOf(values.days, mostDays),
     retentionCount: limitOf(values.count, mostCount),
@@ -159,7 +160,11 @@ function RetentionForm({ settings }: { settings: TenantSettings }) {
   return (
     <SettingsSection edit={edit} title={t('retention')} hint={t('retentionHint')}>
       <LimitField label={t('days')} unit={t('unit.d')} {...edit.form.getInputProps('days')} />
+      {bounds.retentionDays !== 'off' && <Bound>{t('daysBound', { count: bounds.retentionDays })}</Bound>}
       <LimitField label={t('count')} unit={t('countUnit')} {...edit.form.getInputProps('count')} />
+      {bounds.retentionCount !== 'off' && (
+        <Bound>{t('countBound', { n: formats.number(bounds.retentionCount) })}</Bound>
+      )}
       <Text role="status" c="var(--warning)" fz="sm">
         {keepsLess ? t('retentionShrinks') : ''}
       </Text>
@@ -169,6 +174,8 @@ function RetentionForm({ settings }: { settings: TenantSettings }) {
 
 function RateForm({ settings }: { settings: TenantSettings }) {
   const { t } = useTranslation('tenant');
+  const formats = useFormats();
+  const { rate: bound } = settings.bounds;
   const edit = useSettingsForm(
     { rate: rateValuesOf(settings.rate) },
     ({ rate }) => ({ rate: rateOf(rate) === undefined }),
@@ -179,8 +186,25 @@ function RateForm({ settings }: { settings: TenantSettings }) {
     <SettingsSection edit={edit} title={t('rate')} hint={t('rateHint')}>
       <Stack maw={460}>
         <RateField label={t('rateLabel')} description={t('rateCritical')} value={value} onChange={onChange} />
+        {bound !== 'off' && (
+          <Bound>
+            {t('rateBound', {
+              perSecond: formats.number(bound.perSecond),
+              burst: formats.number(bound.burst),
+            })}
+          </Bound>
+        )}
       </Stack>
     </SettingsSection>
+  );
+}
+
+/** The most that the operator of the server allows. */
+function Bound({ children }: { children: ReactNode }) {
+  return (
+    <Text c="dimmed" fz="sm">
+      {children}
+    </Text>
   );
 }
 

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Tenant as TenantSettings } from '#contract/tenant.ts';
+import type { Tenant as TenantSettings } from '#contract/people/tenant.ts';
 import { settingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { Page, Section } from '#web/dashboard/components/page.tsx';
-import { timeIn } from '#web/dashboard/components/time-zone-select.tsx';
+import { timeIn } from '#web/dashboard/fields/time-zone-select.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { SettingsForms } from './settings-forms.tsx';
 import styles from './tenant.module.css';
 
@@ -46,7 +46,7 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
   const rateText =
     rate === null || rate === 'off'
       ? limit(rate, String)
-      : t('rateValue', { perSecond: formats.number(rate.perSecond), burst: formats.number(rate.burst) });
+      : t('rate.value', { perSecond: formats.number(rate.perSecond), burst: formats.number(rate.burst) });
   return (
     <Section title={t('settings')}>
       <Facts

@@ -2,12 +2,12 @@ import { Button, Group, SegmentedControl, Stack } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key, Scope, Token } from '#contract/token.ts';
+import type { Key, Scope, Token } from '#contract/people/token.ts';
 import { curlGet, curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
 import { useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import {
   CredentialFields,
   type CredentialValues,
@@ -112,7 +112,7 @@ function CreatedSecret({
   const [, use = '', command = ''] = commands[chosen] ?? [];
   return (
     <Stack gap="md">
-      <p className="muted">{t('once')}</p>
+      <NewContent className="muted">{t('once')}</NewContent>
       <CopyField text={secret} label={label} />
       {commands.length > 1 && (
         <SegmentedControl

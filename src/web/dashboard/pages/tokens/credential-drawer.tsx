@@ -1,15 +1,17 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key, Token } from '#contract/token.ts';
+import type { Key, Token } from '#contract/people/token.ts';
+import { rulesThatNameToken } from '#contract/routing/rule-names.ts';
 import { putInList, tokensQuery } from '#web/dashboard/api/queries.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { actorText } from '#web/dashboard/components/actor.ts';
-import { Ago } from '#web/dashboard/components/ago.tsx';
-import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/fields/edit-form.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { hasEnded, stateOf } from './credential.ts';
 import {
   type Credential,
@@ -157,6 +159,8 @@ function RevokeButton({
   onRevoked: () => void;
 }) {
   const { t } = useTranslation('tokens');
+  const { data: rules = [] } = useQuery(rulesQuery(useTenant()));
+  const naming = kind === 'tokens' ? rulesThatNameToken({ id, name }, rules) : [];
   return (
     <DeleteButton
       path={`/api/${kind}/${id}`}
@@ -169,6 +173,14 @@ function RevokeButton({
       <Consequences>
         <li>{t(kind === 'keys' ? 'revokeKey' : 'revokeToken')}</li>
         {panel !== undefined && <li>{t('revokePanel', { name: panel })}</li>}
+        {naming.length > 0 && (
+          <li>
+            {t('revokeRules', { count: naming.length })}{' '}
+            <strong>
+              <bdi>{naming.map((rule) => rule.name).join(', ')}</bdi>
+            </strong>
+          </li>
+        )}
         <li>
           {lastUsedAt === null ? (
             t('unused')

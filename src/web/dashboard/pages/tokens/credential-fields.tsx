@@ -13,13 +13,13 @@ import {
   type Token,
   type TokenCreate,
   type TokenPatch,
-} from '#contract/token.ts';
+} from '#contract/people/token.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
-import { type RateValues, rateOf, rateValuesOf } from '#web/dashboard/components/limits.ts';
-import { RateField } from '#web/dashboard/components/rate-field.tsx';
-import { changesOf, isSame } from '#web/dashboard/components/rebase.ts';
-import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
+import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
+import { type RateValues, rateOf, rateValuesOf } from '#web/dashboard/fields/limits.ts';
+import { RateField } from '#web/dashboard/fields/rate-field.tsx';
+import { changesOf, isSame } from '#web/dashboard/fields/rebase.ts';
+import { SegmentedField } from '#web/dashboard/fields/segmented-field.tsx';
 import {
   type ExpiryValues,
   entriesOf,

@@ -7,14 +7,14 @@ import { Button, Switch } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '#contract/token.ts';
-import { actorText } from '#web/dashboard/components/actor.ts';
-import { Ago } from '#web/dashboard/components/ago.tsx';
+import type { Key } from '#contract/people/token.ts';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
-import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { type Column, RowButton, RowTable, WaitingRows } from '#web/dashboard/components/row-table.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
+import { Ago } from '#web/dashboard/formats/ago.tsx';
+import { useFormats } from '#web/dashboard/formats/formats.ts';
 import { hasEnded, stateOf } from './credential.ts';
 import type { Credential, Kind } from './credential-fields.tsx';
 import styles from './tokens.module.css';
@@ -46,6 +46,8 @@ export function CredentialTable<C extends Credential>({
       {t(kind === 'keys' ? 'createKey' : 'createToken')}
     </Button>
   );
+  // The warning must not push the table down.
+  if (query.isPending) return <WaitingRows />;
   return (
     <>
       <ExpiryWarning credentials={query.data ?? []} onOpen={onOpen} />
@@ -59,7 +61,12 @@ export function CredentialTable<C extends Credential>({
         caption={t(`tab.${kind}`)}
         filter={{
           label: t('filter'),
-          textsOf: ({ name, id, createdBy }) => [name, id, actorText(createdBy)],
+          textsOf: (each) => [
+            each.name,
+            each.id,
+            actorText(each.createdBy),
+            t(`state.${stateOf(each, Date.now())}`),
+          ],
           noneMatch: t('noneMatch'),
         }}
         tools={
@@ -136,7 +143,10 @@ export function LastUse({ lastUsedAt, lastUsedFrom }: Pick<Key, 'lastUsedAt' | '
   );
 }
 
-/** A warning about credentials that expire within the next days. */
+/** The warning names so many; the filter of the table finds the others by their state. */
+const mostNamed = 5;
+
+/** A warning about credentials that expire within the next days, the first to expire first. */
 function ExpiryWarning({
   credentials,
   onOpen,
@@ -146,14 +156,17 @@ function ExpiryWarning({
 }) {
   const { t } = useTranslation('tokens');
   const formats = useFormats();
-  const expiring = credentials.filter((each) => stateOf(each, Date.now()) === 'expiring');
+  const expiring = credentials
+    .filter((each) => stateOf(each, Date.now()) === 'expiring')
+    .sort((a, b) => Date.parse(a.expiresAt ?? '') - Date.parse(b.expiresAt ?? ''));
   if (expiring.length === 0) return null;
+  const more = expiring.length - mostNamed;
   return (
     <div className={styles.warning}>
       <Icon paths={expiringIcon} size={18} />
       <div>
         {t('expiringSoon', { count: expiring.length })}{' '}
-        {expiring.map(({ id, name, expiresAt }, n) => (
+        {expiring.slice(0, mostNamed).map(({ id, name, expiresAt }, n) => (
           <span key={id}>
             {n > 0 && ', '}
             <button type="button" className={styles.link} onClick={() => onOpen(id)}>
@@ -162,6 +175,7 @@ function ExpiryWarning({
             {expiresAt !== null && formats.relative(expiresAt)}
           </span>
         ))}
+        {more > 0 && ` ${t('expiringMore', { count: more })}`}
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 /** The state of a token or key, and its expiry. */
-import type { Key } from '#contract/token.ts';
-import { fromDateTimeField, toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
+import type { Key } from '#contract/people/token.ts';
+import { fromDateTimeField, toDateTimeField } from '#web/dashboard/formats/wall-clock.ts';
 
 type CredentialState = 'active' | 'expiring' | 'expired' | 'revoked';
 

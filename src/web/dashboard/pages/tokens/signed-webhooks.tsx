@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { SigningSecret } from './signing-secret.tsx';
 import styles from './tokens.module.css';
 

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 
 /** The secret that a sender signs with for a token; loaded on request. */
 export function SigningSecret({ tokenId }: { tokenId: string }) {

@@ -1,14 +1,14 @@
-import { Tabs, Text } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key, Token } from '#contract/token.ts';
+import type { Key, Token } from '#contract/people/token.ts';
 import { keysQuery, panelsQuery, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { RoleRemark } from '#web/dashboard/components/notice.tsx';
-import { useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
+import { useOpened } from '#web/dashboard/fields/opened.ts';
 import { CreateCredential } from './create-credential.tsx';
 import { KeyDrawer, TokenDrawer } from './credential-drawer.tsx';
 import { CredentialTable } from './credential-table.tsx';
@@ -35,7 +35,7 @@ function Credentials() {
     <Page
       wide
       title={t('tokens')}
-      about={t('about')}
+      about={t(tab === 'keys' ? 'keysAbout' : 'about')}
       actions={
         <CreateButton onClick={list.onCreate}>{t(tab === 'keys' ? 'createKey' : 'createToken')}</CreateButton>
       }
@@ -115,9 +115,6 @@ function KeyList({ opened, ...list }: ListProps) {
   const roleOf = ({ role }: Key) => t(`role.${role}`);
   return (
     <>
-      <Text c="dimmed" fz="sm" maw="72ch" mb="sm">
-        {t('keysAbout')}
-      </Text>
       <CredentialTable {...list} query={query} kind="keys" column={[t('role'), roleOf]} />
       {key && <KeyDrawer key={key.id} credential={key} onClose={() => list.onOpen(undefined)} />}
     </>

@@ -45,6 +45,7 @@ export const account: TranslatedPage<'account'> = {
     'Melden Sie sich mit Fingerabdruck, Gesicht oder Sicherheitsschlüssel statt mit einem Passwort an.',
   passkeysNeedHttps: 'Browser unterstützen Passkeys nur über HTTPS oder auf localhost.',
   noPasskeys: 'Sie haben noch keine Passkeys.',
+  passkeysFull: 'Sie können {{most}} Passkeys haben. Entfernen Sie einen, um einen anderen hinzuzufügen.',
   addPasskey: 'Passkey hinzufügen',
   passkeyName: 'Name des Passkeys',
   passkeyNameExample: 'Laptop',

@@ -58,6 +58,7 @@ export const channels: TranslatedPage<'channels'> = {
   'choice.qos.0': '0, höchstens einmal',
   'choice.retain.false': 'Nein',
   'choice.retain.true': 'Ja, der Broker behält die letzte',
+  'state.unused': 'Noch nicht benutzt',
   'state.working': 'In Ordnung',
   'state.failing': 'Gestört',
   'state.noDevice': 'Kein Gerät',

@@ -54,6 +54,8 @@ export const entry: TranslatedPage<'entry'> = {
   inviteHint: '{{by}} hat Sie als {{role}} eingeladen.',
   inviteAs: 'Sie sind als {{email}} angemeldet.',
   inviteOther: 'Das sind nicht Sie? Melden Sie sich zuerst ab.',
+  inviteForOther: 'Melden Sie sich ab, um mit der eingeladenen Adresse beizutreten.',
+  toSignIn: 'Zur Anmeldung',
   inviteFor: 'Diese Einladung ist für {{email}}.',
   join: 'Beitreten',
   joinFailed: 'Beitritt fehlgeschlagen',

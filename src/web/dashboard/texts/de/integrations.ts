@@ -69,7 +69,8 @@ export const integrations: TranslatedPage<'integrations'> = {
     'Öffnen Sie im Repository „Einstellungen → Webhooks → Webhook hinzufügen“. Tragen Sie die Adresse als Ziel-URL ein, und das Token als Authorization-Header.',
   'where.gitlab':
     'Öffnen Sie im Projekt „Settings → Webhooks“. Tragen Sie die Adresse als URL ein, und das Token als Secret token.',
-  'where.ntfy': 'Clients von ntfy verwenden diese Adresse als Server. Das Thema wird zum Host der Meldung.',
+  'where.ntfy':
+    'Clients von ntfy verwenden diese Adresse als Server. Das Thema wird zum Host der Meldung. Geräte, die nur eine URL abrufen können, hängen /THEMA/publish?message=… an.',
   'where.gotify':
     'Clients von Gotify verwenden diese Adresse als Server, und das Token als Anwendungs-Token.',
   'where.apprise': 'Geben Sie Apprise diese URL.',

@@ -62,5 +62,5 @@ export const levels: TranslatedPage<'levels'> = {
   deleteDo: 'Stufe löschen',
   deleteHistory: 'Meldungen im Verlauf behalten den Namen der Stufe.',
   deleteAgain: 'Verwendet ein Absender den Namen erneut, erscheint die Stufe wieder und sieht aus wie Info.',
-  deleteRules: 'Solange eine Regel die Stufe verwendet, lässt sie sich nicht löschen.',
+  deleteRules: 'Ändern Sie zuerst diese Regeln, die sie verwenden:',
 };

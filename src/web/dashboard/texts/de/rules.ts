@@ -3,13 +3,13 @@ import type { TranslatedPage } from '../translated.ts';
 export const rules: TranslatedPage<'rules'> = {
   about:
     'Regeln werden von oben nach unten geprüft. Die erste, die zutrifft, entscheidet, außer sie macht mit der nächsten weiter.',
-  newRule: 'Neue Regel',
+  newRule: 'Regel anlegen',
   ruleNumber: 'Regel {{number}}',
   list: 'Regeln in ihrer Reihenfolge',
   filter: 'Regeln filtern',
   noneFound: 'Keine Regel passt zu diesem Filter.',
   otherwise: 'Meldungen, auf die keine Regel zutrifft, gehen an alle Anzeigen.',
-  keys: '↑ ↓ auswählen · Enter öffnen · Alt ↑ ↓ verschieben · n neue Regel · Entf löschen',
+  keys: '↑ ↓ auswählen · Enter öffnen · Alt ↑ ↓ verschieben · n anlegen · Entf löschen',
   moveRule: '„{{name}}“ verschieben',
   moveHint: 'Ziehen oder Alt mit ↑ oder ↓ drücken',
   lifted: '„{{name}}“ aufgenommen, Position {{number}} von {{total}}.',

@@ -70,6 +70,7 @@ export const shell: TranslatedPage<'shell'> = {
   'error.limited': 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
   'error.internal': 'Im Server ist ein Fehler aufgetreten. Einzelheiten stehen in seinem Log.',
   loadFailed: 'Daten konnten nicht geladen werden',
+  pageNotLoaded: 'Die Seite konnte nicht geladen werden',
   crashed: 'Auf dieser Seite ist etwas schiefgegangen',
   crashedHint: 'Laden Sie die Seite neu. Aufgezeichnete Meldungen sind davon nicht betroffen.',
   reload: 'Seite neu laden',
@@ -96,6 +97,7 @@ export const shell: TranslatedPage<'shell'> = {
   'rate.perSecond': 'Pro Sekunde',
   'rate.perSecondHint': 'Im Durchschnitt.',
   'rate.perSecondWrong': 'Geben Sie eine Zahl über 0 ein.',
+  'rate.value': '{{perSecond}} pro Sekunde, {{burst}} auf einmal',
   'rate.burst': 'Auf einmal',
   'rate.burstHint': 'So viele dürfen zugleich eintreffen.',
   'rate.burstWrong': 'Geben Sie eine ganze Zahl ab 1 ein.',
@@ -115,6 +117,8 @@ export const shell: TranslatedPage<'shell'> = {
 
   // Names, labels and buttons that several pages have.
   'actor.key': 'Schlüssel {{name}}',
+  'actor.live-limit': 'Belfry, weil zu viele Meldungen auf den Anzeigen geblieben sind',
+  'actor.retention': 'Belfry, weil der Verlauf sie nicht mehr aufbewahrt',
   'actor.token': 'Token {{name}}',
   actions: 'Aktionen',
   address: 'Adresse',

@@ -26,10 +26,13 @@ export const tenant: TranslatedPage<'tenant'> = {
   countWrong: 'Geben Sie eine ganze Zahl von 1 bis 1.000.000.000 ein.',
   retentionShrinks:
     'Nach dem Speichern werden alle Meldungen über dieser Grenze innerhalb von Minuten gelöscht. Das lässt sich nicht rückgängig machen.',
+  daysBound_one: 'Dieser Server bewahrt höchstens {{count}} Tag auf.',
+  daysBound_other: 'Dieser Server bewahrt höchstens {{count}} Tage auf.',
+  countBound: 'Dieser Server bewahrt höchstens {{n}} Meldungen je Mandant auf.',
+  rateBound: 'Dieser Server erlaubt je Mandant höchstens {{perSecond}} je Sekunde und {{burst}} auf einmal.',
   rateLabel: 'Alle Tokens zusammen',
   rateHint:
     'Begrenzt, wie schnell alle Absender dieses Mandanten senden. Darüber hinaus antwortet der Server mit 429; jedes Token hat außerdem ein eigenes Limit.',
   rateCritical:
     'Kritische Meldungen haben ein eigenes, gleich großes Limit. Andere Meldungen können sie nicht blockieren.',
-  rateValue: '{{perSecond}} pro Sekunde, {{burst}} auf einmal',
 };

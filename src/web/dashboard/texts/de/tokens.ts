@@ -10,7 +10,7 @@ export const tokens: TranslatedPage<'tokens'> = {
   createKey: 'Schlüssel anlegen',
   createFailed: 'Nicht angelegt',
   createdTitle: '„{{name}}“ angelegt',
-  filter: 'Nach Name, ID oder Urheber filtern',
+  filter: 'Nach Name, ID, Status oder Urheber filtern',
   showEnded_one: '{{count}} widerrufenes oder abgelaufenes anzeigen',
   showEnded_other: '{{count}} widerrufene oder abgelaufene anzeigen',
   noneMatch: 'Keine Treffer.',
@@ -22,6 +22,8 @@ export const tokens: TranslatedPage<'tokens'> = {
     'Legen Sie für jedes Skript einen Schlüssel an, das den Verlauf durchsucht oder Einstellungen ändert.',
   expiringSoon_one: '{{count}} läuft bald ab:',
   expiringSoon_other: '{{count}} laufen bald ab:',
+  expiringMore_one: 'und noch {{count}}',
+  expiringMore_other: 'und noch {{count}}',
 
   nameHint: 'Der Absender oder das Skript. Der Verlauf zeigt diesen Namen.',
   namePlaceholder: 'prometheus',
@@ -85,6 +87,8 @@ export const tokens: TranslatedPage<'tokens'> = {
   revokeToken:
     'Anfragen mit diesem Token schlagen nach höchstens einer Sekunde fehl (401), offene Verbindungen werden getrennt.',
   revokeKey: 'Anfragen mit diesem Schlüssel schlagen nach höchstens einer Sekunde fehl (401).',
+  revokeRules_one: '{{count}} Regel nennt dieses Token und trifft darüber nicht mehr zu:',
+  revokeRules_other: '{{count}} Regeln nennen dieses Token und treffen darüber nicht mehr zu:',
   revokePanel: 'Der Bildschirm der Anzeige {{name}} hält an und muss neu gekoppelt werden.',
   revokeUsed: 'Zuletzt verwendet:',
   revokeFrom: 'von',

@@ -41,6 +41,7 @@ export const account = {
   passkeysHint: 'Sign in with your fingerprint, face or a security key instead of a password.',
   passkeysNeedHttps: 'Browsers support passkeys only over HTTPS or on localhost.',
   noPasskeys: 'You have no passkeys yet.',
+  passkeysFull: 'You can have {{most}} passkeys. Remove one to add another.',
   addPasskey: 'Add passkey',
   passkeyName: 'Passkey name',
   passkeyNameExample: 'Laptop',

@@ -56,6 +56,7 @@ export const channels = {
   'choice.qos.0': '0, at most once',
   'choice.retain.false': 'No',
   'choice.retain.true': 'Yes, the broker keeps the last one',
+  'state.unused': 'Not used yet',
   'state.working': 'Working',
   'state.failing': 'Failing',
   'state.noDevice': 'No device',

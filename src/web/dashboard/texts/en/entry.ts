@@ -49,6 +49,8 @@ export const entry = {
   inviteHint: '{{by}} invited you as {{role}}.',
   inviteAs: 'You are signed in as {{email}}.',
   inviteOther: 'Not you? Sign out first.',
+  inviteForOther: 'Sign out to join with the invited address.',
+  toSignIn: 'Go to sign-in',
   inviteFor: 'This invitation is for {{email}}.',
   join: 'Join',
   joinFailed: 'Couldn’t join',

@@ -68,7 +68,7 @@ export const integrations = {
   'where.gitlab':
     'In the project, open Settings → Webhooks. Enter the address as the URL, and the token as the secret token.',
   'where.ntfy':
-    'Clients of ntfy use this address as their server. The topic becomes the host of the notification.',
+    'Clients of ntfy use this address as their server. The topic becomes the host of the notification. Devices that can only GET a URL add /TOPIC/publish?message=…',
   'where.gotify':
     'Clients of Gotify use this address as their server, and the token as the application token.',
   'where.apprise': 'Give Apprise this URL.',

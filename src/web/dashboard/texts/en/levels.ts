@@ -60,5 +60,5 @@ export const levels = {
   deleteDo: 'Delete level',
   deleteHistory: 'Notifications in history keep this level name.',
   deleteAgain: 'If a sender uses the name again, the level is added again and looks like info.',
-  deleteRules: 'You can’t delete a level while a routing rule uses it.',
+  deleteRules: 'Change these routing rules first, because they use it:',
 } as const;

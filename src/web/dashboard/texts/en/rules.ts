@@ -1,13 +1,13 @@
 export const rules = {
   about:
     'Rules are checked from top to bottom. The first match decides, unless it continues to the next rule.',
-  newRule: 'New rule',
+  newRule: 'Create rule',
   ruleNumber: 'Rule {{number}}',
   list: 'Rules, in order',
   filter: 'Filter rules',
   noneFound: 'No rules match this filter.',
   otherwise: 'Notifications that match no rule go to all panels.',
-  keys: '↑ ↓ select · Enter open · Alt ↑ ↓ reorder · n new rule · Del delete',
+  keys: '↑ ↓ select · Enter open · Alt ↑ ↓ reorder · n create · Del delete',
   moveRule: 'Move “{{name}}”',
   moveHint: 'Drag to reorder, or press Alt with ↑ or ↓',
   lifted: 'Picked up “{{name}}”, position {{number}} of {{total}}.',

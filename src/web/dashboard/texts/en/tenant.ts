@@ -24,10 +24,13 @@ export const tenant = {
   countWrong: 'Enter a whole number from 1 to 1,000,000,000.',
   retentionShrinks:
     'Saving deletes all notifications beyond this limit within minutes. This can’t be undone.',
+  daysBound_one: 'This server keeps at most {{count}} day.',
+  daysBound_other: 'This server keeps at most {{count}} days.',
+  countBound: 'This server keeps at most {{n}} notifications per tenant.',
+  rateBound: 'This server allows at most {{perSecond}} per second and bursts of {{burst}} per tenant.',
   rateLabel: 'All tokens combined',
   rateHint:
     'Limits how fast all senders of this tenant can send. Excess requests get a 429 response, and each token also has its own limit.',
   rateCritical:
     'Critical notifications have a separate limit of the same size, so other notifications can’t block them.',
-  rateValue: '{{perSecond}} per second, burst {{burst}}',
 } as const;

@@ -1,0 +1,27 @@
+import {
+  clip,
+  colorOf,
+  type HttpKind,
+  jsonRequest,
+  originOf,
+  retryAfterInBody,
+  withoutLinks,
+} from '../message.ts';
+
+/** An embed has at most 6,000 characters in all: https://discord.com/developers/docs/resources/webhook#execute-webhook */
+export const discord: HttpKind = {
+  request({ secrets: { url = '' } }, notification) {
+    const embed = {
+      title: clip(withoutLinks(notification.title), 256),
+      description: clip(withoutLinks(notification.message), 4_096),
+      color: Number.parseInt(colorOf(notification).slice(1), 16),
+      timestamp: new Date(notification.receivedAt).toISOString(),
+      footer: { text: clip(originOf(notification), 1_000) },
+      ...(notification.url !== null && { url: notification.url }),
+    };
+    // A sender's text must not mention anybody.
+    return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });
+  },
+
+  retryAfterMs: retryAfterInBody,
+};

@@ -1,0 +1,264 @@
+/** A notification to the devices of a channel, over the push services of their browsers. */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PushSubscription } from '#contract/panels/push.ts';
+import type { PushPayload } from '#contract/panels/push-payload.ts';
+import type { PushAttempt } from '#core/channels/push-devices.ts';
+import type { Outbound } from '#outbound/outbound.ts';
+import { answerLine, pauseOf } from '../answer.ts';
+import {
+  clip,
+  clipBytes,
+  type OutgoingNotification,
+  originOf,
+  type SendResult,
+  severityOf,
+} from '../message.ts';
+import { encryptPush, mostPushBytes, type PushKeys, pushAuthorization } from './push-encryption.ts';
+
+export interface PushTarget {
+  readonly id: string;
+  readonly name: string;
+  /** undefined if it has ended, or was encrypted with another key. */
+  readonly subscription: PushSubscription | undefined;
+  /** The push service no longer knows it. */
+  readonly hasEnded: boolean;
+  /** The last attempt failed. */
+  readonly isFailing: boolean;
+  /** An earlier attempt delivered the notification to it. */
+  readonly hasIt: boolean;
+}
+
+interface Attempted extends Pick<PushAttempt, 'id' | 'error'> {
+  /** The push service no longer knows the subscription. */
+  readonly isGone: boolean;
+}
+
+/** The devices of a channel. */
+export interface PushAudience {
+  readonly targets: readonly PushTarget[];
+  readonly keys: PushKeys;
+  /** A contact for the operators of push services: a https or mailto URL. */
+  readonly contact: string | undefined;
+  /** The result includes the text of push services, not only the status. Only admins may see it. */
+  readonly isDetailed: boolean;
+  /** Devices without an attempt are not included. */
+  record(attempts: readonly Attempted[]): Promise<void>;
+}
+
+interface Options {
+  readonly outbound: Outbound;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+interface Outcome {
+  readonly state: 'delivered' | 'gone' | 'refused' | 'retry' | 'untried';
+  readonly answer: string;
+  /** The answer with the text of the push service. */
+  readonly detail?: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The time limit of one request. */
+const deviceMs = 8_000;
+/** No request begins later than this after the start of an attempt, so that all end within the lease. */
+const beginMs = 37_000;
+/**
+ * The same for devices that failed before, when there are others, so that dead devices delay the others by at most one time
+ * limit.
+ */
+const failingBeginMs = 2_000;
+const atOnce = 10;
+/** The longest pause before a second request to a device within an attempt; a longer one is left to the next attempt. */
+const shortPauseMs = 1_000;
+const longPauseMs = 10_000;
+const refusals = [400, 401, 403, 413, 415, 422];
+const dayMs = 24 * 3_600_000;
+const hourMs = 3_600_000;
+const untried: Outcome = { state: 'untried', answer: 'there was no time left for it' };
+const unknown = 'the push service no longer knows it: open its page on the device, or add it again';
+
+/**
+ * One request a device. A device that fails is tried once more at once, unless it failed before; those that failed before have
+ * places of their own, so that they hold up nobody else. The notification counts as delivered when any device got it and each
+ * of the others was tried, as far as it did not fail before: waiting for them would hold up what follows.
+ */
+export async function sendPush(
+  audience: PushAudience | undefined,
+  notification: OutgoingNotification,
+  options: Options,
+): Promise<SendResult> {
+  const { targets = [] } = audience ?? {};
+  if (!audience || targets.length === 0)
+    return { outcome: 'failed', answer: 'the channel has no device: add one', isFinal: true };
+  const { now, signal } = options;
+  const outcomes = new Map<string, Outcome>(
+    targets.map(({ id, hasIt }) => [id, hasIt ? { state: 'delivered', answer: 'has it already' } : untried]),
+  );
+  const message = Buffer.from(payloadOf(notification));
+  const began = now();
+  const round = (chosen: readonly PushTarget[], withinMs = beginMs) =>
+    eachOf(
+      chosen,
+      async (target) => {
+        outcomes.set(target.id, await sendTo(target, audience, { message, notification }, options));
+      },
+      () => signal.aborted || now() - began > withinMs,
+    );
+  const first = targets.filter(({ hasIt }) => !hasIt);
+  const [failing, working] = [first.filter(isFailing), first.filter((each) => !isFailing(each))];
+  const areAlone = failing.length === targets.length;
+  await Promise.all([round(working), round(shuffled(failing), areAlone ? beginMs : failingBeginMs)]);
+  const again = working.filter(({ id }) => isWorthAnother(outcomes.get(id)));
+  // If no device got it, the channel waits and tries all of them again.
+  if (again.length > 0 && [...outcomes.values()].some(({ state }) => state === 'delivered')) {
+    const pause = Math.max(...again.map(({ id }) => outcomes.get(id)?.retryAfterMs ?? shortPauseMs));
+    if (now() - began + pause < beginMs) {
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      await round(again);
+    }
+  }
+  await audience.record(first.flatMap(({ id }) => attemptOf(id, outcomes.get(id))));
+  return resultOf(audience, outcomes, signal.aborted);
+}
+
+const isFailing = (target: PushTarget) => target.isFailing;
+
+/** Random order, so that a device that works again gets its turn among many that fail. */
+const shuffled = <T>(all: readonly T[]): T[] =>
+  all
+    .map((each) => [Math.random(), each] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, each]) => each);
+
+const isWorthAnother = (outcome: Outcome | undefined) =>
+  outcome?.state === 'retry' && (outcome.retryAfterMs ?? 0) <= longPauseMs;
+
+function attemptOf(id: string, { state, answer }: Outcome = untried): Attempted[] {
+  if (state === 'untried') return [];
+  return [{ id, error: state === 'delivered' ? null : answer, isGone: state === 'gone' }];
+}
+
+/** Runs a few at once, in order, until the time is over. */
+async function eachOf(
+  targets: readonly PushTarget[],
+  work: (target: PushTarget) => Promise<void>,
+  isOver: () => boolean,
+) {
+  const waiting = [...targets];
+  const worker = async () => {
+    while (waiting.length > 0 && !isOver()) await work(waiting.shift() as PushTarget);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+async function sendTo(
+  { subscription, hasEnded }: PushTarget,
+  { keys, contact }: PushAudience,
+  { message, notification }: { readonly message: Uint8Array; readonly notification: OutgoingNotification },
+  { outbound, now, signal }: Options,
+): Promise<Outcome> {
+  if (hasEnded) return { state: 'gone', answer: unknown };
+  if (!subscription)
+    return { state: 'refused', answer: 'it was added with another key of the server: add it again' };
+  try {
+    const authorization = pushAuthorization(keys, subscription.endpoint, { contact, now: now() });
+    const response = await outbound.request(
+      {
+        ...{ url: subscription.endpoint, method: 'POST' },
+        headers: { ...headersOf(notification), authorization },
+        bytes: encryptPush(message, subscription),
+      },
+      { timeoutMs: deviceMs, signal },
+    );
+    const { status } = response;
+    const answer = `answered ${status}`;
+    const detail = answerLine(response, [subscription.endpoint]);
+    if (status >= 200 && status < 300) return { state: 'delivered', answer };
+    if (status === 404 || status === 410) return { state: 'gone', answer: `${answer}: ${unknown}` };
+    if (refusals.includes(status)) return { state: 'refused', answer, detail };
+    return { state: 'retry', answer, detail, retryAfterMs: pauseOf(response, now()) };
+  } catch (error) {
+    // The server is stopping, so this is not an error of the device.
+    if (signal.aborted) return untried;
+    return { state: 'retry', answer: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function headersOf(notification: OutgoingNotification): Readonly<Record<string, string>> {
+  const { key, tenant, ttl } = notification;
+  const isUrgent = ['error', 'critical'].includes(severityOf(notification));
+  // The push service keeps the message for a phone that is off: as long as panels show it, but an hour to a day.
+  const keptMs = ttl === 0 ? dayMs : Math.min(dayMs, Math.max(hourMs, ttl));
+  return {
+    'content-type': 'application/octet-stream',
+    'content-encoding': 'aes128gcm',
+    ttl: String(Math.round(keptMs / 1000)),
+    urgency: isUrgent ? 'high' : 'normal',
+    // The push service keeps only the last message of a topic.
+    ...(key !== null && { topic: topicOf(tenant, key) }),
+  };
+}
+
+function topicOf(tenant: string, key: string): string {
+  return createHash('sha256').update(`${tenant}\n${key}`).digest('base64url').slice(0, 32);
+}
+
+/** Fits into one message: the text is shortened first, and a very long link is replaced by one to the dashboard. */
+export function payloadOf(notification: OutgoingNotification): string {
+  const { id, tenant, title, message, key, url, receivedAt } = notification;
+  const link = url !== null && Buffer.byteLength(url) <= 1_024 ? url : undefined;
+  const payload = {
+    title,
+    tag: key === null ? id : topicOf(tenant, key),
+    url: link ?? `/t/${tenant}/history?id=${id}`,
+    at: receivedAt,
+    stays: ['error', 'critical'].includes(severityOf(notification)),
+  };
+  const body = `${clipBytes(originOf(notification), 300)}\n${message}`;
+  for (let most = 2_400; ; most = Math.floor(most / 2)) {
+    const text = JSON.stringify({ ...payload, body: clipBytes(body, most) } satisfies PushPayload);
+    if (Buffer.byteLength(text) <= mostPushBytes || most < 10) return text;
+  }
+}
+
+function resultOf(
+  { targets, isDetailed }: PushAudience,
+  outcomes: ReadonlyMap<string, Outcome>,
+  isStopping: boolean,
+): SendResult {
+  const all = targets.map((target) => ({ ...target, ...(outcomes.get(target.id) ?? untried) }));
+  const missed = all.filter(({ state }) => state !== 'delivered');
+  const waiting = missed.filter(({ state }) => state === 'retry' || state === 'untried');
+  const isIncomplete = waiting.some((each) => isStopping || (each.state === 'untried' && !each.isFailing));
+  const reached = all.length - missed.length;
+  const sent = `sent to ${reached} of ${all.length} device${all.length === 1 ? '' : 's'}`;
+  const whom = missed.map(({ name, answer, detail = answer }) => ({
+    name,
+    answer: isDetailed ? detail : answer,
+  }));
+  const answer = [sent, ...reasonsOf(whom)].join('; ');
+  if (reached > 0 && !isIncomplete) return { outcome: 'delivered', answer };
+  const pauses = waiting.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  const retryAfterMs = pauses.length === waiting.length ? Math.min(...pauses) : undefined;
+  if (waiting.length > 0)
+    return { outcome: 'retry', answer, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const isFinal = missed.every(({ state }) => state === 'gone');
+  return { outcome: 'failed', answer, isFinal };
+}
+
+/** The most characters of names in a result: the record of a delivery holds 300 characters. */
+const namesChars = 120;
+
+/** The devices that did not get it, by reason. Names without room are only counted. */
+function reasonsOf(missed: readonly { readonly name: string; readonly answer: string }[]): string[] {
+  const byReason = [...Map.groupBy(missed, ({ answer }) => answer)];
+  return byReason.map(([reason, devices]) => {
+    const names = devices.map(({ name }) => clip(name, 40));
+    let shown = names.length;
+    while (shown > 1 && names.slice(0, shown).join(', ').length > namesChars / byReason.length) shown -= 1;
+    const more = shown < names.length ? ` and ${names.length - shown} more` : '';
+    return `not to ${names.slice(0, shown).join(', ')}${more}: ${reason}`;
+  });
+}

@@ -1,0 +1,25 @@
+import { clip, colorOf, type HttpKind, jsonRequest, originOf } from '../message.ts';
+
+/** The most characters of a block's text: beyond 3,000 Slack refuses the message. */
+const textChars = 2_900;
+
+/** Slack gives only these three characters a meaning. */
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** An incoming webhook: https://api.slack.com/messaging/webhooks */
+export const slack: HttpKind = {
+  request({ secrets: { url = '' } }, notification) {
+    const title = escaped(notification.title);
+    const target = escaped(notification.url ?? '').replaceAll('|', '%7C');
+    const link = `<${target}|${title}>`;
+    const heading = target !== '' && link.length < textChars ? link : title;
+    // Clipping may have cut an escape in two.
+    const message = clip(escaped(notification.message), textChars).replace(/&[a-z]*…$/, '…');
+    // Verbatim: `@here` and `#general` in a sender's text stay text.
+    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
+    const context = { type: 'context', elements: [{ type: 'plain_text', text: originOf(notification) }] };
+    const blocks = [section(`*${heading}*`), section(message), context];
+    return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
+  },
+};

@@ -1,0 +1,40 @@
+import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf, withoutLinks } from '../message.ts';
+
+const colors = {
+  success: 'good',
+  info: 'accent',
+  warning: 'warning',
+  error: 'attention',
+  critical: 'attention',
+} as const;
+
+/** Teams refuses requests of more than 28 KB. In JSON, line breaks and quotes take two bytes, and there is a title. */
+const messageBytes = 10_000;
+
+/** An adaptive card, as the workflow "Post to a channel when a webhook request is received" expects it. */
+export const teams: HttpKind = {
+  request({ secrets: { url = '' } }, notification) {
+    const text = (value: string, more: object = {}) => ({
+      type: 'TextBlock',
+      text: value,
+      wrap: true,
+      ...more,
+    });
+    const content = {
+      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+      ...{ type: 'AdaptiveCard', version: '1.4' },
+      body: [
+        text(withoutLinks(notification.title), {
+          ...{ size: 'Medium', weight: 'Bolder' },
+          color: colors[severityOf(notification)],
+        }),
+        text(clipBytes(withoutLinks(notification.message), messageBytes)),
+        text(withoutLinks(originOf(notification)), { isSubtle: true, size: 'Small' }),
+      ],
+      actions:
+        notification.url === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: notification.url }],
+    };
+    const contentType = 'application/vnd.microsoft.card.adaptive';
+    return jsonRequest(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+  },
+};

@@ -1,0 +1,212 @@
+/** `belfry token` and `belfry key`: what senders, panels, scrapers and scripts authenticate with. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '#contract/duration.ts';
+import { type Key, type Role, roles, type Scope, scopes, type Token } from '#contract/people/token.ts';
+import { rulesThatNameToken } from '#contract/routing/rule-names.ts';
+import { Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { jsonOption, nameOption, tenantOption } from '../options.ts';
+import { visibleText } from '../terminal-text.ts';
+import { actor, getTenant, withDirectory } from './administration.ts';
+import { briefTime, table } from './table.ts';
+
+type Kind = 'token' | 'key';
+
+interface CreateOptions {
+  readonly tenant: string;
+  readonly name: string;
+  /** Of a token. */
+  readonly scopes?: Scope[];
+  /** Of a key. */
+  readonly role?: Role;
+  readonly expires?: number;
+  readonly allowFrom?: string[];
+  readonly json?: boolean;
+}
+
+export function addToken(program: Command, io: Io): void {
+  const token = program.command('token').description('create, list and revoke API tokens');
+  const what = `scopes, separated by commas: ${scopes.join(', ')} (default: all)`;
+  addCreate(token, io, 'token', {
+    description: 'create a token; it is printed once and cannot be shown again',
+    option: new Option('--scopes <scopes>', what).argParser(readScopes),
+    example: `TOKEN=$(${io.program} token create --name ci --scopes notify --expires 90d)`,
+  });
+  addList(token, io, 'token');
+  addRevoke(token, io, 'token');
+}
+
+export function addKey(program: Command, io: Io): void {
+  const key = program.command('key').description('create, list and revoke automation keys');
+  addCreate(key, io, 'key', {
+    description: 'create an automation key; it is printed once and cannot be shown again',
+    option: new Option('-r, --role <role>', 'what it may do').choices(roles).makeOptionMandatory(),
+    example: `KEY=$(${io.program} key create --role admin --name deploy)`,
+  });
+  addList(key, io, 'key');
+  addRevoke(key, io, 'key');
+}
+
+interface CreateHelp {
+  readonly description: string;
+  /** What the credential may do. */
+  readonly option: Option;
+  readonly example: string;
+}
+
+function addCreate(parent: Command, io: Io, kind: Kind, { description, option, example }: CreateHelp): void {
+  parent
+    .command('create')
+    .description(description)
+    .addOption(tenantOption())
+    .addOption(nameOption())
+    .addOption(option)
+    .addOption(
+      new Option('--expires <duration>', 'expires after this time: 12h, 90d, 52w (default: never)').argParser(
+        readExpiry,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--allow-from <addresses>',
+        'addresses or CIDR blocks it may be used from, separated by commas (default: any)',
+      ).argParser(readList),
+    )
+    .addOption(jsonOption(`{"id","${kind}"}`))
+    .addHelpText('after', `\nExample:\n  ${example}`)
+    .action((options: CreateOptions) => create(io, kind, options));
+}
+
+async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void> {
+  const { newKey, newToken } = await import('../../app.ts');
+  const now = Date.now();
+  const { name, allowFrom, expires, scopes: chosen, role = 'viewer' } = options;
+  const limits = {
+    name,
+    ...(allowFrom && { allowFrom }),
+    ...(expires !== undefined && { expiresAt: new Date(now + expires).toISOString() }),
+  };
+  // Checked before the database is opened, so that a wrong option leaves no new file behind.
+  const { record, text } =
+    kind === 'token'
+      ? newToken(0, { ...limits, ...(chosen && { scopes: chosen }) }, actor, now)
+      : newKey(0, { ...limits, role }, actor, now);
+  await withDirectory(io, { makes: true }, async (directory) => {
+    const { id } = await getTenant(io, directory, options.tenant);
+    await directory.credentials.add({ ...record, tenant: id });
+  });
+  if (options.json) {
+    io.stdout.write(`${JSON.stringify({ id: record.id, [kind]: text })}\n`);
+    return;
+  }
+  io.stdout.write(`${text}\n`);
+  const ends = record.expiresAt === null ? '' : `, until ${new Date(record.expiresAt).toISOString()}`;
+  const title =
+    kind === 'token'
+      ? `Token ${record.id} for ${record.scopes.join(', ')}`
+      : `Key ${record.id} with the role ${role}`;
+  io.stderr.write(
+    `${title}${ends}. It is not shown again; ${io.program} ${kind} revoke ${record.id} ends it.\n`,
+  );
+}
+
+function addList(parent: Command, io: Io, kind: Kind): void {
+  parent
+    .command('list')
+    .description(`show the ${kind}s of a tenant, revoked ones included`)
+    .addOption(tenantOption())
+    .addOption(jsonOption('an array, one object each'))
+    .addHelpText('after', `\nExample:\n  ${io.program} ${kind} list --json`)
+    .action(async ({ tenant, json }: { tenant: string; json?: boolean }) => {
+      const found = await withDirectory(io, { makes: false }, async (directory) => {
+        const { keyView, tokenView } = await import('#app.ts');
+        const { id } = await getTenant(io, directory, tenant);
+        const records = await directory.credentials.list(id, kind);
+        return records.map<Token | Key>(kind === 'token' ? tokenView : keyView);
+      });
+      io.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : listed(found, kind, Date.now()));
+      if (found.length === 0 && !json)
+        io.stderr.write(`no ${kind}s yet: ${io.program} ${kind} create --help\n`);
+    });
+}
+
+function addRevoke(parent: Command, io: Io, kind: Kind): void {
+  parent
+    .command('revoke')
+    .description(`revoke a ${kind} for good; a running server refuses it within a second`)
+    .argument('<id>', `the ${kind}'s id, as list shows it (the ${kind} itself)`)
+    .addHelpText('after', `\nExample:\n  ${io.program} ${kind} revoke 4fT0aQz81k`)
+    .action(async (text: string) => {
+      const id = /^bf[yk]_([^_]+)_/.exec(text)?.[1] ?? text;
+      const { name, was, users } = await withDirectory(
+        io,
+        { makes: false },
+        async ({ credentials, rules }) => {
+          const record = await credentials.find(id);
+          if (record?.kind !== kind)
+            throw new Failure(`there is no ${kind} with the id ${id}: ${io.program} ${kind} list shows all`);
+          await credentials.revoke(record.tenant, kind, id, actor, Date.now());
+          const named =
+            kind === 'token' ? rulesThatNameToken(record, (await rules.set(record.tenant)).rules) : [];
+          return { name: record.name, was: record.revokedAt, users: named.map((rule) => rule.name) };
+        },
+      );
+      const before = was === null ? '' : ` already on ${briefTime(new Date(was).toISOString())}`;
+      io.stdout.write(`revoked${before}: ${id} (${name})\n`);
+      if (users.length > 0) io.stderr.write(`rules that name it: ${visibleText(users.join(', '))}\n`);
+    });
+}
+
+function listed(found: readonly (Token | Key)[], kind: Kind, now: number): string {
+  if (found.length === 0) return '';
+  const headings = [
+    'ID',
+    'NAME',
+    kind === 'token' ? 'SCOPES' : 'ROLE',
+    'STATE',
+    'CREATED',
+    'LAST USED',
+    'FROM',
+  ];
+  const rows = found.map((one) => [
+    one.id,
+    one.name,
+    'role' in one ? one.role : one.scopes.join(','),
+    stateOf(one, now),
+    briefTime(one.createdAt),
+    briefTime(one.lastUsedAt),
+    one.lastUsedFrom ?? '-',
+  ]);
+  return table(headings, rows);
+}
+
+function stateOf({ revokedAt, expiresAt }: Token | Key, now: number): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'active';
+  return Date.parse(expiresAt) <= now ? 'expired' : `until ${briefTime(expiresAt)}`;
+}
+
+function readExpiry(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0) {
+    throw new InvalidArgumentError('Write a whole number and a unit: 30s, 15m, 12h, 90d or 52w.');
+  }
+  if (ms > 100 * 366 * 86_400_000)
+    throw new InvalidArgumentError('A hundred years is the longest; leave it out for no end.');
+  return ms;
+}
+
+/** The words between commas. */
+function readList(text: string): string[] {
+  const words = text.split(',').map((word) => word.trim());
+  if (words.includes('')) throw new InvalidArgumentError('Write at least one, and only commas between them.');
+  return words;
+}
+
+function readScopes(text: string): Scope[] {
+  const words = readList(text);
+  const unknown = words.find((word) => !(scopes as readonly string[]).includes(word));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`"${unknown}" is not one of ${scopes.join(', ')}.`);
+  return words as Scope[];
+}

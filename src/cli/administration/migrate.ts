@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { Config } from '#app.ts';
+import { databaseFailure, Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+
+type Progress = Parameters<Parameters<typeof import('#app.ts').migrateDatabase>[0]['onProgress']>[0];
+
+/** `belfry migrate`: everything of one database goes to another one, as from SQLite to PostgreSQL. */
+export function addMigrate(program: Command, io: Io): void {
+  program
+    .command('migrate')
+    .summary('copy a whole database to an empty one')
+    .description(
+      'copy a whole database to an empty one and compare both; no server may run on either. Run it again to continue after an interruption',
+    )
+    .argument('<from>', 'sqlite:PATH or postgres://user:password@host/database')
+    .argument('<to>', 'the same; it must be empty')
+    .addHelpText(
+      'after',
+      `\nExample:\n  ${io.program} migrate sqlite:./data/belfry.db postgres://belfry@127.0.0.1/belfry`,
+    )
+    .action(async (from: string, to: string) => {
+      const { migrateDatabase, readDatabaseUrl } = await import('#app.ts');
+      const show = io.stdout.isTTY ? barOn(io) : linesOn(io);
+      const { keyFile: ownKeyFile } = io.config();
+      const source = databaseOf(from, readDatabaseUrl);
+      const target = databaseOf(to, readDatabaseUrl);
+      const result = await migrateDatabase({ from, to, keyFile: ownKeyFile, onProgress: show }).catch(
+        (error: unknown) => {
+          throw databaseFailure(databaseFailure(error, source), target);
+        },
+      );
+      const { tenants, entries, rows, keyFile } = result;
+      io.stdout.write(
+        `${io.stdout.isTTY ? '\n' : ''}copied and compared: ${count(tenants, 'tenant')}, ${count(entries, 'entry', 'entries')} of history, ${count(rows, 'other row')}; panels go on where they were\n`,
+      );
+      if (keyFile === undefined) return;
+      io.stdout.write(
+        result.kind === 'postgres'
+          ? `copy the key file ${keyFile} to every node and name it in BELFRY_KEY_FILE\n`
+          : `the key is ${keyFile}\n`,
+      );
+    });
+}
+
+function databaseOf(text: string, read: (text: string) => Config['database']): Config['database'] {
+  try {
+    return read(text);
+  } catch (error) {
+    throw new Failure(`a database ${error instanceof Error ? error.message : String(error)}`, 2);
+  }
+}
+
+const count = (n: number, one: string, many = `${one}s`) =>
+  `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+const barWidth = 30;
+
+/** A bar that is drawn over itself. */
+function barOn({ stdout }: Io): (progress: Progress) => void {
+  let drawnAt = 0;
+  return ({ step, done, total }) => {
+    const now = performance.now();
+    if (done < total && now - drawnAt < 100) return;
+    drawnAt = now;
+    const share = total === 0 ? 1 : done / total;
+    const filled = Math.round(share * barWidth);
+    const bar = '#'.repeat(filled) + '.'.repeat(barWidth - filled);
+    stdout.write(
+      `\r${step.padEnd(9)} [${bar}] ${String(Math.floor(share * 100)).padStart(3)} % of ${count(total, 'entry', 'entries')}`,
+    );
+  };
+}
+
+/** A line for each tenth. */
+function linesOn({ stdout }: Io): (progress: Progress) => void {
+  let last = '';
+  return ({ step, done, total }) => {
+    const tenths = total === 0 ? 10 : Math.floor((10 * done) / total);
+    const line = `${step}: ${tenths * 10} % of ${count(total, 'entry', 'entries')}`;
+    if (line === last) return;
+    last = line;
+    stdout.write(`${line}\n`);
+  };
+}

@@ -1,0 +1,51 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Io } from '../io.ts';
+import { jsonOption, readName } from '../options.ts';
+import { actor, withDirectory } from './administration.ts';
+import { briefTime, table } from './table.ts';
+
+/** `belfry tenant`: the customers or teams of this installation. */
+export function addTenant(program: Command, io: Io): void {
+  const tenant = program.command('tenant').description('create and list tenants');
+  tenant
+    .command('create')
+    .description('create a tenant')
+    .argument('<name>', 'lower case letters, digits and "-", at most 63', readTenantName)
+    .option('--title <title>', 'as people read it (default: the name)', readName)
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant create acme --title "Acme Ltd"`)
+    .action(async (name: string, { title }: { title?: string }) => {
+      await withDirectory(io, { makes: true }, ({ tenants }) =>
+        tenants.create(name, title ?? name, actor, Date.now()),
+      );
+      io.stdout.write(`created: ${name}\n`);
+      io.stderr.write(`A token for it: ${io.program} token create --tenant ${name} --name first\n`);
+    });
+  tenant
+    .command('list')
+    .description('show all tenants')
+    .addOption(jsonOption('an array, one object each'))
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant list`)
+    .action(async ({ json }: { json?: boolean }) => {
+      const records = await withDirectory(io, { makes: false }, ({ tenants }) => tenants.list());
+      const found = records.map(({ id: _, createdAt, ...rest }) => ({
+        ...rest,
+        createdAt: new Date(createdAt).toISOString(),
+      }));
+      const rows = found.map(({ name, title, timeZone, createdAt }) => [
+        name,
+        title,
+        timeZone,
+        briefTime(createdAt),
+      ]);
+      io.stdout.write(
+        json ? `${JSON.stringify(found, null, 2)}\n` : table(['NAME', 'TITLE', 'TIME ZONE', 'CREATED'], rows),
+      );
+    });
+}
+
+function readTenantName(text: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It starts with a letter or digit, and has lower case letters, digits and "-" only.',
+  );
+}

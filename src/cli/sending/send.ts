@@ -1,0 +1,81 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { NotificationToSend } from '#client/client.ts';
+import { parseDurationOrMs } from '#contract/duration.ts';
+import { limits } from '#contract/limits.ts';
+import type { Io } from '../io.ts';
+import { serverClient } from '../server-client.ts';
+import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts';
+
+interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'>, DeliveryOptions {
+  readonly idempotencyKey?: string;
+}
+
+/** `belfry send`: one notification. */
+export function addSend(program: Command, io: Io): void {
+  const command = program
+    .command('send')
+    .summary('send a notification')
+    .description(
+      'send a notification to the server at BELFRY_URL, with the token in BELFRY_TOKEN; prints its id',
+    )
+    .argument('<title>', 'short summary')
+    .argument('<message>', 'the full text; - reads it from stdin')
+    .option(
+      '-l, --level <level>',
+      'success, info, warning, error, critical or one of your own (default: info)',
+    )
+    .addOption(
+      new Option(
+        '--ttl <duration>',
+        'how long panels show it: 30s, 5m, or milliseconds; 0 stays until cleared',
+      ).argParser(readTtl),
+    )
+    .option('--host <name>', 'host it is about')
+    .option('--ip <address>', 'address it is about')
+    .option('--key <key>', 'a later notification with the same key replaces this one on panels')
+    .option('--url <url>', 'link to open from it')
+    .option('--idempotency-key <key>', 'a notification that is sent again with the same key is stored once')
+    .addHelpText(
+      'after',
+      `\nExamples:\n  ${io.program} send "Backup" "finished in 38 minutes" --level success --host db-01\n  df -h | ${io.program} send "Disks" - --spool ~/.belfry-spool`,
+    );
+  addDeliveryOptions(command).action((title: string, message: string, options: SendOptions) =>
+    send(io, title, message, options),
+  );
+}
+
+async function send(
+  io: Io,
+  title: string,
+  message: string,
+  { idempotencyKey, retry, spool, ...fields }: SendOptions,
+): Promise<void> {
+  const server = serverClient(io, 'notify');
+  const outgoing = {
+    notification: { title, message: message === '-' ? await readAll(io) : message, ...fields },
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+  const id = await deliver(io, server, outgoing, { retry, ...(spool !== undefined && { spool }) });
+  if (id !== undefined) io.stdout.write(`${id}\n`);
+}
+
+/** As UTF-16. Below the limit of a message, so that a body with it is not too large in any language. */
+const cutChars = 15_000;
+
+/** Stdin without the line break at its end. What is longer than a message is cut, because an alarm must not be lost by its length. */
+async function readAll({ stdin, stderr }: Io): Promise<string> {
+  let start = '';
+  // All of it is read, so that the command before the pipe can end.
+  for await (const chunk of stdin.setEncoding('utf8')) if (start.length <= limits.bodyBytes) start += chunk;
+  const text = start.replace(/\r?\n$/, '');
+  if (text.length <= cutChars) return text;
+  stderr.write(`belfry: the message is cut to its first ${cutChars} characters\n`);
+  return `${text.slice(0, cutChars - 1).toWellFormed()}…`;
+}
+
+function readTtl(text: string): number {
+  const ms = parseDurationOrMs(text);
+  if (ms === undefined)
+    throw new InvalidArgumentError('Write 30s, 5m, 2h, 1d, milliseconds, or 0 to keep it until cleared.');
+  return ms;
+}

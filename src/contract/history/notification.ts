@@ -1,0 +1,196 @@
+import { type Static, Type } from 'typebox';
+import { closed, component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
+
+/**
+ * POST /api/notify as documented. The handler reads the raw bytes itself (headers can stand in for fields, and the
+ * order of checks is part of the promise), so this schema describes and is not what validates.
+ */
+export const NotifyBody = Type.Object(
+  {
+    title: Type.String({ minLength: 1, maxLength: 250, description: 'Short summary. Header: X-Title.' }),
+    message: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'The full text. Header: X-Message.',
+    }),
+    level: Type.Optional(
+      Type.String({
+        default: 'info',
+        description: 'success, info, warning, error, critical or a custom level. Header: X-Level.',
+      }),
+    ),
+    ttl: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800_000,
+        description: 'Milliseconds on panels; 0 stays until cleared. Header: X-TTL.',
+      }),
+    ),
+    ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address of the origin. Header: X-IP.' })),
+    host: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 253, description: 'Host name of the origin. Header: X-Host.' }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'A later notification with the same key replaces this one on panels. Header: X-Key.',
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' }),
+    ),
+    expectEvery: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0 }), Type.String()], {
+        description:
+          'The next notification of this key must come within this time, as in 5m, or milliseconds: otherwise Belfry sends one. 0 ends that. Header: X-Expect-Every.',
+      }),
+    ),
+    expectLevel: Type.Optional(
+      Type.String({
+        default: 'error',
+        description: 'The level of the one that Belfry sends. Header: X-Expect-Level.',
+      }),
+    ),
+  },
+  { title: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
+);
+
+export const NotifyAccepted = component('NotifyAccepted', {
+  ok: Type.Literal(true),
+  id: Type.String({ format: 'uuid' }),
+  warning: Type.Optional(
+    Type.String({
+      description:
+        'It is stored, but its level is new to the tenant, or there was no room to expect the next one.',
+    }),
+  ),
+});
+export type NotifyAccepted = Static<typeof NotifyAccepted>;
+
+/** The sender's fields with Belfry's additions; times are ISO 8601 UTC. */
+const content = {
+  id: Type.String({ format: 'uuid' }),
+  position: Type.Integer({ minimum: 1, description: "Place in the tenant's log: 1, 2, 3 …" }),
+  title: Type.String(),
+  message: Type.String(),
+  level: Type.String(),
+  rank: Type.Integer(),
+  ttl: Type.Integer({ description: 'Milliseconds on panels; 0 stays until cleared.' }),
+  ip: nullable(Type.String()),
+  host: nullable(Type.String()),
+  key: nullable(Type.String()),
+  url: nullable(Type.String()),
+  sourceIp: Type.String(),
+  receivedAt: Instant,
+  expiresAt: NullableInstant,
+};
+
+export const Acknowledged = closed({
+  at: Type.String({ format: 'date-time', description: 'Of a repeat that took this over: when it came.' }),
+  by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
+  note: nullable(Type.String()),
+});
+
+export const AcknowledgeNotification = component('AcknowledgeNotification', {
+  note: Type.Optional(Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' })),
+});
+
+export const AcknowledgeAccepted = component('AcknowledgeAccepted', {
+  ok: Type.Literal(true),
+  first: Type.Boolean({ description: 'false: somebody did so before, as `acknowledged` says.' }),
+  acknowledged: Acknowledged,
+});
+export type AcknowledgeAccepted = Static<typeof AcknowledgeAccepted>;
+
+/** The data of the stream's `notification` event. */
+export const NotificationEvent = Type.Object(
+  {
+    ...content,
+    remainingMs: nullable(
+      Type.Integer({ description: 'Time left on panels when sent; null stays until cleared.' }),
+    ),
+    count: Type.Integer({ minimum: 0, description: 'How many more a throttle has counted on this one.' }),
+    acknowledged: nullable(Acknowledged),
+  },
+  { title: 'NotificationEvent' },
+);
+export type NotificationEvent = Static<typeof NotificationEvent>;
+
+export const PanelsTarget = Type.Union(
+  [
+    Type.Literal('all'),
+    Type.Literal('none'),
+    closed({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) }),
+    closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }),
+  ],
+  {
+    title: 'PanelsTarget',
+    errorMessage: 'must be "all", "none", {"ids": […]} or {"tags": […]}',
+  },
+);
+export type PanelsTarget = Static<typeof PanelsTarget>;
+
+export const historyStates = ['live', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'] as const;
+
+/** A notification as history returns it. */
+export const HistoryNotification = component('HistoryNotification', {
+  ...content,
+  state: Type.Enum([...historyStates], {
+    description:
+      'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+  }),
+  token: NamedRef,
+  origin: nullable(
+    Type.String({
+      description:
+        'What of Belfry sent it, as in "belfry:expectation", here in the place of the token; null: the token sent it.',
+    }),
+  ),
+  rules: Type.Array(NamedRef, {
+    description: 'The rules that matched, in order, by the names they had then.',
+  }),
+  target: closed(
+    {
+      all: Type.Boolean(),
+      ids: Type.Array(Type.String()),
+      tags: Type.Array(Type.String()),
+    },
+    { description: 'The panels that routing chose.' },
+  ),
+  panels: Type.Array(NamedRef, { description: 'The registered panels this reaches, at most 50 of them.' }),
+  panelCount: Type.Integer({ minimum: 0 }),
+  sent: closed(
+    { level: Type.String(), ttl: nullable(Type.Integer()) },
+    { description: 'Level and ttl as the sender gave them, before rules.' },
+  ),
+  throttledOn: nullable(
+    Type.String({ format: 'uuid', description: 'The notification this one was counted on.' }),
+  ),
+  cleared: nullable(
+    closed({
+      at: Instant,
+      by: Type.String(),
+      reason: Type.Enum(['cleared', 'replaced']),
+    }),
+  ),
+  acknowledged: nullable(Acknowledged),
+  receipts: closed(
+    { shown: Type.Integer(), expired: Type.Integer(), cleared: Type.Integer() },
+    { description: 'How many panels reported each.' },
+  ),
+});
+export type HistoryNotification = Static<typeof HistoryNotification>;
+
+export const HistoryPage = component('HistoryPage', {
+  notifications: Type.Array(HistoryNotification),
+  nextCursor: nullable(Type.String({ description: 'Opaque; null on the last page.' })),
+  searchedTo: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Set when the search ran out of time: it has found what was received since then. nextCursor continues from there. Otherwise null.',
+    }),
+  ),
+});
+export type HistoryPage = Static<typeof HistoryPage>;

@@ -1,0 +1,181 @@
+import { type Static, Type } from 'typebox';
+import { NotificationEvent } from '../history/notification.ts';
+import { Level } from '../routing/level.ts';
+import { closed, component, Instant, NamedRef, NullableInstant, nullable, patch } from '../schema.ts';
+
+const PanelName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^\\S(.*\\S)?$',
+  errorMessage: 'must have 1 to 100 characters, without white space around them',
+});
+const Tag = Type.String({
+  pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$',
+  errorMessage: 'must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit',
+});
+const Tags = Type.Array(Tag, { maxItems: 50, uniqueItems: true });
+const TimeOfDay = Type.String({
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+  errorMessage: 'must be a time of day from 00:00 to 23:59',
+});
+const Location = nullable(Type.String({ maxLength: 200 }));
+
+/** How a panel draws; each is optional and the panel page has a default for it. */
+export const DisplaySettings = patch('DisplaySettings', {
+  scheme: Type.Enum(['dark', 'light', 'auto']),
+  minLevel: Type.String({ maxLength: 32 }),
+  maxCards: Type.Integer({ minimum: 1, maximum: 100 }),
+  scale: Type.Number({ minimum: 0.5, maximum: 4 }),
+  sound: Type.Boolean(),
+  quietFrom: TimeOfDay,
+  quietUntil: TimeOfDay,
+  dimFrom: TimeOfDay,
+  dimUntil: TimeOfDay,
+  timeZone: Type.String({ maxLength: 64 }),
+  locale: Type.String({ maxLength: 35 }),
+  alertWhenLostMs: Type.Integer({
+    minimum: 5_000,
+    maximum: 604_800_000,
+    description:
+      'Belfry sends a notification when no screen of the panel has been connected for so long, after a first one was.',
+  }),
+});
+export type DisplaySettings = Static<typeof DisplaySettings>;
+
+export const PanelRegister = component('PanelRegister', {
+  name: PanelName,
+  tags: Type.Optional(Tags),
+  location: Type.Optional(Location),
+});
+export type PanelRegister = Static<typeof PanelRegister>;
+
+export const PanelPatch = patch('PanelPatch', {
+  name: PanelName,
+  tags: Tags,
+  location: Location,
+  display: DisplaySettings,
+});
+export type PanelPatch = Static<typeof PanelPatch>;
+
+export const Panel = component('Panel', {
+  id: Type.String(),
+  name: Type.String(),
+  tags: Type.Array(Type.String()),
+  location: Location,
+  display: DisplaySettings,
+  events: Type.String({ description: 'Path of its event stream.' }),
+  createdAt: Instant,
+  online: Type.Boolean({ description: 'Its event stream is connected.' }),
+  lastSeenAt: NullableInstant,
+  lag: Type.Integer({ minimum: 0, description: 'Entries of the log not yet sent to it.' }),
+  version: nullable(Type.String(), { description: 'What its newest screen says it is, as in panel/0.1.0.' }),
+  address: nullable(Type.String(), { description: 'Where its newest screen is connected from, or was.' }),
+});
+export type Panel = Static<typeof Panel>;
+
+export const PanelList = component('PanelList', { panels: Type.Array(Panel) });
+
+export const receiptStates = ['shown', 'expired', 'cleared'] as const;
+
+/** A panel's word on what became of a notification; `at` is the panel's clock, corrected by the server's time. */
+export const Receipts = Type.Array(
+  closed({
+    id: Type.String({ format: 'uuid' }),
+    state: Type.Enum([...receiptStates]),
+    at: Type.Union([
+      Instant,
+      Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Unix milliseconds.' }),
+    ]),
+  }),
+  { title: 'Receipts', maxItems: 1000 },
+);
+export type Receipts = Static<typeof Receipts>;
+
+export const ReceiptsAccepted = component('ReceiptsAccepted', {
+  ok: Type.Literal(true),
+  recorded: Type.Integer({
+    description: 'Receipts of notifications routed to this panel; others are ignored.',
+  }),
+});
+
+export const PanelReceipt = component('PanelReceipt', {
+  panel: NamedRef,
+  online: Type.Boolean(),
+  sent: Type.Boolean({ description: 'Its stream has passed this position.' }),
+  hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
+  shownAt: NullableInstant,
+  expiredAt: NullableInstant,
+  clearedAt: NullableInstant,
+});
+export type PanelReceipt = Static<typeof PanelReceipt>;
+
+export const ClearAccepted = component('ClearAccepted', {
+  ok: Type.Literal(true),
+  cleared: Type.Boolean({ description: 'false: it was on no panel any more.' }),
+});
+
+/** How a stream resumes: see `ready`. */
+export const resumeKinds = ['live', 'replayed', 'gap', 'reset'] as const;
+export type ResumeKind = (typeof resumeKinds)[number];
+
+/** The first event of every panel stream. */
+export const ReadyEvent = Type.Object(
+  {
+    panel: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      tags: Type.Array(Type.String()),
+      location: Location,
+      display: DisplaySettings,
+    }),
+    tenant: Type.Object({ name: Type.String(), title: Type.String(), timeZone: Type.String() }),
+    levels: Type.Array(Level),
+    serverTime: Instant,
+    heartbeatMs: Type.Integer(),
+    epoch: Type.String(),
+    head: Type.Integer(),
+    resume: Type.Enum([...resumeKinds]),
+  },
+  { title: 'ReadyEvent' },
+);
+export type ReadyEvent = Static<typeof ReadyEvent>;
+
+export const PairingCreated = component('PairingCreated', {
+  code: Type.String(),
+  secret: Type.String(),
+  expiresAt: Instant,
+});
+
+/** What the waiting screen reads: the token is handed over once. */
+export const PairingState = component('PairingState', {
+  state: Type.Enum(['waiting', 'approved', 'collected']),
+  expiresAt: Instant,
+  token: Type.Optional(Type.String()),
+  panel: Type.Optional(closed({ id: Type.String(), name: Type.String(), events: Type.String() })),
+});
+
+export const PairingApprove = component('PairingApprove', {
+  panelId: Type.Optional(
+    Type.String({ description: 'An existing panel; otherwise one is made, or taken by its name.' }),
+  ),
+  name: Type.Optional(PanelName),
+  tags: Type.Optional(Tags),
+  location: Type.Optional(Location),
+});
+export type PairingApprove = Static<typeof PairingApprove>;
+
+/** What a person can have a connected panel do: flash its name, load its page anew, draw a test card. */
+export const panelCommands = ['identify', 'reload', 'test'] as const;
+export type PanelCommand = (typeof panelCommands)[number];
+
+export const PanelCommanded = component('PanelCommanded', {
+  ok: Type.Literal(true),
+  reached: Type.Boolean({ description: 'false: it is not connected.' }),
+});
+
+/** What a panel should be showing now, the highest in rank first. */
+export const PanelShowing = component('PanelShowing', {
+  notifications: Type.Array(NotificationEvent),
+  more: Type.Integer({ minimum: 0 }),
+});
+export type PanelShowing = Static<typeof PanelShowing>;

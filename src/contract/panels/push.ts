@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+import { component, Instant, NullableInstant, nullable } from '../schema.ts';
+
+/** Web Push: devices of channels of the kind push. */
+
+export const PushDevice = component('PushDevice', {
+  id: Type.String(),
+  name: Type.String(),
+  addedAt: Instant,
+  lastDeliveredAt: NullableInstant,
+  lastError: nullable(Type.String(), {
+    description: 'Of the last attempt; null: it succeeded, or there was none.',
+  }),
+});
+export type PushDevice = Static<typeof PushDevice>;
+
+export const PushDeviceList = component('PushDeviceList', { devices: Type.Array(PushDevice) });
+export type PushDeviceList = Static<typeof PushDeviceList>;
+
+export const PushLinkCreated = component('PushLinkCreated', {
+  id: Type.String({ description: 'Of the device that it adds.' }),
+  link: Type.String({ description: 'To open on the device. It works once, for ten minutes.' }),
+  expiresAt: Instant,
+});
+export type PushLinkCreated = Static<typeof PushLinkCreated>;
+
+/** As `PushSubscription.toJSON()` of a browser has it. */
+export const PushSubscription = Type.Object(
+  {
+    endpoint: Type.String({ minLength: 1, maxLength: 2048 }),
+    keys: Type.Object({
+      p256dh: Type.String({ pattern: '^[A-Za-z0-9_-]{87}$' }),
+      auth: Type.String({ pattern: '^[A-Za-z0-9_-]{22}$' }),
+    }),
+  },
+  { title: 'PushSubscription' },
+);
+export type PushSubscription = Static<typeof PushSubscription>;
+
+const secret = Type.String({ maxLength: 300 });
+
+/** `secret` stands behind # in a link, or was answered when the device was added. */
+export const PushSecret = component('PushSecret', { secret });
+
+/** What a link or a device belongs to. */
+const place = {
+  tenant: Type.String({ description: "The tenant's title." }),
+  channel: Type.String({ description: "The channel's name." }),
+  publicKey: Type.String({ description: 'The applicationServerKey to subscribe with, base64url.' }),
+};
+
+export const PushLink = component('PushLink', { ...place, expiresAt: Instant });
+export type PushLink = Static<typeof PushLink>;
+
+export const PushOwnDevice = component('PushOwnDevice', { ...place, ...PushDevice.properties });
+export type PushOwnDevice = Static<typeof PushOwnDevice>;
+
+export const PushDeviceAdd = component('PushDeviceAdd', {
+  secret,
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$' }),
+  subscription: PushSubscription,
+});
+export type PushDeviceAdd = Static<typeof PushDeviceAdd>;
+
+export const PushDeviceAdded = component('PushDeviceAdded', {
+  ...PushOwnDevice.properties,
+  secret: Type.String({ description: 'The device proves itself with it; it is never answered again.' }),
+});
+export type PushDeviceAdded = Static<typeof PushDeviceAdded>;
+
+export const PushRenewal = component('PushRenewal', { secret, subscription: PushSubscription });

@@ -1,0 +1,202 @@
+/** Channels: destinations of notifications beside panels, and the queue of deliveries to them. */
+import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channels/channel.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
+import type { TenantId } from '../ports.ts';
+import type { Actor } from '../tenants/audit.ts';
+import { iso, isoOrNull } from '../time.ts';
+import type { PushService } from './push-devices.ts';
+
+/** Whether a notification says that the alert with its key is over. Channels that had the alert get it, too. */
+export const isResolve = ({ key, rank }: { readonly key: string | null; readonly rank: number }): boolean =>
+  key !== null && rank < builtInStyles.info.rank;
+
+export interface ChannelRecord {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly enabled: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The names of the secrets that are set. */
+  readonly secrets: readonly string[];
+  /** The secrets, encrypted with the server's key; null when there are none. */
+  readonly sealed: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly health: ChannelHealth;
+}
+
+/** Runtime state; not part of the configuration. */
+export interface ChannelHealth {
+  /** Failed attempts since the last delivery. */
+  readonly failures: number;
+  readonly failingSince: number | null;
+  /** Nothing is attempted before this time; 0: at once. */
+  readonly retryAt: number;
+  readonly lastDeliveredAt: number | null;
+  readonly lastError: string | null;
+}
+
+export type ChannelChange = Partial<
+  Pick<ChannelRecord, 'name' | 'enabled' | 'settings' | 'secrets' | 'sealed'>
+>;
+
+/** The part of the directory. */
+export interface Channels {
+  /** By name. */
+  list(tenant: TenantId): Promise<readonly ChannelRecord[]>;
+  find(tenant: TenantId, id: string): Promise<ChannelRecord | undefined>;
+  /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
+  create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
+  /**
+   * Restarts the channel: pending deliveries are attempted at once, and those that failed since it began to fail are attempted
+   * again unless they are older than a day. `plan` is called again if the channel was changed in the meantime. @throws AppError
+   * `conflict` when the name is another channel's.
+   */
+  update(
+    tenant: TenantId,
+    id: string,
+    plan: (known: ChannelRecord) => ChannelChange,
+    by: Actor,
+    at: number,
+  ): Promise<ChannelRecord | undefined>;
+  /** Removes the channel with all its deliveries, pending and finished. */
+  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+}
+
+/** One notification on its way to one channel. */
+export interface Delivery {
+  readonly channel: string;
+  /** The notification's position: deliveries of a channel are in this order. */
+  readonly position: number;
+  /** The notification's id. */
+  readonly notification: string;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly queuedAt: number;
+  readonly finishedAt: number | null;
+  /** The result of the last attempt, in one sentence. */
+  readonly answer: string | null;
+}
+
+/** A channel with pending deliveries. */
+export interface WaitingChannel {
+  readonly tenant: TenantId;
+  readonly id: string;
+  /** When it may be attempted, 0: now. Takes another node's lease into account. */
+  readonly readyAt: number;
+}
+
+/**
+ * Deliveries, written in the commit of their notification (see `History.append`) and kept until retention drops them. Only the
+ * holder of a channel's lease delivers through it. Recording a result renews the lease.
+ */
+export interface DeliveryQueue {
+  /**
+   * Enabled channels with pending deliveries, of all tenants or of these, at most 500: first the ready ones, least recently
+   * served first, then the others by time.
+   */
+  waiting(now: number, tenants?: readonly TenantId[]): Promise<readonly WaitingChannel[]>;
+  /** Takes the lease for this node; false while another node has it, or before `retryAt`. */
+  claim(tenant: TenantId, channel: string, now: number): Promise<boolean>;
+  release(tenant: TenantId, channel: string, now: number): Promise<void>;
+  /** The oldest pending one. */
+  next(tenant: TenantId, channel: string): Promise<Delivery | undefined>;
+  /**
+   * Records a result. Returns whether this node still has the lease: it may be lost, or was released in the same transaction
+   * because nothing else is pending. The result is recorded in any case.
+   */
+  finish(tenant: TenantId, delivery: Delivery, result: DeliveryResult, now: number): Promise<boolean>;
+  /**
+   * Records a failed attempt: releases the lease, and pauses the channel until `retryAt` unless it was changed in the meantime.
+   */
+  retry(
+    tenant: TenantId,
+    delivery: Delivery,
+    failure: {
+      readonly answer: string;
+      readonly retryAt: number;
+      /** `updatedAt` of the channel record that the attempt used. */
+      readonly updatedAt: number;
+    },
+    now: number,
+  ): Promise<void>;
+  /**
+   * For every channel: pending deliveries that are too old or too many fail, the oldest first, and finished ones beyond the
+   * limits are deleted.
+   */
+  trim(options: TrimOptions): Promise<void>;
+  /** The newest first. */
+  list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
+  /** Those of one notification. */
+  listByNotification(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
+  /** How many are pending, by channel; channels with none are left out. */
+  pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface TrimOptions {
+  readonly now: number;
+  readonly signal?: AbortSignal;
+  readonly onFailed: (tenant: TenantId, count: number) => void;
+}
+
+export interface DeliveryResult {
+  readonly state: 'delivered' | 'failed';
+  readonly answer: string;
+  /** The receiver refused it: the channel counts as failing until it delivers. */
+  readonly isRefused?: boolean;
+}
+
+/** The channel service, as routes use it. */
+export interface ChannelService {
+  /** Whether the operator configured a mail server for channels without one of their own. */
+  readonly hasMailServer: boolean;
+  /** The record's secrets, encrypted. */
+  seal(tenant: TenantId, id: string, secrets: Readonly<Record<string, string>>): string | null;
+  /** @throws AppError `conflict` when they were encrypted with another key. */
+  open(record: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Readonly<Record<string, string>>;
+  /** Sends a test notification without the queue; `device`: only to this device. */
+  test(record: ChannelRecord, by: Actor, device?: string): Promise<ChannelTest>;
+  readonly push: PushService;
+  /** Starts a scan for pending deliveries, of this tenant or of all. */
+  wake(tenant?: TenantId): void;
+  /** Applies the limits of the queue. */
+  trim(signal: AbortSignal): Promise<void>;
+  /** Starts no further attempts, and gives current ones a moment to finish. */
+  stop(): Promise<void>;
+}
+
+/** A channel as the API returns it. */
+export function channelView(record: ChannelRecord, pending: number, now: number): Channel {
+  const { health } = record;
+  return {
+    id: record.id,
+    name: record.name,
+    kind: record.kind,
+    enabled: record.enabled,
+    settings: { ...record.settings },
+    secrets: [...record.secrets],
+    createdAt: iso(record.createdAt),
+    updatedAt: iso(record.updatedAt),
+    state: {
+      pending,
+      failures: health.failures,
+      failingSince: isoOrNull(health.failingSince),
+      retryAt: health.retryAt > now ? iso(health.retryAt) : null,
+      lastDeliveredAt: isoOrNull(health.lastDeliveredAt),
+      lastError: health.lastError,
+    },
+  };
+}
+
+/** A delivery as the API returns it. */
+export function deliveryView(delivery: Delivery, channelName: string, title: string | null): ChannelDelivery {
+  const { channel, notification, state, attempts, queuedAt, finishedAt, answer } = delivery;
+  return {
+    channel: { id: channel, name: channelName },
+    ...{ notification, title, state, attempts, answer },
+    queuedAt: iso(queuedAt),
+    finishedAt: isoOrNull(finishedAt),
+  };
+}

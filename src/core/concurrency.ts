@@ -1,0 +1,50 @@
+/** Work that waits for other work, or gives way to it. */
+
+/** Runs `work` once at a time. A call during a run begins one more after it, however many calls there are. */
+export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  const begin = () => {
+    running = next ?? running;
+    next = undefined;
+    return work();
+  };
+  return () => {
+    next ??= running.then(begin, begin);
+    return next;
+  };
+}
+
+/** Whether `work` resolves or rejects within `ms`. */
+export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), Math.max(0, ms));
+    const ended = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    work.then(ended, ended);
+  });
+}
+
+/**
+ * Call it between the steps of long work. When the work has run for a slice of time, it returns a promise to await, so that other
+ * work of the process gets its turn; otherwise undefined.
+ */
+export type YieldToEventLoop = () => Promise<void> | undefined;
+
+/** A compromise between progress and the delay of other work. */
+const sliceMs = 5;
+
+export function createYieldToEventLoop(): YieldToEventLoop {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < sliceMs) return undefined;
+    return new Promise((resolve) =>
+      setImmediate(() => {
+        since = performance.now();
+        resolve();
+      }),
+    );
+  };
+}

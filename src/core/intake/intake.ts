@@ -1,0 +1,297 @@
+import { limits } from '#contract/limits.ts';
+import { type Attention, attend, type ToAttend } from '../attention/attend.ts';
+import type { Bus } from '../bus.ts';
+import { badRequest, unavailable } from '../errors.ts';
+import type { AppendOutcome, History, Idempotency, NotificationDraft, TenantId } from '../ports.ts';
+import { RegexTime } from '../routing/regex/regex-budget.ts';
+import { claimsOf, mustShow, type Throttle, type ThrottleDemand } from '../routing/throttle.ts';
+import type { Directory } from '../tenants/directory.ts';
+import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
+import type { Tracer } from '../tracing.ts';
+import { idempotencyOf, idOf, ownIdempotency, type RetryKey, withTime } from './idempotency.ts';
+import { type CheckedFields, newLevelWarning } from './notification.ts';
+import { draftOf, subjectOf } from './notification-draft.ts';
+import { newNotificationId } from './notification-id.ts';
+import {
+  type Absent,
+  type EscalatedRoute,
+  type OwnSender,
+  ownDecision,
+  ownSender,
+  ownSenderId,
+  type Sender,
+} from './own-sender.ts';
+
+export interface IntakeOptions {
+  readonly history: Pick<History, 'append' | 'find' | 'findRepeat'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly directory: Pick<Directory, 'levels'>;
+  readonly tenancy: Tenancy;
+  readonly throttle: Throttle;
+  /** Schedules escalations and expectations before a notification is stored. */
+  readonly attention: Attention;
+  readonly now: () => number;
+  /** Called for each stored notification, for counting; not awaited. `endsDelivered`: as in `AppendOutcome`. */
+  readonly onStored: (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => void;
+  readonly onError: (error: unknown) => void;
+  readonly tracer?: Tracer | undefined;
+}
+
+/** A notification that Belfry itself sends, with the key that makes a retry safe. */
+export interface OwnNotification {
+  readonly by: OwnSender;
+  readonly fields: CheckedFields;
+  readonly retryKey: RetryKey;
+  /** Set for an escalation. */
+  readonly to?: EscalatedRoute;
+  /** Set for a missing notification: the sender that did not send it. */
+  readonly inPlaceOf?: Absent;
+}
+
+export interface Accepted {
+  readonly id: string;
+  readonly warning: string | undefined;
+}
+
+/** How often what a throttle has shown may have been replaced; one that was replaced more often counts as cleared. */
+const mostReplacements = 8;
+
+/** The longest time of a commit; see `write-queue.ts`. */
+const stalledMs = 3_000;
+
+interface Arrival {
+  readonly sender: Sender;
+  readonly sourceIp: string;
+  readonly fields: CheckedFields;
+  readonly idempotency: Idempotency | null;
+  /**
+   * Set for an escalation. Rules then only add panels and channels: they do not change the level, throttle it, or escalate it
+   * again.
+   */
+  readonly escalatedTo?: EscalatedRoute | undefined;
+  /** Set when Belfry sends in the place of the sender. */
+  readonly origin?: OwnSender | undefined;
+}
+
+interface Made extends ToAttend {
+  readonly demands: readonly ThrottleDemand[];
+}
+
+/** Takes a notification from validated fields to the log. */
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #regexTime = new RegexTime();
+  /** Notifications that a throttle shows and whose storing is not finished; each promise settles when it is. */
+  readonly #undecided = new Map<string, Promise<void>>();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves once the notification is durable. After that it goes to panels.
+   *
+   * @returns its id; that of the first when `retryKey` was used with the same content within its time. The warning is set if
+   * the notification has an expectation that was not accepted, or a level that the tenant did not have.
+   * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
+   */
+  async accept(
+    sender: Sender,
+    sourceIp: string,
+    fields: CheckedFields,
+    retryKey: RetryKey | null,
+  ): Promise<Accepted> {
+    const idempotency = retryKey && idempotencyOf(retryKey, fields);
+    const arrival = { sender, sourceIp, fields, idempotency };
+    const { levels } =
+      this.#options.tenancy.peek(sender.tenant) ?? (await this.#options.tenancy.get(sender.tenant));
+    const newLevel = levels.has(fields.level) ? undefined : newLevelWarning(fields.level);
+    if (!fields.expect) return { id: await this.#accept(arrival), warning: newLevel };
+    // A repeat does not change the expectation.
+    const repeat = await this.#findRepeat(sender.tenant, idempotency);
+    if (repeat !== undefined) return { id: repeat, warning: undefined };
+    const warning = await this.#options.attention.expect(sender, sourceIp, fields);
+    return { id: await this.#accept(arrival), warning: warning ?? newLevel };
+  }
+
+  /**
+   * As {@link accept}, for a notification of Belfry itself. A retry may have another text. A level that the tenant does not have
+   * becomes `error`.
+   */
+  async raise(tenant: TenantId, { by, fields, retryKey, to, inPlaceOf }: OwnNotification): Promise<string> {
+    const { levels } = await this.#options.tenancy.get(tenant);
+    const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
+    return this.#accept({
+      sender: { ...ownSender(tenant, by), ...inPlaceOf?.token },
+      sourceIp: inPlaceOf?.sourceIp ?? '127.0.0.1',
+      fields: known,
+      idempotency: ownIdempotency(retryKey),
+      escalatedTo: to,
+      origin: inPlaceOf && by,
+    });
+  }
+
+  async #accept(arrival: Arrival): Promise<string> {
+    const { tenancy, throttle } = this.#options;
+    const { sender, fields, idempotency } = arrival;
+    const { tenant } = sender;
+    let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
+    if (!snapshot.levels.has(fields.level)) {
+      // A repeat registers no level.
+      const repeat = await this.#findRepeat(tenant, idempotency);
+      if (repeat !== undefined) return repeat;
+      snapshot = await this.#register(sender, fields.level);
+    }
+    /** The cards on which a throttle would have counted it. */
+    const insteadOf: string[] = [];
+    for (;;) {
+      let made = this.#draft(arrival, snapshot);
+      // The notification that it would be counted on may still be refused. Then this one must be shown.
+      while (made instanceof Promise) {
+        await made;
+        made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
+      }
+      const on = made.counted?.on;
+      if (on !== undefined && (await this.#mustShow(tenant, made.draft, on))) {
+        throttle.forget(tenant, made.demands, on, undefined);
+        insteadOf.push(on);
+        continue;
+      }
+      const outcome = await this.#store(tenant, made, idempotency, insteadOf);
+      // Another node shows a similar notification, so the next draft is counted on that one.
+      if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
+      snapshot = tenancy.peek(tenant) ?? snapshot;
+    }
+  }
+
+  /** Whether it is shown although a throttle has shown the notification `on`. */
+  async #mustShow(tenant: TenantId, draft: NotificationDraft, on: string): Promise<boolean> {
+    const { history } = this.#options;
+    const shown = await history.find(tenant, on);
+    let current = shown;
+    for (let i = 0; i < mostReplacements && current?.cleared?.reason === 'replaced'; i++)
+      current = await history.find(tenant, current.cleared.by);
+    return mustShow(draft, shown, current);
+  }
+
+  async #findRepeat(tenant: TenantId, idempotency: Idempotency | null): Promise<string | undefined> {
+    const { history, now } = this.#options;
+    const repeat = idempotency && (await history.findRepeat(tenant, idempotency, now()));
+    return repeat ? idOf(repeat, idempotency) : undefined;
+  }
+
+  /** The id that `accept` would return because this is a repeat. */
+  findEarlier(tenant: TenantId, fields: CheckedFields, retryKey: RetryKey): Promise<string | undefined> {
+    return this.#findStored(tenant, idempotencyOf(retryKey, fields));
+  }
+
+  /** The id of the notification that was raised with this key. */
+  findRaised(tenant: TenantId, retryKey: RetryKey): Promise<string | undefined> {
+    return this.#findStored(tenant, ownIdempotency(retryKey));
+  }
+
+  async #findStored(tenant: TenantId, idempotency: Idempotency): Promise<string | undefined> {
+    const { history, now } = this.#options;
+    const repeat = await history.findRepeat(tenant, idempotency, now());
+    return repeat?.kind === 'repeated' ? repeat.id : undefined;
+  }
+
+  async #store(
+    tenant: TenantId,
+    made: Made,
+    idempotency: Idempotency | null,
+    insteadOf: readonly string[],
+  ): Promise<AppendOutcome> {
+    const { history, attention, throttle, now } = this.#options;
+    const { demands, counted } = made;
+    const { id } = made.draft;
+    const isFirst = demands.length > 0 && !counted;
+    const decided = isFirst ? this.#hold(id) : undefined;
+    let outcome: AppendOutcome | undefined;
+    try {
+      // A repeat changes no escalation.
+      if (made.escalation && idempotency) outcome = await history.findRepeat(tenant, idempotency, now());
+      if (outcome) return outcome;
+      const draft = await attend(attention, tenant, made);
+      const claims = isFirst ? claimsOf(demands, insteadOf) : [];
+      outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
+      if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
+      return outcome;
+    } finally {
+      if (outcome?.kind === 'throttled') {
+        // The other node's clock may be ahead.
+        const shownAt = Math.min(outcome.shownAt, now());
+        throttle.adopt(tenant, demands, id, { ...outcome, shownAt });
+      } else if (outcome?.kind !== 'stored') {
+        throttle.forget(tenant, demands, id, counted);
+      }
+      decided?.();
+    }
+  }
+
+  /** The notification is durable: an error from here on does not change the answer to its sender. */
+  #announce(
+    tenant: number,
+    draft: NotificationDraft,
+    { entries, endsDelivered }: Extract<AppendOutcome, { kind: 'stored' }>,
+  ): void {
+    const { bus, onStored, onError } = this.#options;
+    try {
+      bus.publish(tenant, entries);
+      onStored(tenant, draft, endsDelivered === true);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Makes notifications that would be counted on `id` wait. Call the returned function once `id` is stored or refused. */
+  #hold(id: string): () => void {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => undefined);
+    this.#undecided.set(id, promise);
+    const timer = setTimeout(
+      () => reject(unavailable('not stored: one like it has waited for the disk for too long')),
+      stalledMs,
+    ).unref();
+    return () => {
+      clearTimeout(timer);
+      this.#undecided.delete(id);
+      resolve();
+    };
+  }
+
+  /** Returns the draft, or a promise to wait for before the next attempt. */
+  #draft(
+    { sender, sourceIp, fields, escalatedTo, origin }: Arrival,
+    { router }: TenantSnapshot,
+  ): Made | Promise<void> {
+    const { throttle, now, tracer } = this.#options;
+    const routing = tracer?.start('route');
+    const receivedAt = now();
+    const id = newNotificationId(receivedAt);
+    const started = router.regexWeight > 0 ? performance.now() : 0;
+    const sent = subjectOf({ sender, sourceIp, fields }, router.rankOf(fields.level));
+    const subject = origin ? { ...sent, origin: ownSenderId(origin) } : sent;
+    const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
+    const decision = ownDecision(decided, subject, escalatedTo);
+    if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
+    routing?.end();
+    const on = throttle.find(sender.tenant, decision.throttle, receivedAt);
+    const undecided = on === undefined ? undefined : this.#undecided.get(on);
+    if (undecided) return undecided;
+    const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
+    const draft = draftOf({ sender, sourceIp, fields }, { id, receivedAt, decision, counted });
+    return { draft, demands: decision.throttle, counted, escalation: decision.escalation };
+  }
+
+  /** Registers an unknown level as a custom level of the tenant. */
+  async #register({ tenant, name }: Sender, level: string): Promise<TenantSnapshot> {
+    const { directory, tenancy, now } = this.#options;
+    if (!(await directory.levels.register(tenant, level, `token ${name}`, now()))) {
+      throw badRequest(
+        `level "${level}" is unknown and there are ${limits.customLevelsPerTenant} custom levels already: use one of them, or delete some`,
+      );
+    }
+    return tenancy.refresh(tenant);
+  }
+}

@@ -1,0 +1,191 @@
+/** Validates a sender's fields. Error messages name the field, the problem and the correct form. */
+import { parseDurationOrMs } from '#contract/duration.ts';
+import { limits } from '#contract/limits.ts';
+import { builtInLevels } from '#contract/routing/level-styles.ts';
+import { canonicalAddress } from '../addresses.ts';
+import { badRequest } from '../errors.ts';
+
+/** The unvalidated fields, of any type; undefined (or null in JSON) means absent. */
+export interface SentFields {
+  readonly title?: unknown;
+  readonly message?: unknown;
+  readonly level?: unknown;
+  readonly ttl?: unknown;
+  readonly ip?: unknown;
+  readonly host?: unknown;
+  readonly key?: unknown;
+  readonly url?: unknown;
+  readonly expectEvery?: unknown;
+  readonly expectLevel?: unknown;
+}
+
+export const fieldNames = [
+  'title',
+  'message',
+  'level',
+  'ttl',
+  'ip',
+  'host',
+  'key',
+  'url',
+  'expectEvery',
+  'expectLevel',
+] as const;
+export type FieldName = (typeof fieldNames)[number];
+
+export interface CheckedFields {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly ttl: number | null;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly url: string | null;
+  /** Absent instead of undefined if there is no expectation, because retries are compared by their fields. */
+  readonly expect?: Expectation;
+}
+
+/** The expectation that the next notification of the key arrives in time. */
+export interface Expectation {
+  /** Milliseconds; 0 ends the expectation. */
+  readonly everyMs: number;
+  /** The level of the notification that Belfry sends when it is missing. */
+  readonly level: string;
+}
+
+/** @throws AppError `bad-request` for the first field that is wrong, in the order title, message, level, ttl, ip, host, key, url. */
+export function checkFields(sent: SentFields): CheckedFields {
+  return {
+    title: text('title', sent.title, limits.titleChars, (value) => value.trim()),
+    message: text('message', sent.message, limits.messageChars, (value) => value),
+    level: checkLevel(sent.level),
+    ttl: checkTtl(sent.ttl),
+    ip: checkIp(sent.ip),
+    host: checkHost(sent.host),
+    key: checkKey(sent.key),
+    url: checkUrl(sent.url),
+    ...expectationOf(sent),
+  };
+}
+
+function expectationOf({ key, expectEvery, expectLevel }: SentFields): { expect?: Expectation } {
+  if (expectEvery === undefined || expectEvery === null) return {};
+  const everyMs = typeof expectEvery === 'string' ? parseDurationOrMs(expectEvery.trim()) : expectEvery;
+  const { expectMinMs, expectMaxMs } = limits;
+  const isInRange = (ms: number) => ms === 0 || (ms >= expectMinMs && ms <= expectMaxMs);
+  if (typeof everyMs !== 'number' || !Number.isInteger(everyMs) || !isInRange(everyMs))
+    throw badRequest('expectEvery must be a duration from 1s to 31d, as in 5m, or milliseconds; 0 ends it');
+  if (key === undefined || key === null)
+    throw badRequest('expectEvery needs a key: it is the next notification of that key which is expected');
+  return { expect: { everyMs, level: checkLevel(expectLevel ?? 'error', 'expectLevel') } };
+}
+
+/** The number of Unicode code points, which is close to what people count. */
+function characters(value: string): number {
+  let count = value.length;
+  for (let i = 0; i < value.length - 1; i++) {
+    const unit = value.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) count -= 1;
+  }
+  return count;
+}
+
+/** Whether a text has more than `max` characters. Counts only if the length in UTF-16 units does not decide it. */
+function exceeds(value: string, max: number): boolean {
+  return value.length > max && (value.length > 2 * max || characters(value) > max);
+}
+
+function wellFormed(field: FieldName, value: unknown): string {
+  if (typeof value !== 'string') throw badRequest(`${field} must be a string, not ${describe(value)}`);
+  const problem = textProblem(value);
+  if (problem) throw badRequest(`${field} ${problem}`);
+  return value;
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function text(
+  field: 'title' | 'message',
+  value: unknown,
+  max: number,
+  shape: (value: string) => string,
+): string {
+  if (value === undefined || value === null) throw badRequest(`${field} is required`);
+  const shaped = shape(wellFormed(field, value));
+  if (shaped.trim() === '') throw badRequest(`${field} is required`);
+  if (exceeds(shaped, max))
+    throw badRequest(`${field} must have at most ${max} characters, not ${characters(shaped)}`);
+  return shaped;
+}
+
+/** Any level is taken, so a mistake in its name would go unnoticed: conditions such as `minLevel: warning` do not find it. */
+export const newLevelWarning = (level: string): string =>
+  `"${level}" is a new level, with the rank of info; the built-in levels are ${builtInLevels.join(', ')}`;
+
+function checkLevel(value: unknown, field: 'level' | 'expectLevel' = 'level'): string {
+  if (value === undefined || value === null) return 'info';
+  const level = wellFormed(field, value).trim().toLowerCase();
+  if (!limits.levelPattern.test(level)) {
+    throw badRequest(
+      `${field} must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit, as in success, info, warning, error, critical`,
+    );
+  }
+  return level;
+}
+
+function checkTtl(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > limits.ttlMaxMs) {
+    throw badRequest(
+      `ttl must be a whole number of milliseconds from 0 to ${limits.ttlMaxMs}, as in 300000 for five minutes; 0 stays until cleared`,
+    );
+  }
+  return value === 0 ? 0 : value;
+}
+
+function checkIp(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const ip = canonicalAddress(wellFormed('ip', value).trim());
+  if (ip === undefined) throw badRequest('ip must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
+  return ip;
+}
+
+function checkHost(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const host = wellFormed('host', value).trim();
+  if (host === '' || exceeds(host, limits.hostChars) || /[\s\p{Cc}]/u.test(host)) {
+    throw badRequest(
+      `host must have 1 to ${limits.hostChars} characters, without white space or control characters`,
+    );
+  }
+  return host;
+}
+
+function checkKey(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const key = wellFormed('key', value).trim();
+  if (key === '' || exceeds(key, limits.keyChars))
+    throw badRequest(`key must have 1 to ${limits.keyChars} characters`);
+  return key;
+}
+
+function checkUrl(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const url = wellFormed('url', value).trim();
+  const parsed = url.length <= limits.urlChars && /^https?:\/\//i.test(url) ? URL.parse(url) : null;
+  if (!parsed?.hostname || /[\s\p{Cc}]/u.test(url)) {
+    throw badRequest(`url must be an absolute http or https link of at most ${limits.urlChars} characters`);
+  }
+  return url;
+}
+
+/** What makes a text impossible to store, on one store or both: undefined if it can be stored. Reads on behind the name of a field. */
+export function textProblem(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not hold the character U+0000';
+  if (!text.isWellFormed()) return 'must be well-formed Unicode: it holds half of a surrogate pair';
+  return undefined;
+}

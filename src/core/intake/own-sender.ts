@@ -1,0 +1,75 @@
+/** Who sends a notification: a token, or Belfry itself. */
+import type { Principal } from '../people/access.ts';
+import type { HistoryRecord, Ref, Route, TenantId } from '../ports.ts';
+import type { Decision } from '../routing/router.ts';
+import type { RoutingSubject } from '../routing/subject.ts';
+import { unite } from '../target.ts';
+
+export type Sender = Extract<Principal, { kind: 'token' }>;
+
+/** The senders that are part of Belfry; rules name them as in belfry:escalation. */
+const ownNames = ['escalation', 'expectation', 'panel'] as const;
+export type OwnSender = (typeof ownNames)[number];
+export const ownSenderId = (by: OwnSender) => `belfry:${by}`;
+
+export const ownSenders: readonly Ref[] = ownNames.map((by) => {
+  const id = ownSenderId(by);
+  return { id, name: id };
+});
+
+export function ownSender(tenant: TenantId, by: OwnSender): Sender {
+  const id = ownSenderId(by);
+  return { kind: 'token', tenant, id, name: id, scopes: ['notify'], rate: 'off', panelId: null };
+}
+
+/** The token in whose place Belfry sends, with the addresses of its last notification, so that rules match both alike. */
+export interface Absent {
+  readonly token: Ref;
+  readonly sourceIp: string;
+}
+
+/** The panels and channels of the escalated notification, and those of the step. */
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
+
+/**
+ * Adjusts what rules decided for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
+ * sent in the place of a token, which is also marked; others stay as decided.
+ */
+export function ownDecision(
+  decided: Decision,
+  subject: RoutingSubject,
+  escalatedTo: EscalatedRoute | undefined,
+): Decision {
+  if (escalatedTo) return escalatedDecision(decided, subject, escalatedTo);
+  const { origin } = subject;
+  return origin === undefined ? decided : { ...decided, throttle: [], route: { ...decided.route, origin } };
+}
+
+/** A repeat of an escalated notification keeps the escalation's panels, and its level if that is higher. */
+export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route'>>(
+  repeat: T,
+  escalated: Pick<HistoryRecord, 'id' | 'level' | 'rank' | 'route'>,
+): T {
+  const { level, rank } = escalated.rank > repeat.rank ? escalated : repeat;
+  const target = unite(repeat.route.target, escalated.route.target);
+  const repeats = escalated.route.repeats ?? escalated.id;
+  return { ...repeat, level, rank, route: { ...repeat.route, target, repeats } };
+}
+
+/**
+ * Keeps the level, and adds the panels and channels of the escalation to those of the rules; what rules mute stays muted. Rules
+ * may match the original by fields that the escalation lacks: its token, address and level.
+ */
+function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, to: EscalatedRoute): Decision {
+  const { route } = decided;
+  const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
+  // `all` means here that no rule named a panel.
+  const target = route.target.all ? to.target : unite(to.target, route.target);
+  const shown = route.muted ? {} : { target, ...(channels.length > 0 && { channels }) };
+  const { escalates } = to;
+  return {
+    ...decided,
+    ...{ level, rank, throttle: [], escalation: undefined },
+    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }) },
+  };
+}

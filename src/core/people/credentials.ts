@@ -1,0 +1,189 @@
+/** Creates, changes and shows tokens and automation keys. Only the answer to their creation holds the secret. */
+import {
+  type Key,
+  type KeyCreate,
+  type Role,
+  scopes,
+  type Token,
+  type TokenCreate,
+  type TokenPatch,
+} from '#contract/people/token.ts';
+import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from '../addresses.ts';
+import { AppError, badRequest, forbidden } from '../errors.ts';
+import type { TenantId } from '../ports.ts';
+import type { Actor } from '../tenants/audit.ts';
+import type { CredentialRecord, Credentials, PanelRecord } from '../tenants/directory.ts';
+import { iso, isoOrNull } from '../time.ts';
+import { includesRole, type Principal } from './access.ts';
+import { type MintedSecret, mintSecret } from './secrets.ts';
+
+export interface NewCredential {
+  readonly record: CredentialRecord;
+  /** The complete token or key, which is shown once. */
+  readonly text: string;
+}
+
+/** @throws AppError `bad-request` for an expiry in the past or an invalid allow-list. */
+export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: number): NewCredential {
+  const minted = mintSecret('token');
+  const { rate = null } = wanted;
+  const record = {
+    ...base(tenant, minted, wanted, by, at),
+    kind: 'token',
+    scopes: chosenScopes(wanted.scopes),
+    rate,
+  } as const;
+  return { record, text: minted.text };
+}
+
+/** @throws AppError `bad-request` as {@link newToken}. */
+export function newKey(tenant: TenantId, wanted: KeyCreate, by: Actor, at: number): NewCredential {
+  const minted = mintSecret('key');
+  return {
+    record: { ...base(tenant, minted, wanted, by, at), kind: 'key', role: wanted.role },
+    text: minted.text,
+  };
+}
+
+/** The token that a screen gets by pairing: the scope `panel`, for its own panel only. */
+export function newPanelToken(
+  tenant: TenantId,
+  panel: Pick<PanelRecord, 'id' | 'name'>,
+  by: Actor,
+  at: number,
+): NewCredential {
+  const { record, text } = newToken(tenant, { name: `panel ${panel.name}`, scopes: ['panel'] }, by, at);
+  return { record: { ...record, panelId: panel.id }, text };
+}
+
+/** @throws AppError `bad-request` as {@link newToken}. */
+export function tokenChange(patch: TokenPatch, now: number): Parameters<Credentials['update']>[3] {
+  return {
+    ...(patch.name !== undefined && { name: patch.name.trim() }),
+    ...(patch.scopes !== undefined && { scopes: chosenScopes(patch.scopes) }),
+    ...(patch.rate !== undefined && { rate: patch.rate }),
+    ...(patch.expiresAt !== undefined && { expiresAt: expiry(patch.expiresAt, now) }),
+    ...(patch.allowFrom !== undefined && { allowFrom: allowList(patch.allowFrom) }),
+  };
+}
+
+export function principalOf(record: CredentialRecord): Principal {
+  const { tenant, id, name } = record;
+  if (record.kind === 'key') return { kind: 'key', tenant, id, name, role: record.role ?? 'viewer' };
+  return {
+    kind: 'token',
+    tenant,
+    id,
+    name,
+    scopes: record.scopes,
+    rate: record.rate,
+    panelId: record.panelId,
+  };
+}
+
+/** A principal may create and revoke only keys with roles that it may grant. @throws AppError `forbidden`. */
+export function assertMayGrantRole(principal: Principal, role: Role | null): void {
+  const own = principal.kind === 'token' ? undefined : principal.role;
+  if (own === undefined || !includesRole(own, role ?? 'owner')) throw forbidden();
+}
+
+/**
+ * The requested key, within the limits of the key that creates it; it inherits what the request leaves out.
+ * @throws AppError `forbidden` for a key that would outlive its creator, or be valid from more addresses.
+ */
+export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | undefined): KeyCreate {
+  if (!creator) return wanted;
+  const { expiresAt, allowFrom } = creator;
+  const latest = isoOrNull(expiresAt);
+  const own = wanted.expiresAt === undefined ? latest : wanted.expiresAt;
+  if (latest !== null && (own === null || Date.parse(own) > Date.parse(latest)))
+    throw new AppError(
+      'forbidden',
+      `expiresAt must be ${latest} at the latest: a key makes none that outlives it`,
+    );
+  const addresses = wanted.allowFrom ?? [...allowFrom];
+  if (allowFrom.length > 0 && !isWithin(allowList(addresses), allowFrom))
+    throw new AppError(
+      'forbidden',
+      `allowFrom must lie within ${allowFrom.join(', ')}: a key makes none that is good from more addresses`,
+    );
+  return { ...wanted, expiresAt: own, allowFrom: addresses };
+}
+
+/** Whether there is at least one `inner` network and each lies within one of `outer`. */
+function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  const allowed = outer.map(parseAddressRange);
+  const isAllowed = (range: AddressRange) => allowed.some((each) => containsRange(each, range));
+  return inner.length > 0 && inner.map(parseAddressRange).every(isAllowed);
+}
+
+export function tokenView(record: CredentialRecord): Token {
+  return { ...commonView(record), scopes: [...record.scopes], rate: record.rate, panelId: record.panelId };
+}
+
+export function keyView(record: CredentialRecord): Key {
+  return { ...commonView(record), role: record.role ?? 'viewer' };
+}
+
+function commonView(record: CredentialRecord): Omit<Key, 'role'> {
+  return {
+    id: record.id,
+    name: record.name,
+    createdAt: iso(record.createdAt),
+    createdBy: record.createdBy,
+    lastUsedAt: isoOrNull(record.lastUsedAt),
+    lastUsedFrom: record.lastUsedFrom,
+    expiresAt: isoOrNull(record.expiresAt),
+    allowFrom: [...record.allowFrom],
+    revokedAt: isoOrNull(record.revokedAt),
+  };
+}
+
+function base(
+  tenant: TenantId,
+  { id, hash }: MintedSecret,
+  { name, expiresAt = null, allowFrom = [] }: Pick<KeyCreate, 'name' | 'expiresAt' | 'allowFrom'>,
+  createdBy: Actor,
+  createdAt: number,
+): Omit<CredentialRecord, 'kind'> {
+  return {
+    tenant,
+    id,
+    hash,
+    name: name.trim(),
+    scopes: [],
+    rate: null,
+    panelId: null,
+    role: null,
+    allowFrom: allowList(allowFrom),
+    createdAt,
+    createdBy,
+    lastUsedAt: null,
+    lastUsedFrom: null,
+    expiresAt: expiry(expiresAt, createdAt),
+    revokedAt: null,
+  };
+}
+
+/** The chosen scopes in the order of the contract; all scopes when none is chosen. */
+function chosenScopes(chosen: TokenCreate['scopes']): CredentialRecord['scopes'] {
+  return scopes.filter((scope) => !chosen?.length || chosen.includes(scope));
+}
+
+function expiry(text: string | null, now: number): number | null {
+  if (text === null) return null;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw badRequest(`expiresAt: "${text}" is no time; write 2027-01-31T18:00:00Z`);
+  if (at <= now) throw badRequest('expiresAt must be in the future; to end it now, revoke it');
+  return at;
+}
+
+function allowList(entries: readonly string[]): string[] {
+  return entries.map((entry, i) => {
+    const network = canonicalNetwork(entry);
+    if (network !== undefined) return network;
+    throw badRequest(
+      `allowFrom[${i}]: "${entry}" is no address or CIDR block; write 10.0.0.5, 10.0.0.0/8 or fd00::/8`,
+    );
+  });
+}

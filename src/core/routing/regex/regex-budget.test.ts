@@ -1,0 +1,214 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
+import { processorMs } from '#test/support/processor-time.ts';
+import { createYieldToEventLoop } from '../../concurrency.ts';
+import { compileRules, compileRulesInSlices, validateRule } from '../compile-rules.ts';
+import { Explainer } from '../explain.ts';
+import { draftRouter } from '../explain-request.ts';
+import { newRule } from '../rules.ts';
+import { EvaluationContext, type RoutingSubject } from '../subject.ts';
+import { maxRegexWeight } from './regex.ts';
+import { RegexTime, regexWorkPerNotification } from './regex-budget.ts';
+
+const levels = new Map([['info', { rank: 20, durationMs: 30_000 }]]);
+const sent: RoutingSubject = {
+  title: 'T',
+  message: '',
+  level: 'info',
+  rank: 20,
+  ttl: null,
+  ip: null,
+  sourceIp: '192.0.2.7',
+  host: null,
+  key: null,
+  tokenId: 'tok',
+  tokenName: 'ci',
+};
+const rule = (id: string, when: RuleWhen, over: Partial<RuleSpec> = {}): RuleSpec => ({
+  ...newRule(id, { name: id, when, then: { panels: { tags: [id] } } }, 'UTC'),
+  ...over,
+});
+/** Tested on every notification, nothing in it can be looked up, and none of it matches. */
+const costly = (i: number) => `[ab]*a[ab]{112}[cd]${i}`;
+const longest = Array.from({ length: 16_384 }, (_, i) => 'ab'[(i * i * 7919) & 1]).join('');
+
+describe('a tenant of a thousand of the slowest patterns', () => {
+  const patterns = Array.from({ length: 800 }, (_, i) => costly(i));
+  const rules = [
+    rule('slow', { message: { regex: patterns } }),
+    rule('negated', { not: { message: { regex: patterns } } }, { then: { mute: true } }),
+    rule('plain', { title: { contains: 'T' } }),
+  ];
+
+  test('holds a notification up by no more than the work there is for one, and its other rules go on', async () => {
+    const heard: string[] = [];
+    const router = compileRules(
+      { revision: 1, rules },
+      { levels, onError: (error, { name }) => heard.push(`${name}: ${(error as Error).message}`) },
+    );
+    const one = { ...sent, message: longest };
+    router.route(one, 0);
+    const tookMs = processorMs(() => {
+      for (let i = 0; i < 3; i++) {
+        // A rule that was not tested to its end matches neither as it is nor negated: nothing is muted by mistake.
+        expect(router.route(one, 0).route).toMatchObject({ muted: false, rules: [{ id: 'plain' }] });
+      }
+    });
+    // Some 30 ms each, where all of them would take three seconds.
+    expect(tookMs).toBeLessThan(1_500);
+    expect(heard).toEqual(['slow: the regular expressions of the rules took all the time there is']);
+    const question = { router, subject: one, at: 0 };
+    const { decision, rules: traces } = await new Explainer(() => 0).explain(1, question);
+    expect(decision.route.rules).toEqual([{ id: 'plain', name: 'plain' }]);
+    expect(traces[0]?.reason).toMatch(/^skipped: the regular expressions/);
+  });
+
+  test('is explained for at most twice the work, and lets others work meanwhile', async () => {
+    let spent = 0;
+    const original = EvaluationContext.prototype.spend;
+    const spy = vi.spyOn(EvaluationContext.prototype, 'spend').mockImplementation(function (
+      this: EvaluationContext,
+      work,
+    ) {
+      original.call(this, work);
+      spent += work;
+    });
+    const each = patterns.slice(0, 40).map((pattern, i) => rule(`r${i}`, { message: { regex: pattern } }));
+    const router = compileRules({ revision: 1, rules: each }, { levels });
+    const question = { router, subject: { ...sent, message: longest }, at: 0 };
+    let pauses = 0;
+    await new Explainer(() => 0).explain(1, question, () => {
+      pauses += 1;
+      return undefined;
+    });
+    spy.mockRestore();
+    expect(spent).toBeGreaterThan(regexWorkPerNotification);
+    expect(spent).toBeLessThanOrEqual(2 * regexWorkPerNotification);
+    expect(pauses).toBe(40);
+  });
+
+  test('has a time for being explained, and a wait once it is used up; no other tenant waits', async () => {
+    const router = compileRules({ revision: 1, rules }, { levels });
+    const question = { router, subject: { ...sent, message: longest }, at: 0 };
+    let now = 0;
+    const explainer = new Explainer(() => now);
+    const exhaust = async () => {
+      for (;;) await explainer.explain(1, question);
+    };
+    await expect(exhaust()).rejects.toMatchObject({ code: 'rate-limited' });
+    expect((await explainer.explain(2, question)).rules).toHaveLength(3);
+    now += 60_000;
+    expect((await explainer.explain(1, question)).rules).toHaveLength(3);
+  });
+
+  test('with no work left, only rules with regular expressions are skipped', () => {
+    const router = compileRules(
+      { revision: 1, rules: [rule('regex', { title: { regex: '^T' } }), rule('plain', {})] },
+      { levels },
+    );
+    expect(router.route(sent, 0).route.rules).toMatchObject([{ id: 'regex' }]);
+    expect(router.route(sent, 0, 0).route.rules).toMatchObject([{ id: 'plain' }]);
+  });
+
+  test('a thousand usual patterns on a usual text are within what there is', () => {
+    const usual = Array.from({ length: 1_000 }, (_, i) => `(?i)(disk|cpu) of vm-${i}$`);
+    const router = compileRules(
+      { revision: 1, rules: [rule('many', { message: { regex: usual } })] },
+      {
+        levels,
+        onError: (error) => {
+          throw error;
+        },
+      },
+    );
+    const message = `${'usage is high on this machine; '.repeat(12)}the CPU of vm-999`;
+    expect(router.route({ ...sent, message }, 0).route.rules).toHaveLength(1);
+  });
+});
+
+describe('what a tenant may keep', () => {
+  const patternsOf = (count: number) => Array.from({ length: count }, (_, i) => costly(i));
+  const surroundings = { levels, panels: new Map(), channels: new Map() };
+
+  test('a rule beyond it is refused, alone or next to those in force; one that costs less than before is not', () => {
+    const heavy = rule('a', { message: { regex: patternsOf(500) } });
+    const router = compileRules({ revision: 1, rules: [heavy] }, { levels });
+    expect(router.regexWeight).toBeGreaterThan(maxRegexWeight / 2);
+    const other = rule('b', { title: { regex: patternsOf(500) } });
+    expect(() => validateRule(other, surroundings)).not.toThrow();
+    expect(() => validateRule(other, { ...surroundings, router })).toThrow(
+      /rule "b": the regular expressions of all rules come to \d+ characters, the most is 100000/,
+    );
+    expect(() => validateRule({ ...other, id: 'a' }, { ...surroundings, router })).not.toThrow();
+    expect(() => validateRule(rule('c', {}), { ...surroundings, router })).not.toThrow();
+  });
+
+  test('a draft beyond it is refused before all of it is compiled, and lets others work meanwhile', {
+    timeout: 300_000,
+  }, async () => {
+    const drafts = Array.from({ length: 20_000 }, (_, i) => ({
+      name: `r${i}`,
+      when: { message: { regex: costly(i) } },
+      then: { mute: true },
+    }));
+    let turns = 0;
+    const count = setInterval(() => (turns += 1), 1);
+    const record = { timeZone: 'UTC' };
+    const snapshot = { ...surroundings, record } as unknown as Parameters<typeof draftRouter>[1];
+    await expect(draftRouter(drafts, snapshot)).rejects.toThrow(/the most is 100000/);
+    clearInterval(count);
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('compiling in slices', () => {
+  const rules = Array.from({ length: 2_000 }, (_, i) =>
+    rule(`r${i}`, i % 2 ? { title: { regex: `^vm-${i} (up|down)` } } : { host: [`db-${i}*`] }),
+  );
+  const subjects = rules.map((_, i) => ({ ...sent, title: `vm-${i} up`, host: `db-${i}.example.com` }));
+
+  test('decides as compiling at once does, lets others work meanwhile, and takes over what stayed the same', async () => {
+    const atOnce = compileRules({ revision: 1, rules }, { levels });
+    let pauses = 0;
+    const everyStep = () => {
+      pauses += 1;
+      return pauses % 100 === 0 ? Promise.resolve() : undefined;
+    };
+    const sliced = await compileRulesInSlices(
+      { revision: 1, rules },
+      { levels },
+      { yieldToEventLoop: everyStep },
+    );
+    expect(pauses).toBeGreaterThan(3 * rules.length);
+    for (const one of subjects) expect(sliced.route(one, 0)).toEqual(atOnce.route(one, 0));
+
+    const changed = [...rules.slice(1), rule('r0', { host: ['elsewhere'] })];
+    const next = await compileRulesInSlices(
+      { revision: 2, rules: changed },
+      { levels },
+      { yieldToEventLoop: createYieldToEventLoop(), previous: sliced },
+    );
+    expect(next.rules[0]?.conditions).toBe(sliced.rules[1]?.conditions);
+    const anew = compileRules({ revision: 2, rules: changed }, { levels });
+    for (const one of subjects) expect(next.route(one, 0)).toEqual(anew.route(one, 0));
+  });
+});
+
+describe('the time a tenant has', () => {
+  test('runs out, comes back, and is no other tenant’s', () => {
+    const time = new RegexTime();
+    expect(time.allowance(1, 0)).toBe(regexWorkPerNotification);
+    for (let i = 0; i < 40; i++) time.spend(1, 30, 0);
+    expect(time.allowance(1, 0)).toBe(0);
+    expect(time.allowance(2, 0)).toBe(regexWorkPerNotification);
+    expect(time.allowance(1, 2_000)).toBe(regexWorkPerNotification);
+    // A clock that jumps back gives nothing and takes nothing.
+    expect(time.allowance(1, 1_000)).toBe(regexWorkPerNotification);
+  });
+
+  test('is not used up by what routing takes anyway', () => {
+    const time = new RegexTime();
+    for (let i = 0; i < 100_000; i++) time.spend(1, 0.05, 0);
+    expect(time.allowance(1, 0)).toBe(regexWorkPerNotification);
+  });
+});

@@ -1,0 +1,292 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressSet } from '#core/addresses.ts';
+import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import { createLruMap } from '#core/lru-map.ts';
+import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
+import { principalOf } from '#core/people/credentials.ts';
+import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/people/secrets.ts';
+import type { CredentialRecord } from '#core/tenants/directory.ts';
+import { bodyFollows } from '../request-head.ts';
+import type { Services } from '../services.ts';
+import { ApiLimits } from './api-limits.ts';
+import { People } from './people.ts';
+import { type HeaderSink, rateHeaders } from './rate-headers.ts';
+import { bearerOf } from './sender-credential.ts';
+import { networkOf, sourceAddressReader } from './source-address.ts';
+
+/** How often the credential of an open stream is checked again. */
+const recheckMs = 750;
+
+/** "Bearer " and a token or key. */
+const usualHeaderChars = 7 + secretTextChars;
+
+const unproven = () =>
+  new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
+
+/** A credential's principal and allow-list, computed once for each record. */
+interface Prepared {
+  readonly principal: Principal;
+  readonly allowsFrom: ((address: string) => boolean) | undefined;
+}
+
+/**
+ * Authenticates requests: by the bearer token or key in `Authorization`, or else by the session cookie. The answer is the same 401
+ * whether a token is missing, malformed, unknown, revoked, expired or used from another address; a caller that fails too often gets
+ * 429 before anything is looked up. A token that was valid before is never locked out by the failures of others behind its address.
+ */
+export class Authenticator {
+  readonly #services: Services;
+  readonly #failures;
+  readonly #limits: ApiLimits;
+  /** Hashes of credentials that were valid the last time, by id. They stay when the tenant's snapshot leaves memory. */
+  readonly #proven = createLruMap<string, string>(50_000);
+  /** Authorization headers that were valid, with their record. Kept in memory only. */
+  readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
+  /** Senders whose signature matched: by id, and by id and network. */
+  readonly #signers = createLruMap<string, true>(50_000);
+  readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
+  readonly #sourceOf;
+  readonly people: People;
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#failures = services.limits.approximate('auth');
+    this.people = new People(services);
+    this.#limits = new ApiLimits(services);
+    this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
+  }
+
+  /** The hook of every request: sets `sourceIp` and `principal`, and enforces the route's policy and rate limit. */
+  readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    request.sourceIp = this.#sourceOf(request.raw);
+    const { policy, senderCredential } = request.routeOptions.config;
+    if (policy === undefined || policy === 'public') return done();
+    const { cookie } = request.headers;
+    const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
+    const pass = (principal: Principal | undefined) => {
+      if (!principal) {
+        // Some senders send their password only after a 401, so a missing one is no failure.
+        const isFailure = authorization !== undefined || !senderCredential;
+        return done(isFailure ? this.refuse(request.sourceIp, reply) : unauthorized());
+      }
+      request.principal = principal;
+      const limit = this.#limits.take(request, reply);
+      done(allows(policy, principal) ? limit : refusal(policy));
+    };
+    const recognised = this.#recognise(authorization, request.sourceIp);
+    if (recognised) return pass(recognised);
+    if (authorization === undefined && cookie !== undefined) {
+      this.#checkPerson(request, reply, policy).then(
+        (found) => done(found ? undefined : unauthorized()),
+        done,
+      );
+      return;
+    }
+    const found = this.#identify(authorization, request.sourceIp);
+    if (found instanceof Promise) found.then(pass, done);
+    else pass(found);
+  };
+
+  /**
+   * The hook after the body, which may arrive long after the head: the caller must still be who `check` found, with the same right.
+   */
+  readonly checkAgain = async (request: FastifyRequest): Promise<void> => {
+    const { policy = 'public' } = request.routeOptions.config;
+    if (policy === 'public' || !bodyFollows(request.headers)) return;
+    const refusal = isForPeople(policy)
+      ? !(await this.#services.signIn.isSignedIn(request.person.session.id)) && forbidden()
+      : await this.refusalOf(policy, request);
+    if (refusal) throw refusal;
+  };
+
+  /** Why the policy no longer allows a caller that was authenticated before; undefined if it does. */
+  async refusalOf(
+    policy: Policy,
+    { principal, sourceIp }: { readonly principal: Principal; readonly sourceIp: string },
+  ): Promise<AppError | undefined> {
+    const { tenancy } = this.#services;
+    const { id, tenant } = principal;
+    if (principal.kind === 'person') {
+      const renewed = await this.people.renewed(principal);
+      return renewed !== undefined && allows(policy, renewed) ? undefined : forbidden();
+    }
+    const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
+    if (record?.tenant !== tenant || !this.#isInForce(record)) return unauthorized();
+    const { principal: renewed, allowsFrom } = this.#prepare(record);
+    return allows(policy, renewed) && (allowsFrom?.(sourceIp) ?? true) ? undefined : forbidden();
+  }
+
+  /**
+   * The sender of a request, if its token was valid before and `policy` allows it, as {@link check} would find. Undefined
+   * decides nothing: only `check` refuses.
+   */
+  recogniseSender(
+    request: IncomingMessage,
+    policy: Policy,
+  ): { readonly sender: Sender; readonly sourceIp: string } | undefined {
+    const sourceIp = this.#sourceOf(request);
+    const sender = this.#recognise(request.headers.authorization, sourceIp);
+    return sender?.kind === 'token' && allows(policy, sender) ? { sender, sourceIp } : undefined;
+  }
+
+  /**
+   * The sender of a token with the scope notify that came by another protocol.
+   * @throws AppError `rate-limited` after too many failures.
+   */
+  async findByToken(token: string, source: string, mode?: 'failures count'): Promise<Sender | undefined> {
+    const header = `Bearer ${token}`;
+    const found = this.#recognise(header, source) ?? (await this.#identify(header, source));
+    if (found?.kind === 'token' && allows({ scope: 'notify' }, found)) return found;
+    if (mode === undefined) return undefined;
+    const refusal = this.refuse(source, { header: () => undefined });
+    if (refusal.code === 'rate-limited') throw refusal;
+    return undefined;
+  }
+
+  /** The sender of a token by its id alone, if {@link check} would accept the token. It does not authenticate the sender. */
+  async findSender(id: string, source: string): Promise<Sender | undefined> {
+    const { tenancy } = this.#services;
+    const here = signerHere(id, source);
+    // Otherwise anybody could make the server read bodies and compute signatures without limit.
+    if (this.#isExhausted(here) && !this.#signers.has(here)) return undefined;
+    const known = tenancy.peekCredential(id);
+    const mayLookUp = this.#signers.has(id) || !this.#hasFailedTooOften(source);
+    const record = known ?? (mayLookUp ? await tenancy.findCredential(id) : undefined);
+    if (!record || !this.#isInForce(record)) return undefined;
+    const { principal, allowsFrom } = this.#prepare(record);
+    return principal.kind === 'token' && (allowsFrom?.(source) ?? true) ? principal : undefined;
+  }
+
+  /** The signature matched: this sender is not locked out by others behind the same address. */
+  proveSigner(id: string, source: string): void {
+    this.#signers.set(id, true);
+    this.#signers.set(signerHere(id, source), true);
+  }
+
+  /** As {@link refuse}, of a signature that did not match. It counts against this sender from this address, too. */
+  refuseSigner(id: string, source: string, reply: HeaderSink): AppError {
+    const { rateAuth } = this.#services.settings;
+    if (rateAuth !== 'off') this.#failures.take(signerHere(id, source), rateAuth, this.#services.now());
+    return this.refuse(source, reply);
+  }
+
+  /**
+   * Calls back when the credential of an open stream would no longer open it: revoked, expired, without the scope or
+   * role, or limited to other addresses. Returns a function that stops watching.
+   */
+  watch(request: FastifyRequest, onRefused: () => void): () => void {
+    const { policy = 'public' } = request.routeOptions.config;
+    const timer = setInterval(() => {
+      this.refusalOf(policy, request).then(
+        (refusal) => refusal && onRefused(),
+        // A failed lookup is retried, so that screens stay connected during a disk failure.
+        () => undefined,
+      );
+    }, recheckMs).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Whether somebody is signed in. @throws AppError when the policy or a limit refuses them. */
+  async #checkPerson(request: FastifyRequest, reply: FastifyReply, policy: Policy): Promise<boolean> {
+    const found = await this.people.find(request);
+    if (!found) return false;
+    request.person = found;
+    if (!isForPeople(policy)) request.principal = await this.people.principal(request, found);
+    const limit = this.#limits.take(request, reply);
+    if (policy === 'proven' && !this.#services.signIn.isReauthenticated(found.session)) throw unproven();
+    if (!isForPeople(policy) && !allows(policy, request.principal)) throw refusal(policy);
+    if (limit) throw limit;
+    return true;
+  }
+
+  #identify(
+    header: string | undefined,
+    source: string,
+  ): Principal | undefined | Promise<Principal | undefined> {
+    const match = header === undefined ? null : /^Bearer +([A-Za-z0-9_]+) *$/i.exec(header);
+    const parsed = match?.[1] === undefined ? undefined : parseSecret(match[1]);
+    if (!parsed) return undefined;
+    const verify = (record: CredentialRecord | undefined): Principal | undefined => {
+      if (!record || !secretMatches(record.hash, parsed.secret) || record.kind !== parsed.kind)
+        return undefined;
+      const principal = this.#admit(record, source);
+      if (!principal) return undefined;
+      if (this.#proven.get(parsed.id) !== record.hash) this.#proven.set(parsed.id, record.hash);
+      // Only the usual length: longer headers would fill memory.
+      if (header?.length === usualHeaderChars) this.#recognised.set(header, record);
+      return principal;
+    };
+    const known = this.#services.tenancy.peekCredential(parsed.id);
+    if (known) return verify(known);
+    // Not in memory: looked up only for a caller that has not failed too often, or was valid before.
+    if (this.#hasFailedTooOften(source) && !this.#wasGood(parsed)) return undefined;
+    return this.#services.tenancy.findCredential(parsed.id).then((record) => {
+      const principal = verify(record);
+      if (!principal) this.#proven.delete(parsed.id);
+      return principal;
+    });
+  }
+
+  /**
+   * A caller with exactly the same header as before: the record is checked again, parsing and
+   * hashing are saved. The map hashes with a random seed of this process and compares texts only where
+   * the hashes agree, so its timing reveals nothing about a guess.
+   */
+  #recognise(header: string | undefined, source: string): Principal | undefined {
+    const record = header === undefined ? undefined : this.#recognised.get(header);
+    if (!record || this.#services.tenancy.peekCredential(record.id) !== record) return undefined;
+    return this.#admit(record, source);
+  }
+
+  /** The principal of a credential whose secret was right, if it is valid now and from this address. */
+  #admit(record: CredentialRecord, source: string): Principal | undefined {
+    if (!this.#isInForce(record)) return undefined;
+    const { principal, allowsFrom } = this.#prepare(record);
+    if (allowsFrom && !allowsFrom(source)) return undefined;
+    const { usage, now } = this.#services;
+    usage.recordUse({ tenant: record.tenant, id: record.id, at: now(), from: source });
+    return principal;
+  }
+
+  #hasFailedTooOften(source: string): boolean {
+    return this.#isExhausted(networkOf(source));
+  }
+
+  #isExhausted(key: string): boolean {
+    const { rateAuth } = this.#services.settings;
+    return rateAuth !== 'off' && !this.#failures.peek(key, rateAuth, this.#services.now()).allowed;
+  }
+
+  #wasGood({ id, secret }: ParsedSecret): boolean {
+    const hash = this.#proven.get(id);
+    return hash !== undefined && secretMatches(hash, secret);
+  }
+
+  #isInForce({ revokedAt, expiresAt }: CredentialRecord): boolean {
+    return revokedAt === null && (expiresAt === null || expiresAt > this.#services.now());
+  }
+
+  #prepare(record: CredentialRecord): Prepared {
+    let prepared = this.#prepared.get(record);
+    if (!prepared) {
+      const allowsFrom = record.allowFrom.length === 0 ? undefined : addressSet(record.allowFrom);
+      prepared = { principal: principalOf(record), allowsFrom };
+      this.#prepared.set(record, prepared);
+    }
+    return prepared;
+  }
+
+  /** The error for a failed authentication, which counts against its source address. */
+  refuse(source: string, reply: HeaderSink): AppError {
+    const { rateAuth } = this.#services.settings;
+    if (rateAuth === 'off') return unauthorized();
+    const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());
+    rateHeaders(reply, [{ name: 'auth', rate: rateAuth, state }]);
+    if (state.allowed) return unauthorized();
+    return rateLimited(state.resetSeconds);
+  }
+}
+
+const signerHere = (id: string, source: string) => `${networkOf(source)} ${id}`;

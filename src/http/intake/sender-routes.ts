@@ -1,0 +1,232 @@
+/** The routes of senders: their paths, their descriptions and the formats that they take. */
+import type { FastifyRequest, FastifySchema } from 'fastify';
+import { Type } from 'typebox';
+import {
+  GotifyAccepted,
+  GotifyMessage,
+  IntegrationAccepted,
+  NtfyAccepted,
+  NtfyMessage,
+  OpsgenieAccepted,
+  PagerDutyAccepted,
+  SenderPayload,
+} from '#contract/integrations/integration.ts';
+import { MappingName } from '#contract/integrations/mapping.ts';
+import { limits } from '#contract/limits.ts';
+import { AppError } from '#core/errors.ts';
+import {
+  type FormatEntry,
+  findWebhook,
+  gotify,
+  ntfy,
+  ntfyJson,
+  opsgenie,
+  webhookNames,
+} from '#integrations/formats.ts';
+import { problems } from '../openapi/route-schemas.ts';
+import type { Services } from '../services.ts';
+import { findCustomFormat } from './custom-format.ts';
+
+/** Webhooks contain much more than the texts to show. */
+const webhookBytes = 1024 * 1024;
+
+const querystring = Type.Object({
+  level: Type.Optional(
+    Type.String({
+      description:
+        "Levels by the sender's own words, and one for all others, as in `critical:alarm,warning:warn,info`.",
+    }),
+  ),
+});
+
+export interface SenderRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly url: string;
+  readonly bodyBytes: number;
+  readonly schema: FastifySchema & { readonly summary: string };
+  /** The body may be a file: only its start is kept. */
+  readonly takesFiles?: true;
+  /** The path contains the token's id, and the body is signed. */
+  readonly isSigned?: true;
+  /** @throws AppError `not-found`. */
+  readonly entryOf: (params: Readonly<Record<string, string>>, request: FastifyRequest) => FormatEntry;
+}
+
+const webhookRoute: SenderRoute = {
+  method: 'POST',
+  url: '/api/integrations/:name',
+  bodyBytes: webhookBytes,
+  schema: {
+    summary: 'Send a payload in the format of other software',
+    description: `One notification for each alert of the payload, with a level of its own and a \`key\` by which a resolve replaces its
+alert. The token is a bearer token, the password of basic authentication, or the sender's own header. What is sent again is not stored
+twice. Formats: ${webhookNames.join(', ')}.`,
+    params: Type.Object({ name: Type.Enum([...webhookNames]) }),
+    querystring,
+    body: SenderPayload,
+    response: { 200: IntegrationAccepted, 202: PagerDutyAccepted },
+  },
+  entryOf({ name = '' }) {
+    const entry = findWebhook(name);
+    if (!entry)
+      throw new AppError(
+        'not-found',
+        `there is no such integration: it is one of ${webhookNames.join(', ')}`,
+      );
+    return entry;
+  },
+};
+
+const signedRoute: SenderRoute = {
+  ...webhookRoute,
+  url: '/api/integrations/:name/:tokenId',
+  isSigned: true,
+  schema: {
+    ...webhookRoute.schema,
+    tags: ['sending'],
+    summary: 'Send a signed payload in the format of other software',
+    description: `As without the token's id. The body is signed with the token's signing secret (GET /api/tokens/{id}/signing-secret) as
+GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id, webhook-timestamp and webhook-signature.`,
+    params: Type.Object({
+      name: Type.Enum([...webhookNames]),
+      tokenId: Type.String({ description: 'The public part of the token.' }),
+    }),
+    response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
+  },
+};
+
+const customRoute = (services: Services): SenderRoute => ({
+  method: 'POST',
+  url: '/api/integrations/custom/:mapping',
+  bodyBytes: webhookBytes,
+  schema: {
+    summary: 'Send a payload that a mapping of the tenant reads',
+    description:
+      'The mapping is made with PUT /api/mappings/{name}. Its last payload is kept in memory for those who edit it.',
+    params: Type.Object({ mapping: MappingName }),
+    querystring,
+    body: SenderPayload,
+    response: { 200: IntegrationAccepted },
+  },
+  entryOf: ({ mapping = '' }, request) => ({
+    name: `custom:${mapping}`,
+    load: () => findCustomFormat(services, request),
+  }),
+});
+
+const gotifyRoute: SenderRoute = {
+  method: 'POST',
+  url: '/gotify/message',
+  bodyBytes: limits.bodyBytes,
+  schema: {
+    summary: 'Send a message as to Gotify',
+    description: 'Also as a form. The token may stand in X-Gotify-Key; it is not taken from the URL.',
+    querystring,
+    body: GotifyMessage,
+    response: { 200: GotifyAccepted },
+  },
+  entryOf: () => gotify,
+};
+
+const opsgenieAlerts = '/api/integrations/opsgenie/v2/alerts';
+const opsgenieRoutes = (
+  [
+    ['POST', '', 'Create an alert as in Opsgenie'],
+    ['POST', '/:alias/close', 'Close an alert as in Opsgenie'],
+    ['DELETE', '/:alias', 'Delete an alert as in Opsgenie: it is closed'],
+    ['PUT', '/:alias/:changed', 'Change an alert as in Opsgenie: answered and not kept'],
+  ] as const
+).map(
+  ([method, path, summary]): SenderRoute => ({
+    method,
+    url: opsgenieAlerts + path,
+    bodyBytes: webhookBytes,
+    schema: {
+      summary,
+      description:
+        'The token may stand in `Authorization: GenieKey …`. A close replaces its alert on panels.',
+      ...(path !== '' && {
+        params: Type.Object({
+          alias: Type.String(),
+          ...(path.endsWith(':changed') && { changed: Type.String({ description: 'As in `message`.' }) }),
+        }),
+      }),
+      querystring,
+      ...(method !== 'DELETE' && { body: SenderPayload }),
+      response: { 202: OpsgenieAccepted },
+    },
+    entryOf: () => opsgenie,
+  }),
+);
+
+const ntfyTopic: Pick<SenderRoute, 'bodyBytes' | 'entryOf'> & {
+  readonly schema: Omit<SenderRoute['schema'], 'summary'>;
+} = {
+  bodyBytes: limits.bodyBytes,
+  schema: {
+    description: `The body is the message; Title, Priority, Tags and Click are headers or parameters, by all the names that ntfy has
+for them. The topic becomes the host. A file is not kept, and the message says so.`,
+    params: Type.Object({ topic: NtfyMessage.properties.topic }),
+    querystring,
+    response: { 200: NtfyAccepted },
+  },
+  // ntfy takes JSON at its root, with the slash or without it.
+  entryOf: ({ topic }) => (topic === '' ? ntfyJson : ntfy),
+};
+
+const ntfyRoutes: readonly SenderRoute[] = [
+  ...(['POST', 'PUT'] as const).flatMap((method): SenderRoute[] => [
+    {
+      method,
+      url: '/ntfy',
+      bodyBytes: limits.bodyBytes,
+      schema: {
+        summary: 'Publish as JSON, as to ntfy',
+        querystring,
+        body: NtfyMessage,
+        response: { 200: NtfyAccepted },
+      },
+      entryOf: () => ntfyJson,
+    },
+    {
+      ...ntfyTopic,
+      method,
+      url: '/ntfy/:topic',
+      takesFiles: true,
+      schema: {
+        ...ntfyTopic.schema,
+        summary: 'Publish to a topic, as to ntfy',
+        consumes: ['text/plain'],
+        body: Type.String(),
+      },
+    },
+  ]),
+  ...['publish', 'send', 'trigger'].map(
+    (word): SenderRoute => ({
+      ...ntfyTopic,
+      method: 'GET',
+      url: `/ntfy/:topic/${word}`,
+      schema: {
+        ...ntfyTopic.schema,
+        summary: 'Publish to a topic with GET, as to ntfy',
+        description: `For devices that can only get a URL. The parameters are those of a POST, and \`message\`; the token stands in
+\`Authorization\`, never in the URL. Browsers are refused, because any page can make them get a URL. HEAD stores nothing.`,
+        querystring: Type.Object({
+          ...querystring.properties,
+          ...Type.Pick(NtfyMessage, ['message', 'title', 'click']).properties,
+          priority: Type.Optional(Type.String()),
+          tags: Type.Optional(Type.String()),
+        }),
+      },
+    }),
+  ),
+];
+
+export const senderRoutes = (services: Services): readonly SenderRoute[] => [
+  webhookRoute,
+  customRoute(services),
+  signedRoute,
+  gotifyRoute,
+  ...opsgenieRoutes,
+  ...ntfyRoutes,
+];

@@ -1,0 +1,202 @@
+import helmet from '@fastify/helmet';
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifySchema,
+  LogController,
+  type RouteOptions,
+} from 'fastify';
+import { isForPeople, type Policy, roleOf, scopeOf } from '#core/people/access.ts';
+import { answerError, nothingThere } from '../errors.ts';
+import { lazyCompilers } from './lazy-compilers.ts';
+import { type OpenApiDocument, withComponents } from './openapi-components.ts';
+import { problems } from './route-schemas.ts';
+
+const apiDocsPath = '/docs/api';
+
+/** The parts of /openapi.json that are not a route's. Each route brings the schemas that validate it. */
+function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
+  return {
+    transform: ({ schema, url, route }) => ({ schema: described(schema, route), url }),
+    transformObject: (document) =>
+      'openapiObject' in document
+        ? (withComponents(document.openapiObject as OpenApiDocument) as typeof document.openapiObject)
+        : document.swaggerObject,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Belfry',
+        version,
+        description:
+          'Takes notifications over HTTP, records every one, routes it, and shows it on panels the moment it arrives.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'sending', description: 'For monitoring systems, scripts and applications.' },
+        { name: 'panels', description: 'For screens.' },
+        { name: 'dashboard', description: 'For people and automation keys: history, rules, levels, tokens.' },
+        { name: 'account', description: 'For people: signing in, their own account, invitations.' },
+        { name: 'operating', description: 'Metrics and health.' },
+      ],
+      components: {
+        securitySchemes: {
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API token, bfy_…, with the scope the call needs.',
+          },
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An automation key, bfk_…, with the role the call needs.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'belfry.session_token',
+            description:
+              'A person who is signed in; __Host-belfry.session_token over https. Changes need an Origin of this server, and whoever belongs to several tenants names one in the header Belfry-Tenant.',
+          },
+        },
+      },
+    },
+  };
+}
+
+/** Without the logo of Fastify; tables scroll in themselves. */
+const style = `
+.swagger-ui .topbar .link { display: none; }
+.belfry { padding: 12px 20px; background: #1b1b1b; font: 16px sans-serif; }
+.belfry a { color: #fff; }
+.swagger-ui .opblock-body { overflow-x: auto; }
+`;
+
+/** The page of Swagger UI has neither a viewport for phones nor a link to the documentation. */
+const completed = (page: string): string =>
+  page
+    .replace('<head>', '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">')
+    .replace('<body>', '<body>\n<nav class="belfry"><a href="/docs/">← Belfry documentation</a></nav>');
+
+type Route = Pick<RouteOptions, 'method' | 'url' | 'config'>;
+
+/** A route's schema, completed by what follows from its method, path and policy. */
+function described(schema: FastifySchema, route: Route): FastifySchema {
+  const policy = route.config?.policy ?? 'public';
+  return {
+    tags: tagsFor(policy),
+    ...schema,
+    operationId: operationId(String(route.method), route.url),
+    security: credentialsFor(policy),
+    response: {
+      ...problems(...statusesOf(schema, route, policy)),
+      ...(schema.response as object | undefined),
+      default: { description: 'Any other error: of the connection, the head of the request, or the server.' },
+    },
+  };
+}
+
+/** `GET /api/panels/:id/events` is getPanelsByIdEvents. */
+function operationId(method: string, url: string): string {
+  const words = url
+    .replace(/^\/api\//, '')
+    .replaceAll('/:', '-by-')
+    .split(/[^A-Za-z]+/);
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return method.toLowerCase() + name;
+}
+
+const tagOfScope = { notify: 'sending', panel: 'panels', metrics: 'operating' } as const;
+
+/** A route that anybody may call names its tag itself. */
+function tagsFor(policy: Policy): string[] {
+  if (policy === 'public') return [];
+  if (isForPeople(policy)) return ['account'];
+  const scope = scopeOf(policy);
+  return [...(scope ? [tagOfScope[scope]] : []), ...(roleOf(policy) ? ['dashboard'] : [])];
+}
+
+/** A person with the role may call every route that a key may call. */
+function credentialsFor(policy: Policy): Record<string, []>[] {
+  if (isForPeople(policy)) return [{ session: [] }];
+  const token = scopeOf(policy) === undefined ? [] : [{ token: [] as [] }];
+  return roleOf(policy) === undefined ? token : [...token, { key: [] }, { session: [] }];
+}
+
+/** Statuses of errors. 400 also comes from the header that names a tenant; a body is read even where none is expected. */
+function statusesOf(
+  { params, querystring }: FastifySchema,
+  { method, url, config }: Route,
+  policy: Policy,
+): number[] {
+  const hasBody = method !== 'GET';
+  const isRead = hasBody || params !== undefined || querystring !== undefined;
+  return [
+    ...(isRead || roleOf(policy) !== undefined ? [400] : []),
+    ...(policy === 'public' ? [] : [401, 403]),
+    ...(url.includes(':') ? [404] : []),
+    ...(hasBody ? [413, 415] : []),
+    // A caller with too many wrong credentials is limited on every route that requires one.
+    ...(policy === 'public' && config?.rateLimit === 'none' ? [] : [429]),
+    503,
+  ];
+}
+
+/**
+ * The content security policy of Swagger UI: as that of the pages (web.ts), without Trusted Types. Its own one upgrades requests to
+ * https, so that the page would be empty where Belfry is reached over http.
+ */
+const referencePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Creates the API's description with a separate app that never listens. It has the descriptions of the server's routes, but
+ * answers only the pages below /docs/api. It needs the whole path of the browser's request as URL.
+ */
+export async function createApiReference(
+  version: string,
+  routes: readonly RouteOptions[],
+  loggerInstance: FastifyBaseLogger,
+) {
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    schemaController: { compilersFactory: lazyCompilers },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => answerError(nothingThere(), request, reply));
+  await app.register(swagger, openApiDocument(version));
+  for (const { method, url, schema, config } of routes)
+    app.route({
+      method,
+      url,
+      ...(schema && { schema }),
+      ...(config && { config }),
+      handler: () => undefined,
+    });
+  await app.register(helmet, { contentSecurityPolicy: false, hsts: false });
+  app.addHook('onSend', async (_request, reply, payload) =>
+    String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'
+      ? completed(payload)
+      : payload,
+  );
+  await app.register(swaggerUi, {
+    routePrefix: apiDocsPath,
+    staticCSP: referencePolicy,
+    uiConfig: { url: '/openapi.json' },
+    theme: { title: 'API · Belfry', css: [{ filename: 'belfry.css', content: style }] },
+  });
+  await app.ready();
+  return app;
+}

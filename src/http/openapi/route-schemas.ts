@@ -1,0 +1,55 @@
+/** Schemas and options that route definitions share. */
+import type { FastifyContextConfig, FastifySchema, RouteOptions } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { ErrorBody, errors } from '#contract/errors.ts';
+import { type Role, roles } from '#contract/people/token.ts';
+import { badRequest } from '#core/errors.ts';
+import type { Policy } from '#core/people/access.ts';
+
+/**
+ * The options of a route: who may call it (a role means keys and people with this role), and its schema. openapi.ts adds
+ * everything that follows from both.
+ */
+export function route<S extends FastifySchema>(
+  who: Policy | Role,
+  schema: S,
+  config: Omit<FastifyContextConfig, 'policy'> = {},
+): { config: FastifyContextConfig; schema: S } {
+  const policy = roles.some((role) => role === who) ? { role: who as Role } : (who as Policy);
+  return { config: { ...config, policy }, schema };
+}
+
+/** A hook for routes that a plugin adds. */
+export const makePublic = (options: RouteOptions): void => {
+  options.config = { ...options.config, policy: 'public' };
+};
+
+export const IdPath = Type.Object({ id: Type.String() });
+
+/** The body of a 204. */
+export const NoContent = Type.Null({ description: 'Done.' });
+
+/** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */
+export function problems(...statuses: number[]): Record<number, TSchema> {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const description = Object.values(errors).find((error) => error.status === status)?.meaning ?? '';
+      return [
+        status,
+        Type.Object(ErrorBody.properties, { title: 'Error', additionalProperties: false, description }),
+      ];
+    }),
+  );
+}
+
+/** The parameter that {@link readLimit} reads. */
+export const limitUpTo = (most: number) =>
+  Type.Optional(Type.String({ description: `1 to ${most}; 50 when not given.` }));
+
+/** The size of a page; 50 when none is given. @throws AppError `bad-request` beyond `most`. */
+export function readLimit(text: string | undefined, most: number): number {
+  if (text === undefined) return 50;
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw badRequest(`limit must be a whole number from 1 to ${most}`);
+  return limit;
+}

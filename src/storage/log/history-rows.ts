@@ -1,0 +1,164 @@
+/** Conversions of history rows that SQLite and PostgreSQL share. */
+import type {
+  Acknowledged,
+  Clear,
+  Entry,
+  HistoryRecord,
+  Idempotency,
+  Notification,
+  Ref,
+  RepeatOutcome,
+} from '#core/ports.ts';
+
+/** The columns of an entry that are the same in both stores. */
+export interface EntryColumns {
+  readonly row: number;
+  readonly position: number;
+  readonly at: number;
+  /** null: a notification, whose columns below `reason` are set as in {@link NotificationColumns}. */
+  readonly cleared: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  /** The note of an acknowledgement; null for a clearing. */
+  readonly message: string | null;
+}
+
+/** The columns of a notification that are the same in both stores; `Text`: the store's type for a text that many rows share. */
+export interface NotificationColumns<Text> {
+  readonly title: string;
+  readonly message: string;
+  readonly level: Text;
+  readonly rank: number;
+  readonly sent_level: Text | null;
+  readonly sent_ttl: number | null;
+  readonly ip: Text | null;
+  readonly host: Text | null;
+  readonly key: Text | null;
+  readonly url: string | null;
+  readonly source_ip: Text;
+  readonly token_id: Text;
+  readonly throttle_count: number;
+}
+
+/** The fields of a notification whose columns are the same in both stores. */
+export function sharedFields<Text>(
+  row: NotificationColumns<Text> & Pick<EntryColumns, 'position' | 'at'>,
+  textOf: (stored: Text) => string,
+) {
+  const optional = (stored: Text | null) => (stored === null ? null : textOf(stored));
+  const level = textOf(row.level);
+  return {
+    kind: 'notification' as const,
+    position: row.position,
+    receivedAt: row.at,
+    title: row.title,
+    message: row.message,
+    level,
+    rank: row.rank,
+    sentLevel: optional(row.sent_level) ?? level,
+    sentTtl: row.sent_ttl,
+    ip: optional(row.ip),
+    host: optional(row.host),
+    key: optional(row.key),
+    url: row.url,
+    sourceIp: textOf(row.source_ip),
+    tokenId: textOf(row.token_id),
+    throttleCount: row.throttle_count,
+  };
+}
+
+/** How a notification was cleared; all columns are null if it was not. */
+export interface ClearedRow {
+  readonly cleared_at: number | null;
+  readonly cleared_by: string | null;
+  readonly cleared_reason: string | null;
+}
+
+export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow): HistoryRecord['cleared'] {
+  if (cleared_at === null) return null;
+  return { at: cleared_at, by: cleared_by ?? '', reason: toReason(cleared_reason) };
+}
+
+export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
+
+export const toClearing = (by: string | Pick<Ref, 'id'>): Pick<Clear, 'by' | 'reason'> =>
+  typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
+
+/** Who acknowledged a notification; all columns are null if nobody did. */
+export interface AcknowledgedRow {
+  readonly acknowledged_at: number | null;
+  readonly acknowledged_by: string | null;
+  readonly acknowledged_note: string | null;
+}
+
+/** What happened to a notification since it was stored, as a query can test it. */
+export interface StateRow extends ClearedRow, AcknowledgedRow {
+  /** How many panels have reported showing it. */
+  readonly shown: number;
+}
+
+/** Goes with {@link acknowledgedJoin}. */
+export const acknowledgedColumns =
+  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';
+
+/** Goes with `FROM log n`. */
+export const acknowledgedJoin = 'LEFT JOIN acknowledgements a ON a.tenant = n.tenant AND a.row = n.row';
+
+export function toAcknowledged(row: AcknowledgedRow | undefined): Acknowledged | null {
+  if (!row || row.acknowledged_at === null) return null;
+  return { at: row.acknowledged_at, by: row.acknowledged_by ?? '', note: row.acknowledged_note };
+}
+
+/** The reason of an entry that acknowledges; such an entry has the note in the column `message`. */
+export const acknowledgedReason = 'acknowledged';
+
+/** An entry of the log that is about a notification: its clearing, or its acknowledgement. */
+export function toChange({
+  position,
+  id,
+  reason,
+  by,
+  at,
+  message,
+  route,
+}: Omit<EntryColumns, 'row' | 'cleared'> & Pick<Entry, 'id' | 'route'>): Entry {
+  const change = { position, id, by: by ?? '', at, route };
+  if (reason === acknowledgedReason) return { ...change, kind: 'acknowledgement', note: message };
+  return { ...change, kind: 'clear', reason: toReason(reason) };
+}
+
+/** The outcome of a repeated idempotency key; undefined when the key was not used before. */
+export function toRepeat(
+  earlier: { readonly id: string; readonly hash: string } | undefined,
+  { hash, isState }: Idempotency,
+): RepeatOutcome | undefined {
+  if (earlier?.hash === hash) return { kind: 'repeated', id: earlier.id };
+  return earlier && !isState ? { kind: 'conflict' } : undefined;
+}
+
+/** Checked before a query, because a request may contain any text as an id. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** How much a sender wrote. */
+export const charsBySender = (
+  given: Pick<Notification, 'title' | 'message' | 'host' | 'key' | 'url'>,
+): number =>
+  given.title.length +
+  given.message.length +
+  (given.host?.length ?? 0) +
+  (given.key?.length ?? 0) +
+  (given.url?.length ?? 0);
+
+/** Estimates the bytes of a notification on disk; `overhead` is the size of a row without its texts. */
+export const rowBytesOver =
+  (overhead: number) =>
+  (title: string, message: string): number =>
+    overhead + Buffer.byteLength(title) + Buffer.byteLength(message);
+
+/** The same estimate as an SQL expression on a stored row. */
+export const rowBytesSqlOver = (overhead: number) =>
+  `${overhead} + octet_length(title) + octet_length(message)`;
+
+/** Rounds a time and replaces infinity, because databases compare it with whole numbers. */
+export const finite = (time: number): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));

@@ -1,0 +1,249 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { limits } from '#contract/limits.ts';
+import type { Role, Scope } from '#contract/people/token.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import { credentialActor } from '#core/people/access.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { CredentialRecord, Credentials } from '#core/tenants/directory.ts';
+import type { RateSetting } from '#core/tenants/tenants.ts';
+import { iso } from '#core/time.ts';
+import { difference } from '../audit.ts';
+import {
+  always,
+  change,
+  compareAndSet,
+  insertWhen,
+  lockTenant,
+  pick,
+  precondition,
+  updateWhen,
+} from '../change.ts';
+import type { CredentialRow } from '../schema.ts';
+import type { Database } from '../sql.ts';
+import { endGrants, handOverCreated, isCreatorAuthorized } from './creator-rights.ts';
+
+type Kind = CredentialRecord['kind'];
+type Patch = Parameters<Credentials['update']>[3];
+
+export function createCredentials(db: Database): Credentials {
+  const one = (tenant: TenantId, kind: Kind, id: string) =>
+    db
+      .selectFrom('credentials')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('kind', '=', kind)
+      .where('id', '=', id);
+
+  return {
+    async add(record, creator) {
+      const { tenant, kind, id, createdBy, createdAt } = record;
+      const inForce = countInForce(tenant, kind, createdAt);
+      const isAuthorized = isCreatorAuthorized(creator, createdAt);
+      const { done, row } = await change(db, {
+        entry: {
+          tenant,
+          by: createdBy,
+          at: createdAt,
+          action: `${kind}.create`,
+          subject: id,
+          detail: describe(record),
+        },
+        when: sql<SqlBool>`${isAuthorized} and ${inForce} < ${mostOf(kind)}`,
+        effects: (guard) => [
+          insertWhen('credentials', { ...toRow(record), maker: creator?.id ?? null }, guard),
+        ],
+        after: sql<{
+          may: number;
+          count: number;
+        }>`select (case when ${isAuthorized} then 1 else 0 end) as may,
+          ${inForce} as count`,
+      });
+      if (done) return;
+      if (row?.may !== 1) throw new AppError('forbidden', 'forbidden');
+      if (row.count < mostOf(kind)) throw notFound('tenant');
+      throw full(kind);
+    },
+
+    async find(id) {
+      const [row] = await db.read(db.selectFrom('credentials').selectAll().where('id', '=', id));
+      return row && toCredential(row);
+    },
+
+    async list(tenant, kind) {
+      const rows = await db.read(
+        db
+          .selectFrom('credentials')
+          .selectAll()
+          .where('tenant', '=', tenant)
+          .where('kind', '=', kind)
+          .orderBy('created_at')
+          .orderBy('id'),
+        tenant,
+      );
+      return rows.map(toCredential);
+    },
+
+    async update(tenant, kind, id, patch, by, at) {
+      const read = one(tenant, kind, id);
+      const updated = await compareAndSet(db, read, (row) => {
+        const detail = difference(legible(toCredential(row)), legible(patch));
+        const columns = toColumns(patch);
+        if (!detail) return undefined;
+        const unchanged = precondition('credentials', { tenant, id, kind, ...pick(row, columns) });
+        // An expired credential that gets a new end is in force again.
+        const isRenewed = !isInForce(row, at) && isInForce({ ...row, ...columns }, at);
+        const hasRoom = isRenewed
+          ? sql<SqlBool>`${countInForce(tenant, kind, at)} < ${mostOf(kind)}`
+          : always;
+        return {
+          entry: {
+            tenant,
+            by,
+            at,
+            action: `${kind}.update`,
+            subject: id,
+            detail: { name: row.name, ...detail },
+          },
+          when: sql<SqlBool>`${unchanged} and ${hasRoom}`,
+          effects: (guard) => [updateWhen('credentials', { set: columns, where: { tenant, id } }, guard)],
+          after: read,
+        };
+      });
+      if (updated?.row && !updated.done) throw full(kind);
+      return updated && toCredential(updated.row ?? updated.before);
+    },
+
+    async revoke(tenant, kind, id, by, at) {
+      const read = one(tenant, kind, id);
+      const revoked = await compareAndSet(db, read, (row) =>
+        row.revoked_at !== null
+          ? undefined
+          : {
+              entry: {
+                tenant,
+                by,
+                at,
+                action: `${kind}.revoke`,
+                subject: id,
+                detail: describe(toCredential(row)),
+              },
+              when: precondition('credentials', { tenant, id, kind, revoked_at: null }),
+              effects: (guard) => [
+                updateWhen('credentials', { set: { revoked_at: at }, where: { tenant, id } }, guard),
+                // Finds invitations by the name of the key. If another key has the same name, its invitations are withdrawn too:
+                // this is better than to keep an invitation of a stolen key.
+                ...endGrants({ tenant, creator: id, actor: credentialActor(row), at, keeps: [] }, guard),
+              ],
+              after: read,
+            },
+      );
+      return revoked && toCredential(revoked.row ?? revoked.before);
+    },
+
+    async forgetEnded(tenant, at) {
+      const beyond = (kind: Kind) =>
+        sql`select id from (select id, row_number() over (order by coalesce(revoked_at, expires_at) desc, id) as place
+            from credentials where tenant = ${tenant} and kind = ${kind} and (revoked_at is not null or expires_at <= ${at})
+          ) as ended where place > ${mostOf(kind)}`;
+      const some = await db.read(sql`${beyond('token')} union all ${beyond('key')} limit 1`, tenant);
+      if (some.length === 0) return;
+      const forget = (kind: Kind) =>
+        sql`delete from credentials where tenant = ${tenant} and kind = ${kind} and id in (${beyond(kind)})`;
+      const handOver = handOverCreated(tenant, beyond('key'));
+      await db.write([lockTenant(tenant), handOver, forget('token'), forget('key')], tenant);
+    },
+
+    async touch(uses) {
+      if (uses.length === 0) return;
+      await db.write(
+        uses.map(({ tenant, id, at, from }) =>
+          updateWhen(
+            'credentials',
+            { set: { last_used_at: at, last_used_from: from }, where: { tenant, id } },
+            sql<SqlBool>`(last_used_at is null or last_used_at <= ${at})`,
+          ),
+        ),
+      );
+    },
+  };
+}
+
+const mostOf = (kind: Kind) => (kind === 'key' ? limits.keysPerTenant : limits.tokensPerTenant);
+const full = (kind: Kind) =>
+  new AppError('conflict', `there are ${mostOf(kind)} ${kind}s in force already: revoke some first`);
+
+const isInForce = ({ revoked_at, expires_at }: CredentialRow, at: number) =>
+  revoked_at === null && (expires_at === null || expires_at > at);
+
+/** SQL: how many credentials of the kind are in force. Evaluated inside the transaction, so that parallel changes cannot exceed the limit. */
+function countInForce(tenant: TenantId, kind: Kind, at: number): Expression<number> {
+  return sql<number>`(select count(*) from credentials where tenant = ${tenant} and kind = ${kind}
+    and revoked_at is null and (expires_at is null or expires_at > ${at}))`;
+}
+
+/** The fields for the audit log, without secrets and hashes. */
+function describe(record: CredentialRecord): Record<string, unknown> {
+  const { kind, name, scopes, role, rate, panelId, allowFrom } = record;
+  const { expiresAt } = legible(record);
+  return kind === 'key'
+    ? { name, role, allowFrom, expiresAt }
+    : { name, scopes, rate, panelId, allowFrom, expiresAt };
+}
+
+/** The fields of a credential that can change, with the time as ISO text. */
+function legible({ name, scopes, rate, allowFrom, expiresAt }: Patch): Record<string, unknown> {
+  const expiry = expiresAt == null ? expiresAt : iso(expiresAt);
+  return { name, scopes, rate, allowFrom, expiresAt: expiry };
+}
+
+function toColumns(patch: Patch): Partial<CredentialRow> {
+  const columns: Partial<CredentialRow> = {};
+  if (patch.name !== undefined) columns.name = patch.name;
+  if (patch.scopes !== undefined) columns.scopes = JSON.stringify(patch.scopes);
+  if (patch.rate !== undefined) columns.rate = patch.rate === null ? null : JSON.stringify(patch.rate);
+  if (patch.expiresAt !== undefined) columns.expires_at = patch.expiresAt;
+  if (patch.allowFrom !== undefined) columns.allow_from = JSON.stringify(patch.allowFrom);
+  return columns;
+}
+
+function toRow(record: CredentialRecord): Omit<CredentialRow, 'maker'> {
+  return {
+    tenant: record.tenant,
+    id: record.id,
+    kind: record.kind,
+    name: record.name,
+    hash: record.hash,
+    scopes: JSON.stringify(record.scopes),
+    role: record.role,
+    rate: record.rate === null ? null : JSON.stringify(record.rate),
+    panel_id: record.panelId,
+    allow_from: JSON.stringify(record.allowFrom),
+    created_at: record.createdAt,
+    created_by: record.createdBy,
+    last_used_at: record.lastUsedAt,
+    last_used_from: record.lastUsedFrom,
+    expires_at: record.expiresAt,
+    revoked_at: record.revokedAt,
+  };
+}
+
+function toCredential(row: CredentialRow): CredentialRecord {
+  return {
+    tenant: row.tenant,
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    hash: row.hash,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    rate: row.rate === null ? null : (JSON.parse(row.rate) as RateSetting),
+    panelId: row.panel_id,
+    role: row.role as Role | null,
+    allowFrom: JSON.parse(row.allow_from) as string[],
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,174 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { uuidv7 } from 'uuidv7';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { RateSetting, TenantRecord, Tenants } from '#core/tenants/tenants.ts';
+import { difference } from '../audit.ts';
+import {
+  always,
+  bumpChanges,
+  compareAndSet,
+  currentChange,
+  pick,
+  precondition,
+  updateWhen,
+} from '../change.ts';
+import type { TenantRow } from '../schema.ts';
+import type { Database, SqlResult } from '../sql.ts';
+
+type Patch = Parameters<Tenants['update']>[1];
+
+/** A new tenant gets the built-in levels in the same transaction. */
+export function createTenants(db: Database): Tenants {
+  const all = db.selectFrom('tenants').selectAll();
+  const get = async (id: TenantId) => {
+    const [row] = await db.read(all.where('id', '=', id));
+    if (!row) throw notFound('tenant');
+    return toTenant(row);
+  };
+
+  const count = async () => (await db.read(all.clearSelect().select('id'))).length;
+  const create = async (wanted: NewTenant) => {
+    const results = await db.write(creation(db, wanted));
+    const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
+    if (!row)
+      throw wanted.most !== undefined && (await count()) >= wanted.most
+        ? full(wanted.most)
+        : notFound('person');
+    if (!wasCreated(results))
+      throw new AppError('conflict', `there is a tenant "${wanted.name}" already: choose another name`);
+    return toTenant(row);
+  };
+
+  return {
+    get,
+
+    async create(name, title, by, at) {
+      return create({ name, title, by, at });
+    },
+
+    async createOwned(tenant, by, at, most = 'off') {
+      return create({ ...tenant, by, at, ...(most !== 'off' && { most }) });
+    },
+
+    async list() {
+      return (await db.read(all.orderBy('name'))).map(toTenant);
+    },
+
+    async findByName(name) {
+      const [row] = await db.read(all.where('name', '=', name));
+      return row && toTenant(row);
+    },
+
+    async update(id, patch, by, at) {
+      const read = all.where('id', '=', id);
+      const updated = await compareAndSet(db, read, (row) => {
+        const detail = difference({ ...toTenant(row) }, patch);
+        const columns = toColumns(patch);
+        if (!detail) return undefined;
+        return {
+          entry: { tenant: id, by, at, action: 'tenant.update', subject: row.name, detail },
+          when: precondition('tenants', { id, ...pick(row, columns) }),
+          effects: (guard) => [updateWhen('tenants', { set: columns, where: { id } }, guard)],
+          after: read,
+        };
+      });
+      if (!updated) throw notFound('tenant');
+      return toTenant(updated.row ?? updated.before);
+    },
+  };
+}
+
+const full = (most: number) =>
+  new AppError(
+    'forbidden',
+    `owners may create tenants on this server up to ${most} (BELFRY_TENANTS_MAX), and there are so many: ask its operator`,
+  );
+
+type Owner = Parameters<Tenants['createOwned']>[0]['owner'];
+
+interface NewTenant {
+  readonly name: string;
+  readonly title: string;
+  readonly timeZone?: string;
+  readonly owner?: Owner;
+  /** How many tenants there may be. */
+  readonly most?: number;
+  readonly by: string;
+  readonly at: number;
+}
+
+/** Statement 1 creates the tenant. The counter of changes is incremented before it, so `changed` shows whether the tenant is new. */
+function creation(db: Database, { name, title, timeZone, owner, most, by, at }: NewTenant) {
+  const created = sql<SqlBool>`tenants.name = ${name} and tenants.changed = ${currentChange}`;
+  return [
+    bumpChanges(always),
+    sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
+      select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, ${timeZone ?? 'UTC'}, 0, ${currentChange}, ${at}
+      where not exists (select 1 from tenants where name = ${name})
+      and ${most === undefined ? always : sql<SqlBool>`(select count(*) from tenants) < ${most}`}
+      and ${owner === undefined ? always : precondition('people', { id: owner.id })}`,
+    sql`insert into audit (tenant, id, at, "by", action, subject, detail)
+      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title, timeZone })}
+      from tenants where ${created}`,
+    ...Object.entries(builtInStyles).map(
+      ([level, { rank, color, icon, sound, durationMs }]) =>
+        sql`insert into levels (tenant, name, rank, color, icon, sound, duration_ms)
+        select tenants.id, ${level}, ${rank}, ${color}, ${icon}, ${sound}, ${durationMs}
+        from tenants where ${created}`,
+    ),
+    ...(owner === undefined ? [] : ownership({ owner, by, at }, created)),
+    db.selectFrom('tenants').selectAll().where('name', '=', name),
+  ];
+}
+
+function ownership(
+  { owner, by, at }: { owner: Owner; by: string; at: number },
+  created: Expression<SqlBool>,
+) {
+  return [
+    sql`insert into audit (tenant, id, at, "by", action, subject, detail)
+      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'member.add', ${owner.id}, ${JSON.stringify({ email: owner.email, role: 'owner' })}
+      from tenants where ${created}`,
+    sql`insert into members (tenant, person, role, joined_at, last_seen_at)
+      select tenants.id, ${owner.id}, 'owner', ${at}, null from tenants where ${created}`,
+  ];
+}
+
+function wasCreated(results: readonly SqlResult[]): boolean {
+  return results[1]?.changes === 1;
+}
+
+function toColumns(patch: Patch): Partial<TenantRow> {
+  const columns: Partial<TenantRow> = {};
+  if (patch.title !== undefined) columns.title = patch.title;
+  if (patch.timeZone !== undefined) columns.time_zone = patch.timeZone;
+  if (patch.rate !== undefined) columns.rate = toJson(patch.rate);
+  if (patch.retentionDays !== undefined) columns.retention_days = toJson(patch.retentionDays);
+  if (patch.retentionCount !== undefined) columns.retention_count = toJson(patch.retentionCount);
+  return columns;
+}
+
+export function toTenant(row: TenantRow): TenantRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    title: row.title,
+    timeZone: row.time_zone,
+    rate: fromJson<RateSetting>(row.rate),
+    retentionDays: fromJson<number | 'off' | null>(row.retention_days),
+    retentionCount: fromJson<number | 'off' | null>(row.retention_count),
+    createdAt: row.created_at,
+    changed: row.changed,
+    rulesRevision: row.rules_revision,
+  };
+}
+
+function toJson(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T);
+}

@@ -1,0 +1,276 @@
+/** Group commit: what gathers while one batch is committed is the next batch. */
+import { limits } from '#contract/limits.ts';
+import { AppError, unavailable } from '#core/errors.ts';
+import type {
+  Acknowledgement,
+  AppendOutcome,
+  Clear,
+  History,
+  Idempotency,
+  NotificationDraft,
+  Route,
+  TenantId,
+  ThrottleClaim,
+} from '#core/ports.ts';
+import { indexTerms } from '#core/search/index-terms.ts';
+import { isEmpty } from '#core/target.ts';
+import type { Availability } from '../availability.ts';
+import { appendAndQueue, toDeliveries, toResolve } from './append-deliveries.ts';
+import type { LogWrite } from './partitions.ts';
+import { rowBytes } from './rows.ts';
+
+/** Notifications in one transaction, at the most: more of them gain nothing, and the first would wait for the last. */
+const mostInBatch = 256;
+/** A commit takes milliseconds; one that takes this long may take for ever. */
+const stalledMs = 3_000;
+
+interface Waiting {
+  readonly tenant: TenantId;
+  readonly draft: NotificationDraft;
+  readonly idempotency: Idempotency | null;
+  readonly claims: readonly ThrottleClaim[];
+  readonly promise: Promise<AppendOutcome>;
+  resolve(outcome: AppendOutcome): void;
+  reject(error: unknown): void;
+}
+
+type Taken = Pick<Clear, 'position' | 'id' | 'at' | 'by' | 'route'>;
+
+interface Answer {
+  /** How many more channels a resolve was queued for. */
+  readonly resolved?: number | null;
+  readonly kind: AppendOutcome['kind'];
+  readonly found_id: string;
+  readonly at_position: number | null;
+  /** And, marked, the acknowledgement that it takes over. */
+  readonly clears:
+    | readonly (Taken & { readonly acknowledged?: true; readonly note?: string | null })[]
+    | null;
+  /** Of a throttle that shows `found_id`. */
+  readonly throttled_by: string;
+  readonly shown_at: number;
+  /** Its number among those that were counted on the same one; null: it was not counted. */
+  readonly counted: number | null;
+}
+
+export interface AppendQueueOptions {
+  /** Notifications that may wait before more are refused. */
+  readonly capacity: number;
+  readonly availability: Availability;
+}
+
+/** One batch is under way at a time. A process has one queue; several processes may have one each on the same database. */
+export class AppendQueue {
+  readonly #write: LogWrite;
+  readonly #options: AppendQueueOptions;
+  #waiting: Waiting[] = [];
+  #underWay: readonly Waiting[] = [];
+  #startedAt = 0;
+
+  constructor(write: LogWrite, options: AppendQueueOptions) {
+    this.#write = write;
+    this.#options = options;
+  }
+
+  /** Why nothing can be stored now; undefined when all is well. */
+  get problem(): string | undefined {
+    const { problem } = this.#options.availability;
+    if (problem !== undefined) return problem;
+    const waitedMs = this.#underWay.length === 0 ? 0 : performance.now() - this.#startedAt;
+    return waitedMs < stalledMs
+      ? undefined
+      : `a write has waited ${Math.floor(waitedMs / 1000)} s for the database`;
+  }
+
+  /** Accepted and not yet durable. */
+  get depth(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  /**
+   * Resolves once it is committed.
+   * @throws AppError `unavailable` at once when the queue is full or the database is known not to take writes.
+   */
+  readonly push: History['append'] = (tenant, draft, idempotency, claims = []) => {
+    const { problem } = this;
+    if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
+    if (this.depth >= this.#options.capacity)
+      return Promise.reject(
+        unavailable(
+          `not stored: ${this.#options.capacity} notifications are waiting for the database; try again`,
+        ),
+      );
+    const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
+    this.#waiting.push({ tenant, draft, idempotency, claims, promise, resolve, reject });
+    // What arrives in the same turn goes into the same batch.
+    if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => void this.#flush());
+    return promise;
+  };
+
+  /** Resolves when the notification with this id is stored or refused; at once when it is not in the queue. */
+  async settled(id: string): Promise<void> {
+    const job = [...this.#underWay, ...this.#waiting].find(({ draft }) => draft.id === id);
+    await job?.promise.catch(() => {});
+  }
+
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  async close(withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs;
+    while (this.depth > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      this.#underWay = batch;
+      this.#startedAt = performance.now();
+      await this.#store(batch);
+      this.#underWay = [];
+    }
+  }
+
+  async #store(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.#commit(batch);
+      for (const [i, job] of batch.entries()) job.resolve(toOutcome(job.draft, answers[i] as Answer));
+    } catch (error) {
+      const isUnavailable = error instanceof AppError && error.code === 'unavailable';
+      // One that cannot be stored takes no other with it.
+      if (batch.length > 1 && !isUnavailable) for (const job of batch) await this.#store([job]);
+      else this.#fail(batch, error);
+    }
+  }
+
+  /** In the order in which they came, but no key and no idempotency key of a tenant twice: the second waits for the next batch. */
+  #takeBatch(): Waiting[] {
+    const taken = new Set<string>();
+    const batch: Waiting[] = [];
+    const rest: Waiting[] = [];
+    for (const job of this.#waiting) {
+      const keys = keysOf(job);
+      if (batch.length < mostInBatch && !keys.some((key) => taken.has(key))) batch.push(job);
+      else rest.push(job);
+      // One that waits goes before later ones with the same key.
+      for (const key of keys) taken.add(key);
+    }
+    this.#waiting = rest;
+    return batch;
+  }
+
+  #commit(batch: readonly Waiting[]): Promise<readonly Answer[]> {
+    // Intake gives the same decision as the same object.
+    const decisions = new Map<Route, number>();
+    for (const { draft } of batch)
+      if (!decisions.has(draft.route)) decisions.set(draft.route, decisions.size);
+    const jobs = batch.map((job, n) => toJob(job, n, decisions.get(job.draft.route)));
+    const values = [JSON.stringify(jobs), JSON.stringify([...decisions.keys()].map(toDecision))];
+    const wanted = batch.flatMap(toDeliveries);
+    const resolves = batch.flatMap(toResolve);
+    const append =
+      wanted.length === 0 && resolves.length === 0
+        ? { name: 'append', text: 'SELECT * FROM append_notifications($1, $2)', values }
+        : {
+            name: 'append-and-queue',
+            text: appendAndQueue,
+            values: [...values, JSON.stringify(wanted), JSON.stringify(resolves)],
+          };
+    // One for itself, one for what it may replace, and one for what it takes over.
+    return this.#write('all', 3 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
+  }
+
+  #fail(batch: readonly Waiting[], error: unknown): void {
+    for (const { reject } of batch) reject(error);
+    const { problem } = this.#options.availability;
+    if (problem === undefined) return;
+    for (const { reject } of this.#waiting.splice(0)) reject(unavailable(`not stored: ${problem}`));
+  }
+}
+
+function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
+  const keys: string[] = [];
+  if (draft.key !== null) keys.push(`${tenant} key ${draft.key}`);
+  if (idempotency) keys.push(`${tenant} retry ${idempotency.key}`);
+  return keys;
+}
+
+/** As the type `append_decision` of the schema has it. */
+function toDecision(route: Route, nr: number) {
+  const { revision, target } = route;
+  return { nr, route, to_all: target.all, to_ids: target.ids, to_tags: target.tags, revision };
+}
+
+/** As the type `append_entry` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
+export function toJob(
+  { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
+  n: number,
+  decision?: number,
+) {
+  const { route } = d;
+  return {
+    n,
+    tenant,
+    decision,
+    id: d.id,
+    at: d.receivedAt,
+    shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
+    title: d.title,
+    message: d.message,
+    level: d.level,
+    rank: d.rank,
+    ttl: d.ttl,
+    sent_level: d.sentLevel === d.level ? undefined : d.sentLevel,
+    sent_ttl: d.sentTtl ?? undefined,
+    expires_at: d.expiresAt ?? undefined,
+    ip: d.ip ?? undefined,
+    host: d.host ?? undefined,
+    key: d.key ?? undefined,
+    url: d.url ?? undefined,
+    source_ip: d.sourceIp,
+    token_id: d.tokenId,
+    throttled_on: d.throttledOn ?? undefined,
+    throttle_count: d.throttleCount,
+    terms: indexTerms(tenant, d, route),
+    bytes: rowBytes(d.title, d.message),
+    ...(idempotency && {
+      idempotency_key: idempotency.key,
+      idempotency_hash: idempotency.hash,
+      idempotency_is_state: idempotency.isState ?? false,
+      idempotency_until: idempotency.until ?? d.receivedAt + limits.idempotencyMs,
+    }),
+    claims: claims.length === 0 ? undefined : claims.map(toClaim),
+  };
+}
+
+const toClaim = ({ name, perMs, insteadOf }: ThrottleClaim) => ({
+  name,
+  per_ms: perMs,
+  instead_of: insteadOf,
+});
+
+function toChange({
+  acknowledged,
+  note = null,
+  ...taken
+}: NonNullable<Answer['clears']>[number]): Clear | Acknowledgement {
+  return acknowledged
+    ? { ...taken, kind: 'acknowledgement', note }
+    : { ...taken, kind: 'clear', reason: 'replaced' };
+}
+
+function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
+  const { kind, found_id: id, clears } = answer;
+  if (kind === 'repeated') return { kind, id };
+  if (kind === 'conflict') return { kind };
+  if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
+  const position = answer.at_position as number;
+  const throttleCount = answer.counted ?? draft.throttleCount;
+  return {
+    kind,
+    id: draft.id,
+    entries: [
+      ...(clears ?? []).map(toChange),
+      { ...draft, throttleCount, kind: 'notification' as const, position },
+    ].sort((a, b) => a.position - b.position),
+    ...(Number(answer.resolved ?? 0) > 0 && { endsDelivered: true }),
+  };
+}

@@ -1,0 +1,217 @@
+import type {
+  ClearOutcome,
+  Entry,
+  History,
+  LiveNotification,
+  LivePosition,
+  LogBounds,
+  Route,
+} from '#core/ports.ts';
+import { stepsOf } from '../../log/fair-queue.ts';
+import {
+  type AcknowledgedRow,
+  acknowledgedColumns,
+  acknowledgedJoin,
+  charsBySender,
+  finite,
+  isUuid,
+  toAcknowledged,
+  toClearing,
+  toRepeat,
+} from '../../log/history-rows.ts';
+import type { Connections } from '../connections.ts';
+import type { AppendQueue } from './append-queue.ts';
+import { type LogWrite, readLog } from './partitions.ts';
+import { dropFromLog } from './retention.ts';
+import {
+  type EntryRow,
+  entryColumns,
+  type NotificationRow,
+  readRecords,
+  toEntry,
+  toNotification,
+  toRecord,
+} from './rows.ts';
+import { searchLog } from './search.ts';
+import type { StatisticsLanes } from './statistics.ts';
+
+export interface PostgresLanes extends StatisticsLanes {
+  readonly queue: AppendQueue;
+  /** For what writes entries of the log. */
+  readonly write: LogWrite;
+  readonly writes: Connections;
+}
+
+/** The most ids that `stayingBeyond` returns. */
+const idsAtOnce = 500;
+
+/** The log on PostgreSQL. */
+export const createPostgresHistory = (lanes: PostgresLanes): History => ({
+  append: lanes.queue.push,
+
+  async findRepeat(tenant, idempotency, now) {
+    const [earlier] = await lanes.reads.query<{ id: string; hash: string }>(
+      tenant,
+      'SELECT id, hash FROM idempotency WHERE tenant = $1 AND key = $2 AND expires_at > $3',
+      [tenant, idempotency.key, now],
+    );
+    return toRepeat(earlier, idempotency);
+  },
+
+  async clear(tenant, given, what, at) {
+    if (!isUuid(given)) return { kind: 'not-found' };
+    const id = given.toLowerCase();
+    const { by, reason } = toClearing(what);
+    await lanes.queue.settled(id);
+    const { rows } = await lanes.write(tenant, 1, (client) =>
+      client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
+        'SELECT * FROM clear_notification($1, $2, $3, $4, $5)',
+        [tenant, id, by, at, reason],
+      ),
+    );
+    const [cleared] = rows;
+    if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
+    const { at_position: position, of_route: route } = cleared;
+    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason, by, at, route } };
+  },
+
+  async acknowledge(tenant, given, what) {
+    if (!isUuid(given)) return { kind: 'not-found' };
+    const id = given.toLowerCase();
+    await lanes.queue.settled(id);
+    const { rows } = await lanes.write(tenant, 1, (client) =>
+      client.query<AcknowledgedRow & { at_position: number | null; of_route: Route }>(
+        `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note
+         FROM acknowledge_notification($1, $2, $3, $4, $5)`,
+        [tenant, id, what.by, what.at, what.note],
+      ),
+    );
+    const [row] = rows;
+    const acknowledged = toAcknowledged(row);
+    if (acknowledged) return { kind: 'already', acknowledged };
+    if (!row || row.at_position === null) return { kind: 'not-found' };
+    const { at_position: position, of_route: route } = row;
+    return { kind: 'acknowledged', entry: { ...what, kind: 'acknowledgement', position, id, route } };
+  },
+
+  async bounds(tenant) {
+    const { head, first } = (await readLog(lanes.reads, tenant)) ?? { head: 0, first: 1 };
+    return { head, first };
+  },
+
+  async heads(tenants) {
+    const rows = await lanes.reads.query<{ tenant: number; head: number }>(
+      'all',
+      'SELECT tenant, head FROM logs WHERE tenant = ANY ($1::bigint[])',
+      [tenants],
+    );
+    return new Map(rows.map(({ tenant, head }) => [tenant, head]));
+  },
+
+  async readAfter(tenant, position, limit) {
+    const rows = await lanes.reads.query<LogBounds & (EntryRow | { row: null })>(
+      tenant,
+      `SELECT k.head, k.first, ${entryColumns} FROM logs k LEFT JOIN LATERAL read_after($1, $2, $3) n ON true
+         WHERE k.tenant = $1 ORDER BY n.position`,
+      [tenant, position, limit],
+    );
+    const [first] = rows;
+    if (!first) return { head: 0, first: 1, entries: [] };
+    const entries: Entry[] = [];
+    for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
+    return { head: first.head, first: first.first, entries };
+  },
+
+  async live(tenant, panel, now, limit) {
+    const rows = await lanes.reads.query<{ head: number } & (LivePosition | { rank: null })>(
+      tenant,
+      `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
+         SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
+           AND (to_all OR $3 = ANY (to_ids) OR to_tags && $4::text[])
+         ORDER BY rank DESC, position DESC LIMIT $5
+       ) l ON true WHERE k.tenant = $1 ORDER BY l.rank DESC, l.position DESC`,
+      [tenant, now, panel.id, panel.tags, limit],
+    );
+    const positions: LivePosition[] = [];
+    for (const row of rows) if (row.rank !== null) positions.push({ rank: row.rank, position: row.position });
+    return { head: rows[0]?.head ?? 0, positions };
+  },
+
+  async readLive(tenant, positions, now, chars) {
+    const rows = await lanes.reads.query<
+      NotificationRow & AcknowledgedRow & { counted: number | null; nth: number; found: number }
+    >(
+      tenant,
+      // With what comes behind the limit it would read megabytes for each page of long texts.
+      `WITH found AS MATERIALIZED (SELECT * FROM entries_at($1, $2)) SELECT * FROM (
+         SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
+           sum(${fewestCharsSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${fewestCharsSql} AS chars_before
+         FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
+         JOIN found n ON n.position = w.position
+         JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
+           AND (l.expires_at IS NULL OR l.expires_at > $3)
+         ${acknowledgedJoin} LEFT JOIN states_of($1, (SELECT array_agg(row) FROM found)) s ON s.row = n.row
+       ) n WHERE chars_before <= $4 ORDER BY nth`,
+      [tenant, positions.slice(0, positionsARead), now, finite(chars)],
+    );
+    const notifications: LiveNotification[] = [];
+    let taken = 0;
+    for (const row of rows) {
+      taken += charsBySender(row);
+      if (taken > chars && notifications.length > 0) return { notifications, scanned: row.nth - 1 };
+      notifications.push({
+        ...toNotification(row),
+        count: row.counted ?? 0,
+        acknowledged: toAcknowledged(row),
+      });
+    }
+    const last = rows.at(-1);
+    if (last && rows.length < last.found) return { notifications, scanned: last.nth };
+    return { notifications, scanned: Math.min(positions.length, positionsARead) };
+  },
+
+  async stayingBeyond(tenant, limit, until) {
+    const rows = await lanes.reads.query<{ id: string }>(
+      tenant,
+      `SELECT id FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
+       ORDER BY rank DESC, position DESC OFFSET $3 LIMIT $4`,
+      [tenant, until, limit, idsAtOnce],
+    );
+    return rows.map(({ id }) => id);
+  },
+
+  async find(tenant, id) {
+    if (!isUuid(id)) return undefined;
+    const found = 'SELECT * FROM find_entry($1, $2)';
+    const [record] = await readRecords(lanes.reads, tenant, found, [tenant, id]);
+    return record && toRecord(record);
+  },
+
+  search: (tenant, query, options) =>
+    lanes.turns.run(tenant, stepsOf(searchLog(lanes.steps, tenant, query, options)), options.signal),
+
+  prune: (tenant, bounds, now) => dropFromLog(lanes.writes, lanes.write, tenant, { ...bounds, now }),
+
+  async oldestRevision(tenant) {
+    const [oldest] = await lanes.reads.query<{ revision: number | null }>(
+      tenant,
+      `SELECT min(r.revision) AS revision FROM log_revisions r JOIN logs k ON k.tenant = r.tenant
+       WHERE r.tenant = $1 AND k.first <= k.head AND coalesce(
+         (SELECT high FROM partitions WHERE low <= r.last_row ORDER BY low DESC LIMIT 1), 0) > k.first_row`,
+      [tenant],
+    );
+    return oldest?.revision ?? undefined;
+  },
+
+  async size(tenant) {
+    const log = await readLog(lanes.reads, tenant);
+    return { notifications: log?.notifications ?? 0, bytes: log?.bytes ?? 0 };
+  },
+});
+
+/** Positions looked up in one statement. */
+const positionsARead = 500;
+
+/** At most what {@link charsBySender} answers: a character has up to four bytes, which are known without unpacking a text. */
+const fewestCharsSql = `(octet_length(n.title) + octet_length(n.message) + coalesce(octet_length(n.host), 0)
+  + coalesce(octet_length(n.key), 0) + coalesce(octet_length(n.url), 0)) / 4`;

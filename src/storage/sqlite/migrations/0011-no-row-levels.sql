@@ -1,0 +1,2 @@
+-- Counts get the levels of rows from the index.
+DROP TABLE row_levels;

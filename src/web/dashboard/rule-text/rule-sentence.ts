@@ -1,0 +1,280 @@
+/** A routing rule as a sentence. */
+import type { TFunction } from 'i18next';
+import type { Panel } from '#contract/panels/panel.ts';
+import type {
+  EscalationStep,
+  RuleConditions,
+  RuleCreate,
+  RuleWindow,
+  TextCondition,
+} from '#contract/routing/rule.ts';
+import { weekdays } from '#contract/routing/weekdays.ts';
+import {
+  fill,
+  join,
+  mono,
+  type Sentence,
+  type SentencePart,
+  sentenceText,
+  slot,
+  slots,
+  value,
+  valuesSlot,
+  word,
+} from './sentence.ts';
+
+/** What a sentence is made of, in the reader's language. */
+export interface RuleWords {
+  readonly t: TFunction<'ruleSentence'>;
+  level(name: string): string;
+  duration(ms: number): string;
+  dateTime(at: string): string;
+  weekday(day: (typeof weekdays)[number]): string;
+  /** undefined until they have been read: they are not counted then. */
+  readonly panels?: readonly Pick<Panel, 'id' | 'name' | 'tags'>[] | undefined;
+  readonly channels?: readonly { readonly id: string; readonly name: string }[] | undefined;
+}
+
+/** The fields that affect routing; the others have the server's defaults. */
+export type SentenceRule = Pick<RuleCreate, 'when' | 'then'> &
+  Partial<Pick<RuleCreate, 'continue' | 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>>;
+
+type Field = keyof RuleConditions;
+
+/** In reading order. */
+export const conditionFields = [
+  'host',
+  'level',
+  'minLevel',
+  'ip',
+  'sourceIp',
+  'title',
+  'message',
+  'token',
+  'key',
+] as const satisfies readonly Field[];
+const shownMost = 4;
+
+/** The whole: "When host matches db-* → 2 panels tagged noc, show 5 s, then stop · until 22 Nov, 08:00". */
+export function ruleSentence(rule: SentenceRule, words: RuleWords): Sentence {
+  const times = timesSentence(rule, words);
+  return [
+    ...whenSentence(rule.when ?? {}, words),
+    word(' → '),
+    ...thenSentence(rule.then, words),
+    word(`, ${words.t(rule.continue ? 'goOn' : 'stop')}`),
+    ...(times.length > 0 ? [word(' · '), ...times] : []),
+  ];
+}
+
+export function whenSentence(when: NonNullable<RuleCreate['when']>, words: RuleWords): Sentence {
+  const conditions = conditionSentences(when, words);
+  if (conditions.length === 0) return [word(words.t('every'))];
+  return fill(words.t('when', { conditions: slot('conditions') }), {
+    conditions: join(conditions, words.t('and')),
+  });
+}
+
+/** Each condition by its name, as in `host` or `not.ip`: "host does not match db-*". */
+export function conditionSentence(
+  when: NonNullable<RuleCreate['when']>,
+  name: string,
+  words: RuleWords,
+): Sentence | undefined {
+  const isNot = name.startsWith('not.');
+  const field = conditionFields.find((each) => each === (isNot ? name.slice(4) : name));
+  const given = isNot ? when.not : when;
+  return field && given?.[field] !== undefined ? oneCondition(given, field, isNot, words) : undefined;
+}
+
+/** A text with a gap for values. */
+const phrase = (
+  { t }: RuleWords,
+  key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged',
+  values: Sentence,
+) => fill(t(key, valuesSlot), { values });
+
+/** What is done: "2 panels tagged noc, show 5 s". */
+export function thenSentence(then: RuleCreate['then'], words: RuleWords): Sentence {
+  const { t } = words;
+  const { panels, channels, setLevel, setTtl, throttle, escalate = [] } = then;
+  const done: Sentence[] = [];
+  if (then.mute) done.push([word(t('mute'))]);
+  if (panels !== undefined) done.push(panelsSentence(panels, words));
+  if (channels)
+    done.push(phrase(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
+  if (setLevel !== undefined) done.push(phrase(words, 'setLevel', [level(setLevel, words)]));
+  if (setTtl === 0) done.push([word(t('showUntilCleared'))]);
+  else if (setTtl !== undefined) done.push(phrase(words, 'showFor', [value(words.duration(setTtl))]));
+  if (throttle) {
+    const key = throttle.by.length > 0 ? 'throttleBy' : 'throttle';
+    const fields = throttle.by.map((field) => [word(t(`field.${field}`))]);
+    done.push(
+      fill(t(key, slots('duration', 'values')), {
+        duration: [value(words.duration(throttle.perMs))],
+        values: join(fields, t('and')),
+      }),
+    );
+  }
+  done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
+  return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
+}
+
+const stepSlots = slots('duration', 'panels', 'level', 'unless');
+
+/** "escalate as critical after 5 min", "then to panels tagged management after another 15 min unless shown" */
+function stepSentence(step: EscalationStep, isFirst: boolean, words: RuleWords): Sentence {
+  const { afterMs, unless, setLevel, panels } = step;
+  return fill(words.t(isFirst ? 'escalate' : 'escalateThen', stepSlots), {
+    duration: [value(words.duration(afterMs))],
+    panels: panels === undefined ? [] : phrase(words, 'escalateTo', panelsSentence(panels, words)),
+    level: setLevel === undefined ? [] : phrase(words, 'escalateAs', [level(setLevel, words)]),
+    unless: unless === 'shown' ? [word(words.t('escalateUnlessShown'))] : [],
+  });
+}
+
+/** When it is active: "until 22 Nov, 08:00, Mon–Fri 08:00–18:00 (Europe/Berlin)"; nothing, when always. */
+function timesSentence(
+  rule: Pick<SentenceRule, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>,
+  words: RuleWords,
+): Sentence {
+  const times: Sentence[] = [];
+  const instant = (key: 'from' | 'until', at: string) =>
+    fill(words.t(key, { time: slot('time') }), { time: [value(words.dateTime(at))] });
+  if (rule.activeFrom) times.push(instant('from', rule.activeFrom));
+  if (rule.activeUntil) times.push(instant('until', rule.activeUntil));
+  if (rule.windows && rule.windows.length > 0)
+    times.push([value(windowsText(rule.windows, rule.timeZone, words))]);
+  return join(times, ', ');
+}
+
+/** "Mon–Fri 08:00–18:00, Sat 10:00–12:00 (Europe/Berlin)" */
+export function windowsText(
+  windows: readonly RuleWindow[],
+  timeZone: string | undefined,
+  words: RuleWords,
+): string {
+  const each = windows.map(({ days, from, until }) =>
+    words.t('window', { days: daysText(days, words), from, until }),
+  );
+  const text = each.join(', ');
+  return timeZone === undefined ? text : words.t('windowZone', { windows: text, zone: timeZone });
+}
+
+/** A name for a rule that has none yet: what it is about, and what it does. At most 100 characters. */
+export function suggestedName(rule: SentenceRule, words: RuleWords): string {
+  const when = rule.when ?? {};
+  const conditions = conditionSentences(when, words);
+  const [only] = conditions.length === 1 && !when.not ? conditionFields.filter((field) => when[field]) : [];
+  const what =
+    conditions.length === 0
+      ? words.t('name.everything')
+      : sentenceText(
+          only ? anyOf(comparison(when, only, words).values, words) : join(conditions, words.t('and')),
+        );
+  const name = rule.then.mute
+    ? words.t('name.mute', { what })
+    : `${what} → ${sentenceText(thenSentence(rule.then, words))}`;
+  const letters = [...name];
+  return letters.length > 100 ? `${letters.slice(0, 99).join('')}…` : name;
+}
+
+function conditionSentences(when: NonNullable<RuleCreate['when']>, words: RuleWords): Sentence[] {
+  return [false, true].flatMap((isNot) => {
+    const given: RuleConditions = isNot ? (when.not ?? {}) : when;
+    return conditionFields
+      .filter((field) => given[field] !== undefined)
+      .map((field) => oneCondition(given, field, isNot, words));
+  });
+}
+
+function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words: RuleWords): Sentence {
+  const { verb, values } = comparison(given, field, words);
+  const sentence = words.t(isNot ? `${verb}Not` : verb, { field: slot('field'), ...valuesSlot });
+  return fill(sentence, { field: [word(words.t(`field.${field}`))], values: anyOf(values, words) });
+}
+
+/** What makes a value of a field a pattern, and the verb for patterns. */
+const patterns = {
+  host: [/[*?]/, 'matches'],
+  key: [/[*?]/, 'matches'],
+  ip: [/[/-]/, 'within'],
+  sourceIp: [/[/-]/, 'within'],
+} as const;
+
+interface Comparison {
+  readonly verb: 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
+  readonly values: readonly SentencePart[];
+}
+
+function comparison(given: RuleConditions, field: Field, words: RuleWords): Comparison {
+  if (field === 'title' || field === 'message') return textComparison(given[field] as TextCondition, words);
+  const values = [given[field] ?? []].flat();
+  if (field === 'token') return { verb: 'is', values: values.map(value) };
+  if (field === 'level' || field === 'minLevel')
+    return { verb: field === 'level' ? 'is' : 'atLeast', values: values.map((name) => level(name, words)) };
+  const [pattern, verb] = patterns[field];
+  return { verb: values.some((each) => pattern.test(each)) ? verb : 'is', values: values.map(mono) };
+}
+
+function textComparison(condition: TextCondition, { t }: RuleWords): Comparison {
+  const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
+  if ('contains' in condition)
+    return { verb: 'contains', values: many(condition.contains).map((text) => value(t('quoted', { text }))) };
+  if ('glob' in condition) return { verb: 'matches', values: many(condition.glob).map(mono) };
+  return { verb: 'matches', values: many(condition.regex).map((each) => mono(`/${each}/`)) };
+}
+
+function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words: RuleWords): Sentence {
+  const { t, panels } = words;
+  if (target === 'all') return [word(t('everyPanel'))];
+  if (target === 'none') return [word(t('noPanel'))];
+  if ('tags' in target) {
+    const values = anyOf(target.tags.map(mono), words);
+    if (!panels) return phrase(words, 'tagged', values);
+    const count = panels.filter(({ tags }) => tags.some((tag) => target.tags.includes(tag))).length;
+    return fill(t('taggedCount', { count, ...valuesSlot }), { values });
+  }
+  return namesOf(target.ids, panels, t('unknownPanel'), words);
+}
+
+function namesOf(
+  ids: readonly string[],
+  known: readonly { readonly id: string; readonly name: string }[] | undefined,
+  unknown: string,
+  words: RuleWords,
+): Sentence {
+  const names = ids.map((id) => {
+    const found = known?.find((each) => each.id === id);
+    return found ? value(found.name) : known ? word(unknown) : mono(id);
+  });
+  const each = names.map((name) => [name]);
+  return names.length > shownMost ? anyOf(names, words) : join(each, ', ');
+}
+
+/** Days in a row as a span. */
+function daysText(days: RuleWindow['days'], words: RuleWords): string {
+  const sorted = weekdays.filter((day) => days.includes(day));
+  const first = weekdays.indexOf(sorted[0] ?? 'mon');
+  const inARow = sorted.length > 2 && sorted.every((day, i) => weekdays.indexOf(day) === first + i);
+  const [from, until] = [sorted[0], sorted.at(-1)];
+  if (inARow && from && until) return `${words.weekday(from)}–${words.weekday(until)}`;
+  return sorted.map((day) => words.weekday(day)).join(', ');
+}
+
+function anyOf(values: readonly SentencePart[], words: RuleWords): Sentence {
+  const or = words.t('or');
+  const shown = values.length > shownMost ? values.slice(0, shownMost - 1) : values;
+  const head = join(
+    shown.map((each) => [each]),
+    shown.length < values.length ? ', ' : or,
+  );
+  if (shown.length === values.length) return head;
+  return fill(words.t('more', { ...valuesSlot, count: values.length - shown.length }), { values: head });
+}
+
+const level = (name: string, words: RuleWords): SentencePart => ({
+  kind: 'level',
+  text: words.level(name),
+  level: name,
+});

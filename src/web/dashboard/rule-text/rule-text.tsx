@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { weekdays } from '#contract/routing/weekdays.ts';
+import { channelsQuery, panelsQuery } from '../api/queries.ts';
+import { useTenant } from '../api/tenant.tsx';
+import { useLevelLook } from '../components/level-mark.tsx';
+import { clip } from '../formats/clip.ts';
+import { localeOf, useFormats } from '../formats/formats.ts';
+import { type RuleWords, ruleSentence, type SentenceRule } from './rule-sentence.ts';
+import styles from './rule-text.module.css';
+import type { Sentence } from './sentence.ts';
+
+/** The words for rule sentences, with the tenant's levels and panels. */
+export function useRuleWords(): RuleWords {
+  const { t, i18n } = useTranslation('ruleSentence');
+  const formats = useFormats();
+  const look = useLevelLook();
+  const tenant = useTenant();
+  const { data: panels } = useQuery(panelsQuery(tenant));
+  const { data: channels } = useQuery(channelsQuery(tenant));
+  const language = i18n.language;
+  return useMemo(() => {
+    const weekday = new Intl.DateTimeFormat(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
+    return {
+      t,
+      panels,
+      channels,
+      level: (name) => look(name).word,
+      duration: formats.duration,
+      dateTime: formats.dateTime,
+      // 5 January 1970 was a Monday.
+      weekday: (day) => weekday.format((4 + weekdays.indexOf(day)) * 86_400_000),
+    };
+  }, [t, formats, look, panels, channels, language]);
+}
+
+/** A rule as a sentence, its values in another style than its words. */
+export function RuleText({ rule, words }: { rule: SentenceRule; words: RuleWords }) {
+  return <SentenceText sentence={ruleSentence(rule, words)} />;
+}
+
+/** A sentence shows the beginning of a long value; the form shows all of it. */
+const longest = 120;
+
+export function SentenceText({ sentence }: { sentence: Sentence }) {
+  const look = useLevelLook();
+  return (
+    <span className={styles.sentence}>
+      {sentence.map(({ kind, text, level }, i) => {
+        const key = `${i} ${text}`;
+        if (kind === 'word') return <span key={key}>{text}</span>;
+        if (kind === 'level')
+          return (
+            <b key={key} style={{ color: look(level ?? '').color }}>
+              {text}
+            </b>
+          );
+        return (
+          <bdi key={key} className={kind === 'mono' ? styles.mono : styles.value}>
+            {clip(text, longest)}
+          </bdi>
+        );
+      })}
+    </span>
+  );
+}

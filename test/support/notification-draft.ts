@@ -1,0 +1,39 @@
+import { uuidv7 } from 'uuidv7';
+import type { NotificationDraft, Route } from '#core/ports.ts';
+import type { Target } from '#core/target.ts';
+
+/** A decision of the rules; what is not given of the target is nobody. */
+export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Route => ({
+  revision: 1,
+  rules: [],
+  muted: false,
+  target: { all: false, ids: [], tags: [], ...target },
+  ...over,
+});
+
+/** As intake has it: the same decision is the same object. */
+const toEveryone = routeTo({ all: true });
+
+/** A notification for everyone that stays until cleared; give what matters. */
+export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft => ({
+  id: uuidv7(),
+  receivedAt: Date.now(),
+  title: 't',
+  message: 'm',
+  level: 'error',
+  rank: 40,
+  ttl: 0,
+  sentLevel: 'error',
+  sentTtl: null,
+  expiresAt: null,
+  ip: null,
+  host: null,
+  key: null,
+  url: null,
+  sourceIp: '127.0.0.1',
+  tokenId: 'tokentoken',
+  route: toEveryone,
+  throttledOn: null,
+  throttleCount: 0,
+  ...over,
+});
