@@ -57,6 +57,19 @@ test('a change of role is in force with the next request, and is told under the 
   ]);
 });
 
+test('what another process has just given a person is in force with the next request, also for one with a body', async () => {
+  const owner = await join('owner');
+  expect(await makesRule(owner)).toBe(201);
+  // The server has the tenant's members in memory now, and these come from elsewhere.
+  const newcomer = await join('admin');
+  expect(await makesRule(newcomer)).toBe(201);
+  const viewer = await join('viewer');
+  expect(await makesRule(viewer)).toBe(403);
+  const change = { tenant: await server.tenant(tenant), person: viewer.id, as: 'owner' } as const;
+  await server.running.directory.members.setRole({ ...change, role: 'admin', by: 'test', at: Date.now() });
+  expect(await makesRule(viewer)).toBe(201);
+});
+
 test('an admin makes no owner, and touches none', async () => {
   const [owner, admin, viewer] = [await join('owner'), await join('admin'), await join('viewer')];
   await join('owner');

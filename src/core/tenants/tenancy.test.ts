@@ -15,19 +15,26 @@ const panelNamed = (name: string): PanelRecord => ({
   address: null,
 });
 
-/** A directory of one tenant; `held` makes reads of its panels wait. */
+/** A directory of one tenant; `held` makes answers about its panels wait, `heldRecord` those about its record. */
 function createWorld() {
   const stored: PanelRecord[] = [];
   let reads = 0;
   let changed = 1;
   let held: Promise<void> | undefined;
+  let heldRecord: Promise<void> | undefined;
   const directory = {
     changedSince: async (revision: number) => ({
       epoch: 'first',
       revision: changed,
       tenants: changed > revision ? [1] : [],
     }),
-    tenants: { get: async () => ({ id: 1, changed, rulesRevision: 0 }) },
+    tenants: {
+      get: async () => {
+        // A pool of connections: the database may see this statement after those that were sent later.
+        await heldRecord;
+        return { id: 1, changed, rulesRevision: 0 };
+      },
+    },
     levels: { list: async () => [] },
     channels: { list: async () => [] },
     members: { roles: async () => new Map() },
@@ -68,8 +75,16 @@ function createWorld() {
       letGo();
     };
   };
+  const holdRecord = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    heldRecord = promise;
+    return () => {
+      heldRecord = undefined;
+      resolve();
+    };
+  };
   const names = async () => [...(await tenancy.get(1)).panels.keys()];
-  return { tenancy, register, registerElsewhere, remove, hold, names, reads: () => reads };
+  return { tenancy, register, registerElsewhere, remove, hold, holdRecord, names, reads: () => reads };
 }
 
 test('a panel that registers is known at once, and the others are not read again', async () => {
@@ -86,6 +101,40 @@ test('a panel that registered on another node is found at once', async () => {
   registerElsewhere('wall');
   expect(await names()).toEqual([]);
   expect(await tenancy.findPanel(1, 'wall')).toMatchObject({ id: 'wall' });
+});
+
+test('a change by another node during the first read is not lost, and followers are told', async () => {
+  const { tenancy, registerElsewhere, hold, names } = createWorld();
+  await tenancy.poll();
+  const changes: number[] = [];
+  tenancy.onChange((tenant) => changes.push(tenant));
+  const release = hold();
+  const first = tenancy.get(1);
+  // The panels have been read, and their answer is on its way.
+  await new Promise(setImmediate);
+  registerElsewhere('wall');
+  const polled = tenancy.poll();
+  release();
+  await Promise.all([first, polled]);
+  expect(tenancy.peek(1)?.panels.has('wall')).toBe(true);
+  expect(changes).toEqual([1]);
+  registerElsewhere('second wall');
+  await tenancy.poll();
+  expect(await names()).toEqual(['wall', 'second wall']);
+  expect(changes).toEqual([1, 1]);
+});
+
+test('a record that the database reads last never makes older panels look current', async () => {
+  const { tenancy, registerElsewhere, holdRecord, names } = createWorld();
+  await tenancy.poll();
+  const release = holdRecord();
+  const first = tenancy.get(1);
+  await new Promise(setImmediate);
+  registerElsewhere('wall');
+  release();
+  await first;
+  await tenancy.poll();
+  expect(await names()).toEqual(['wall']);
 });
 
 test('a panel that registers while its tenant is being read stays known', async () => {

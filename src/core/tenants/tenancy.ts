@@ -57,7 +57,7 @@ export class Tenancy {
     { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
   >();
   readonly #listeners = new Set<(tenant: TenantId) => void>();
-  /** Grows with every known change; a read that began before is not kept. */
+  /** Grows with every known change; a credential whose read began before is not kept. */
   #generation = 0;
   #revision = 0;
   #epoch = '';
@@ -140,10 +140,7 @@ export class Tenancy {
   }
 
   async #readAgain(tenant: TenantId): Promise<TenantSnapshot> {
-    const epoch = this.#epoch;
-    const read = await this.#read(tenant);
-    if (epoch !== this.#epoch) return this.#readAgain(tenant);
-    const snapshot = this.#keep(read);
+    const snapshot = await this.#load(tenant);
     for (const listener of this.#listeners) listener(tenant);
     return snapshot;
   }
@@ -171,12 +168,16 @@ export class Tenancy {
     for (const tenant of tenants) {
       // Always: a credential may have been read between another process's change and this snapshot.
       this.#forgetCredentials(tenant);
-      const known = this.#snapshots.get(tenant);
-      // A change made through this process has been read already.
-      if (known && known.record.changed < (await this.#directory.tenants.get(tenant)).changed)
-        await this.#reload(tenant);
+      if (await this.#isOutdated(tenant)) await this.#reload(tenant);
     }
     this.#revision = revision;
+  }
+
+  /** A change made through this process has been read already; a first read in progress may have begun before a change. */
+  async #isOutdated(tenant: TenantId): Promise<boolean> {
+    const known = this.#snapshots.get(tenant);
+    if (!known) return [...this.#reads].some((read) => read.tenant === tenant);
+    return known.record.changed < (await this.#directory.tenants.get(tenant)).changed;
   }
 
   /** Calls `listener` on every change, until the returned function is called. */
@@ -200,9 +201,9 @@ export class Tenancy {
   }
 
   async #load(tenant: TenantId): Promise<TenantSnapshot> {
-    const generation = this.#generation;
+    const epoch = this.#epoch;
     const snapshot = await this.#read(tenant);
-    return generation === this.#generation ? this.#keep(snapshot) : snapshot;
+    return epoch === this.#epoch ? this.#keep(snapshot) : this.#load(tenant);
   }
 
   /** Of two reads that overtook each other, the newer stays. */
@@ -228,8 +229,9 @@ export class Tenancy {
 
   async #readAll(tenant: TenantId): Promise<Kept> {
     const { tenants, levels, panels, channels, members } = this.#directory;
-    const [record, levelList, panelList, channelList, roles] = await Promise.all([
-      tenants.get(tenant),
+    // First, because of its number of changes: everything read after it contains at least these changes, on any connection.
+    const record = await tenants.get(tenant);
+    const [levelList, panelList, channelList, roles] = await Promise.all([
       levels.list(tenant),
       panels.list(tenant),
       channels.list(tenant),

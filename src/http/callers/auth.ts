@@ -109,8 +109,14 @@ export class Authenticator {
     const { tenancy } = this.#services;
     const { id, tenant } = principal;
     if (principal.kind === 'person') {
-      const renewed = await this.people.renewed(principal);
-      return renewed !== undefined && allows(policy, renewed) ? undefined : forbidden();
+      const isAllowed = async () => {
+        const renewed = await this.people.renewed(principal);
+        return renewed !== undefined && allows(policy, renewed);
+      };
+      if (await isAllowed()) return undefined;
+      // `check` reads roles from the database. One that another process has just given may not be in memory yet.
+      await tenancy.poll();
+      return (await isAllowed()) ? undefined : forbidden();
     }
     const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
     if (record?.tenant !== tenant || !this.#isInForce(record)) return unauthorized();

@@ -1,6 +1,6 @@
 /** The routing rules, and what they would do. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { isCode } from '#client/api-error.ts';
+import { isCode, isTemporary } from '#client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
 import type {
   ExplainRequest,
@@ -9,7 +9,7 @@ import type {
   RoutingOutcome,
 } from '#contract/routing/routing.ts';
 import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/routing/rule.ts';
-import { type Api, isStatus } from './call.ts';
+import type { Api } from './call.ts';
 import { listQuery } from './queries.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
@@ -98,8 +98,8 @@ export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: s
     queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, { signal }),
     staleTime: 30_000,
     gcTime: 10_000,
-    // The server answers two of a tenant at a time, and refuses a third.
-    retry: (failures, error) => failures < 3 && isStatus(error, 429),
+    // For example a 429: the server answers two of a tenant at a time, and refuses a third.
+    retry: (failures, error) => failures < 3 && isTemporary(error),
     retryDelay: 1_000,
   });
 
