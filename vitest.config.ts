@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { patienceMs } from './test/support/patience.ts';
-import { RunSummary } from './test/support/run-summary.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
 import { alsoOnPostgres, needsPostgres, sqliteAlone } from './test/support/sqlite-alone.ts';
 import { full } from './test/torture/counts.ts';
@@ -40,7 +39,7 @@ const notOnThisStore = store === 'postgres' ? Object.keys(sqliteAlone) : without
 // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
   test: {
-    reporters: ['default', new RunSummary()],
+    reporters: ['default'],
     sequence: { sequencer: SlowestFirst },
     pool: 'forks',
     globalSetup: `test/support/postgres-${process.env.TEST_STORE === 'postgres' ? 'store-' : ''}setup.ts`,

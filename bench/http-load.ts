@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackages } from '#test/support/packages.ts';
 import { root } from '#test/support/server-process.ts';
-import { missingPackage } from '#test/support/skip-reason.ts';
 
 export interface LoadOptions {
   readonly url: string;
@@ -25,7 +25,8 @@ export interface LoadResult {
 const run = promisify(execFile);
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const isWrkThere = () => spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined;
-export const loadTool = missingPackage('wrk', isWrkThere) === undefined ? 'wrk' : 'autocannon';
+if (!isWrkThere()) installPackages(['wrk']);
+export const loadTool = isWrkThere() ? 'wrk' : 'autocannon';
 
 /** POSTs one body over and over. @throws Error when any answer is not a 2xx, or a connection failed. */
 export function runLoad(load: LoadOptions): Promise<LoadResult> {

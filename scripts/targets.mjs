@@ -10,7 +10,7 @@
 // small: more of it makes little faster, and under load it is held. They are collected by the thread that made them:
 // helpers would take the cores from the threads that write and send.
 const server = ['--max-semi-space-size=12', '--no-parallel-scavenge', 'dist/server/main.js'];
-const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
+const test = ['--disable-warning=ExperimentalWarning', 'test/run.ts'];
 const biome = ['node_modules/@biomejs/biome/bin/biome', 'check'];
 // By one checker: each of several would look at most types anew, which takes nearly twice the processor time.
 const tsc = ['node_modules/typescript/bin/tsc', '--noEmit', '--checkers', '1'];
@@ -31,9 +31,10 @@ export const targets = {
   belfry: (args) => [
     { argv: [...server, ...args], built: args[0] === 'serve' ? ['pages', 'docs', 'server'] : ['server'] },
   ],
-  test: (args) => [{ argv: [...vitest, ...args] }],
+  test: (args) => [{ argv: [...test, ...args] }],
+  'test:busy': (args) => [{ argv: ['--disable-warning=ExperimentalWarning', 'test/busy.ts', ...args] }],
   lint: () => lint,
-  check: () => [...lint, { argv: [...vitest, '--project', 'unit'] }],
+  check: () => [...lint, { argv: [...test, '--project', 'unit'] }],
   'check:fix': () => [{ argv: [...biome, '--write'] }],
   // All of dist/, for the package and the container image.
   build: () => [{ built: ['pages', 'docs', 'server', 'client'] }],

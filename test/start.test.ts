@@ -214,23 +214,52 @@ describe('npm test', () => {
   const support = (file: string) => JSON.stringify(join(import.meta.dirname, 'support', file));
   writeFileSync(
     join(folder, 'vitest.config.ts'),
-    `import { RunSummary } from ${support('run-summary.ts')};
-     export default { test: { reporters: ['default', new RunSummary()], setupFiles: ${support('keep-notes.ts')}, include: ['*.test.ts'] } };`,
+    `export default { test: { setupFiles: ${support('keep-notes.ts')}, include: ['*.test.ts'] } };`,
   );
+  /** Does `work` only when its file is loaded for the first time. */
+  const onlyAtFirst = (file: string, work: string) =>
+    `import { existsSync, writeFileSync } from 'node:fs';
+     const isFirst = !existsSync('${file}'); writeFileSync('${file}', '');
+     test('a', async () => { noteOutput('server')(isFirst ? 'the first try' : 'the second try'); if (isFirst) { ${work} } });
+     test('b', () => {});`;
+  const noted = `import { noteOutput } from ${support('failure-notes.ts')};\n`;
   const files = {
     pass: `test('a', () => {}); test('b', () => {});`,
     fail: `test('a', () => { throw new Error('no'); });`,
     skip: `test('a', () => {}); test.skip('b', () => {});`,
     todo: `test('a', () => {}); test.todo('b');`,
-    noted: `import { noteOutput } from ${support('failure-notes.ts')};
+    noted: `${noted}
       test('a', () => { noteOutput('server')('earlier'); }); test('b', () => { noteOutput('server')('the reason'); throw new Error('no'); });`,
     broken: `import './missing.ts'; test('a', () => {});`,
     stray: `test('a', () => { setTimeout(() => { throw new Error('late'); }, 1); }); test('b', () => new Promise((r) => setTimeout(r, 60)));`,
+    once: noted + onlyAtFirst('flaky', `throw new Error('once');`),
+    'once-crashed':
+      noted + onlyAtFirst('crash', `process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});`),
+    'once-late':
+      noted +
+      onlyAtFirst(
+        'stray',
+        `setTimeout(() => { throw new Error('late'); }, 1); await new Promise((r) => setTimeout(r, 60));`,
+      ),
+    'once-more': noted + onlyAtFirst('fourth', `throw new Error('once');`),
   };
   for (const [name, body] of Object.entries(files)) {
     writeFileSync(join(folder, `${name}.test.ts`), `import { test } from 'vitest';\n${body}`);
   }
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (args: readonly string[], CI?: string) =>
+    checkout.spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', join(root, 'test/run.ts'), '--root', folder, ...args],
+      { CI, VITEST: undefined },
+    ).ended;
+  /** A whole run of these files, which are few: a run of named files repeats none. */
+  const runAll = (...names: readonly (keyof typeof files)[]) => {
+    const others = Object.keys(files).filter((name) => !names.includes(name as keyof typeof files));
+    return run(others.flatMap((name) => ['--exclude', `${name}.test.ts`]));
+  };
+  const lastLine = (text: string) => text.trimEnd().split('\n').at(-1);
 
   test.each([
     ['pass', 'true', 0, '2 passed, 0 failed'],
@@ -239,39 +268,49 @@ describe('npm test', () => {
     ['stray', undefined, 1, '2 passed, 1 failed'],
     ['nothing', undefined, 1, '0 passed, 0 failed'],
   ])('of %s with CI=%s ends with %i and "%s"', async (name, CI, status, closing) => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const { code, stdout } = await checkout.spawn(
-      process.execPath,
-      [vitest, 'run', '--root', folder, `${name}.test.ts`],
-      { CI, VITEST: undefined },
-    ).ended;
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe(closing);
+    const { code, stdout } = await run([`${name}.test.ts`], CI);
+    expect(lastLine(stdout)).toBe(closing);
     expect(code).toBe(status);
   });
 
   test('of several files shows the slowest, and each failed test with what was printed during it', async () => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const { code, stdout } = await checkout.spawn(
-      process.execPath,
-      [
-        vitest,
-        'run',
-        '--root',
-        folder,
-        'pass.test.ts',
-        'noted.test.ts',
-        'fail.test.ts',
-        'broken.test.ts',
-        'skip.test.ts',
-      ],
-      { VITEST: undefined },
-    ).ended;
+    const names = ['pass', 'noted', 'fail', 'broken', 'skip'];
+    const { code, stdout } = await run(names.map((name) => `${name}.test.ts`));
     expect(stdout).toMatch(
       /^Slowest of 5 files, which took \d+ s one by one:\n( +[\d.]+ s {2}(pass|noted|fail|broken|skip)\.test\.ts\n){5}/m,
     );
     expect(stdout).toMatch(/\nFAILED noted\.test\.ts > b\nno\nserver:\n {2}the reason\n\n/);
     // A file that cannot be loaded counts as one that failed.
     expect(stdout).toMatch(/\n4 passed, 3 failed, 1 skipped\n$/);
+    expect(code).toBe(1);
+  });
+
+  test('runs a file that failed once more, and is green if it passes then: the end names it, with both tries', async () => {
+    const { code, stdout } = await runAll('pass', 'once', 'once-crashed', 'once-late');
+    expect(stdout).toContain('FAILED at first: once.test.ts > a\nonce\nserver:\n  the first try\n');
+    expect(stdout).toMatch(/PASSED alone, in [\d.]+ s: once\.test\.ts\nserver:\n {2}the second try\n/);
+    expect(stdout).toContain('FAILED at first: once-crashed.test.ts > a\n');
+    expect(stdout).toMatch(/FAILED at first: once-late\.test\.ts\nlate\n/);
+    for (const name of ['once.test.ts > a', 'once-crashed.test.ts > a', 'once-late.test.ts'])
+      expect(stdout).toContain(`\nflaky: ${name}\n`);
+    expect(lastLine(stdout)).toBe('8 passed, 0 failed');
+    expect(code).toBe(0);
+  });
+
+  test('is red if a file fails again, and shows both tries', async () => {
+    const { code, stdout } = await runAll('pass', 'noted');
+    expect(stdout).toContain('FAILED noted.test.ts > b\nno\n');
+    expect(stdout).toContain('FAILED again, alone: noted.test.ts > b\nno\nserver:\n  the reason\n');
+    expect(lastLine(stdout)).toBe('3 passed, 1 failed');
+    expect(code).toBe(1);
+  });
+
+  test('is red if more than three files fail, without a second try', async () => {
+    for (const name of ['flaky', 'crash', 'stray', 'fourth']) rmSync(join(folder, name), { force: true });
+    const { code, stdout } = await runAll('pass', 'once', 'once-crashed', 'once-late', 'once-more');
+    expect(stdout).not.toContain('alone');
+    expect(stdout).toContain('FAILED once-more.test.ts > a\nonce\n');
+    expect(lastLine(stdout)).toBe('6 passed, 6 failed');
     expect(code).toBe(1);
   });
 });

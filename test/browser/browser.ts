@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
-import { missingPackage } from '../support/skip-reason.ts';
+import { installPackages } from '../support/packages.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The headless shell draws the same pages with a fifth less processor time. */
@@ -30,9 +30,7 @@ const flags = [
 
 /** Where a browser is, installing one where there is none. Throws when that cannot be done: a missing browser is a failure. */
 export async function ensureBrowser(): Promise<string> {
-  const found = findBrowser();
-  if (found !== undefined) return found;
-  missingPackage('chromium-headless-shell', () => findBrowser() !== undefined);
+  if (findBrowser() === undefined) installPackages(['chromium-headless-shell']);
   return findBrowser() ?? (await fromPackage());
 }
 

@@ -1,10 +1,14 @@
-/** Set-up of every test file: attaches the output of servers and commands to failed tests. */
-import { afterEach, beforeEach } from 'vitest';
+/** Set-up of every test file: attaches the output of servers and commands to failed tests, and to those of a second try. */
+import { afterEach, beforeEach, inject } from 'vitest';
 import { takeNotes } from './failure-notes.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
     notes?: string;
+  }
+  interface ProvidedContext {
+    /** The file failed, and runs again: what is printed now is kept also if the test passes. */
+    isSecondTry?: true;
   }
 }
 
@@ -17,5 +21,5 @@ beforeEach(() => {
 });
 
 afterEach(({ task }) => {
-  if (task.result?.state === 'fail') task.meta.notes = takeNotes();
+  if (task.result?.state === 'fail' || inject('isSecondTry')) task.meta.notes = takeNotes();
 });

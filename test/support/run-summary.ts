@@ -1,41 +1,71 @@
-/** The end of a run's output: its slowest files, its failures in short, and the closing line. */
-import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
-import { closingLine, count, objectionTo } from './closing-line.ts';
+/** The end of a run's output: its slowest files, its failures, its flaky files, and the closing line. */
+import type { FileResult, Results } from './test-results.ts';
 
 const slowestShown = 10;
+/** More files than these that pass only when they run again are no accident. */
+export const mostFlaky = 3;
 
-/**
- * Vitest reporter. Prints `N passed, N failed[, N skipped]` as the very last line of stdout, and makes a run fail in which
- * no test ran, or (with `CI` set) in which a test was skipped or left as a todo.
- */
-export class RunSummary implements Reporter {
-  onTestRunEnd(
-    modules: ReadonlyArray<TestModule>,
-    unhandledErrors: ReadonlyArray<unknown>,
-    reason: TestRunEndReason,
-  ): void {
-    const tally = count(modules, unhandledErrors.length);
-    // Vitest still prints after its reporters ran; only the exit event comes last.
-    process.once('exit', () => {
-      const objection = objectionTo(tally, reason, Boolean(process.env.CI) && process.env.CI !== 'false');
-      if (modules.length > 1) process.stdout.write(`${slowestFiles(modules)}\n\n`);
-      process.stdout.write(failures(modules));
-      if (objection !== undefined) {
-        process.exitCode = process.exitCode || 1;
-        process.stderr.write(`${objection}\n`);
-      }
-      process.stdout.write(`${closingLine(tally)}\n`);
-    });
-  }
+/** A file that failed, and how it ran again, alone; absent when it did not run again. */
+export interface Retried {
+  readonly first: FileResult;
+  readonly second?: FileResult | undefined;
 }
 
-function slowestFiles(modules: readonly TestModule[]): string {
-  const files = modules
-    .map((module) => {
-      const { collectDuration, setupDuration, duration } = module.diagnostic();
-      return { name: module.relativeModuleId, seconds: (collectDuration + setupDuration + duration) / 1_000 };
-    })
-    .sort((a, b) => b.seconds - a.seconds);
+export interface Summary {
+  /** For stdout; ends with `N passed, N failed[, N skipped]`. */
+  readonly text: string;
+  /** Why the run is red; undefined when it is green. */
+  readonly objection: string | undefined;
+}
+
+/**
+ * @param results Of the first run.
+ * @param retried The files that failed in it.
+ * @param options.strict A skipped test is a failure.
+ * @param options.isInterrupted Tests were cancelled.
+ */
+export function summarize(
+  { files, otherErrors }: Results,
+  retried: readonly Retried[],
+  { strict, isInterrupted }: { readonly strict: boolean; readonly isInterrupted: boolean },
+): Summary {
+  const flaky = retried.filter(({ second }) => second?.failures.length === 0);
+  const red = retried.filter((each) => !flaky.includes(each));
+  const final = files.map((file) => flaky.find(({ first }) => first === file)?.second ?? file);
+  const sum = (count: (file: FileResult) => number) => final.reduce((all, file) => all + count(file), 0);
+  const tally = {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failures }) => failures.length) + otherErrors.length,
+    skipped: sum(({ skipped }) => skipped),
+  };
+  const parts = [
+    ...(files.length > 1 ? [slowestFiles(files)] : []),
+    ...red.flatMap(failedText),
+    ...otherErrors.map((text) => `FAILED outside every file\n${text}`),
+    ...flaky.flatMap(flakyText),
+    ...(flaky.length > 0 ? [flakyList(flaky)] : []),
+  ];
+  const { passed, failed, skipped } = tally;
+  const closing = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  return {
+    text: `${parts.map((part) => `${part}\n\n`).join('')}${closing}\n`,
+    objection: objectionTo(tally, { strict, isInterrupted, flaky: flaky.length }),
+  };
+}
+
+function objectionTo(
+  { passed, failed, skipped }: { passed: number; failed: number; skipped: number },
+  { strict, isInterrupted, flaky }: { strict: boolean; isInterrupted: boolean; flaky: number },
+): string | undefined {
+  if (isInterrupted) return 'The run was interrupted.';
+  if (passed + failed === 0) return 'No test ran: that is a failure.';
+  if (failed > 0) return 'Some tests failed.';
+  if (strict && skipped > 0) return 'With CI set, a skipped test or todo is a failure.';
+  return flaky > mostFlaky ? `More than ${mostFlaky} files passed only when they ran again.` : undefined;
+}
+
+function slowestFiles(results: readonly FileResult[]): string {
+  const files = results.toSorted((a, b) => b.seconds - a.seconds);
   const all = files.reduce((sum, { seconds }) => sum + seconds, 0);
   return [
     `Slowest of ${files.length} files, which took ${all.toFixed(0)} s one by one:`,
@@ -45,16 +75,20 @@ function slowestFiles(modules: readonly TestModule[]): string {
   ].join('\n');
 }
 
-/** Each failed test with its place, its message, and the output of its servers and commands. */
-function failures(modules: readonly TestModule[]): string {
-  return modules
-    .flatMap((module) => [...module.children.allTests('failed')])
-    .map((test) => {
-      const { errors = [] } = test.result();
-      const { notes = '' } = test.meta();
-      const messages = errors.map(({ message }) => message.split('\n').slice(0, 20).join('\n'));
-      const place = `${test.module.relativeModuleId}${test.location ? `:${test.location.line}` : ''}`;
-      return `FAILED ${place} > ${test.fullName}\n${[...messages, notes].filter(Boolean).join('\n')}\n\n`;
-    })
-    .join('');
+function failedText({ first, second }: Retried): string[] {
+  const texts = first.failures.map(({ name, text }) => `FAILED ${name}\n${text}`);
+  return second
+    ? [...texts, ...second.failures.map(({ name, text }) => `FAILED again, alone: ${name}\n${text}`)]
+    : texts;
+}
+
+function flakyText({ first, second }: Retried): string[] {
+  const texts = first.failures.map(({ name, text }) => `FAILED at first: ${name}\n${text}`);
+  const again = `PASSED alone, in ${second?.seconds.toFixed(1)} s: ${first.name}\n${second?.output ?? ''}`;
+  return [...texts, again.trimEnd()];
+}
+
+function flakyList(flaky: readonly Retried[]): string {
+  const names = flaky.flatMap(({ first }) => first.failures.map(({ name }) => `flaky: ${name}`));
+  return [...names, 'Add each flaky test to test/flaky.md, and find the cause.'].join('\n');
 }

@@ -79,8 +79,8 @@ async function runTests(
   const child = spawn(
     process.execPath,
     [
-      'node_modules/vitest/vitest.mjs',
-      'run',
+      '--disable-warning=ExperimentalWarning',
+      'test/run.ts',
       '--project',
       'e2e',
       '--project',
