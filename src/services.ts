@@ -60,7 +60,9 @@ export async function createServices(
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
   const key = await openKey(config, storage);
   const bus = await openBus(config, key, logger, onError);
-  const tenancy = new Tenancy({ directory, onError, onOwnChange: () => bus.publish('directory', []) });
+  const onRuleError = (error: unknown, of: { readonly tenant: string; readonly rule: string }) =>
+    logger.error({ err: error, ...of }, 'a rule could not be evaluated');
+  const tenancy = new Tenancy({ directory, onRuleError, onOwnChange: () => bus.publish('directory', []) });
   await tenancy.poll();
   // This node's own change wakes it too, and finds nothing new.
   if (storage.nodes) bus.subscribe('directory', () => void tenancy.poll().catch(onError));

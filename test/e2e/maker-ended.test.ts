@@ -105,6 +105,19 @@ test('nothing is changed by a body that arrives after the right of its caller ha
   expect(await server.running.accounts.find(person.id)).toMatchObject({ name: person.name });
 });
 
+test('a body that arrives late is judged by the role that its sender has then', async () => {
+  const other = await server.key('owner', `makers-${made}`);
+  const { json: ofOwner } = await server.call('POST', '/api/keys', {
+    token: other,
+    json: { name: 'of an owner', role: 'owner' },
+  });
+  const demote = () =>
+    server.call('PATCH', `/api/members/${person.id}`, { token: other, json: { role: 'admin' } });
+  const revoked = { method: 'DELETE', json: { because: 'it arrives late' } };
+  expect(await late(`/api/keys/${ofOwner.id}`, `Cookie: ${cookie}`, demote, revoked)).toBe(403);
+  expect((await server.call('GET', '/api/levels', { token: ofOwner.key })).status).toBe(200);
+});
+
 test('a notification whose body arrives after its token was revoked is not stored', async () => {
   const json = { title: 'late', message: 'M', text: 'as to Slack' };
   for (const { known, signed } of [{ known: true }, { known: false }, { known: true, signed: true }]) {

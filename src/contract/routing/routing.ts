@@ -75,7 +75,8 @@ export const RoutingOutcome = component('RoutingOutcome', {
   panelCount: Type.Integer({ minimum: 0 }),
   channels: Type.Array(NamedRef, { description: 'The channels that deliver it.' }),
   rules: Type.Array(RuleTrace, {
-    description: 'Every rule in order, at most 1,000: those that matched are always among them.',
+    description:
+      'Every rule in order, at most 1,000: the first that was not tried, then those that matched, are kept before others.',
   }),
   rulesOmitted: Type.Integer({ minimum: 0 }),
 });

@@ -156,7 +156,7 @@ describe('whatever the rules and the notification', () => {
 });
 
 describe('of a long list of traces', () => {
-  const trace = (i: number, outcome: 'matched' | 'failed') => ({
+  const trace = (i: number, outcome: 'matched' | 'failed' | 'not-tried') => ({
     id: `r${i}`,
     name: 'x',
     outcome,
@@ -176,5 +176,12 @@ describe('of a long list of traces', () => {
 
   test('the limit holds even when more matched', () => {
     expect(clipTraces(many, 2)).toMatchObject({ rules: [{ id: 'r9' }, { id: 'r19' }], rulesOmitted: 28 });
+  });
+
+  test('the first rule that was not tried is kept before all others, because it says why', () => {
+    const ended = [...many, trace(30, 'not-tried'), trace(31, 'not-tried')];
+    const { rules, rulesOmitted } = clipTraces(ended, 3);
+    expect(rules.map(({ id }) => id)).toEqual(['r9', 'r19', 'r30']);
+    expect(rulesOmitted).toBe(29);
   });
 });

@@ -93,21 +93,19 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
   return { decision, rules };
 }
 
-/** At most `most` traces, in order; rules that matched have priority. */
+/**
+ * At most `most` traces, in order. The first rule that was not tried has priority, because its reason says why the evaluation ended;
+ * then those that matched.
+ */
 export function clipTraces(
   traces: readonly RuleTrace[],
   most = 1000,
 ): { rules: RuleTrace[]; rulesOmitted: number } {
-  const matched = traces.filter(({ outcome }) => outcome === 'matched').length;
-  let others = Math.max(0, most - matched);
-  const rules = traces
-    .filter(({ outcome }) => {
-      if (outcome === 'matched') return true;
-      others -= 1;
-      return others >= 0;
-    })
-    .slice(0, most);
-  return { rules, rulesOmitted: traces.length - rules.length };
+  const end = traces.find(({ outcome }) => outcome === 'not-tried');
+  const matched = traces.filter(({ outcome }) => outcome === 'matched');
+  const others = traces.filter((trace) => trace !== end && trace.outcome !== 'matched');
+  const kept = new Set([...(end ? [end] : []), ...matched, ...others].slice(0, most));
+  return { rules: traces.filter((trace) => kept.has(trace)), rulesOmitted: traces.length - kept.size };
 }
 
 /** Why a rule did not match. */

@@ -48,7 +48,7 @@ function createWorld() {
       },
     },
   } as unknown as Directory;
-  const tenancy = new Tenancy({ directory, onError: () => undefined });
+  const tenancy = new Tenancy({ directory, onRuleError: () => undefined });
   /** As another node does it. */
   const registerElsewhere = (name: string) => {
     stored.push(panelNamed(name));
@@ -166,7 +166,7 @@ test('with a new epoch nothing stays that was read before: ids may mean others, 
     rules: { set: async () => ({ revision: 0, rules: [] }) },
     panels: { list: async () => [] },
   } as unknown as Directory;
-  const tenancy = new Tenancy({ directory, onError: () => undefined });
+  const tenancy = new Tenancy({ directory, onRuleError: () => undefined });
   const known = async () => [
     (await tenancy.get(1)).record.name,
     (await tenancy.findCredential('token'))?.revokedAt,

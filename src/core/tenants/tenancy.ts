@@ -32,7 +32,8 @@ interface Read {
 
 export interface TenancyOptions {
   readonly directory: Directory;
-  readonly onError: (error: unknown) => void;
+  /** Called with an error of a rule, which then does not match, and with the names of its tenant and of itself. */
+  readonly onRuleError: (error: unknown, of: { readonly tenant: string; readonly rule: string }) => void;
   /** Called after each change that this process made. */
   readonly onOwnChange?: () => void;
 }
@@ -45,7 +46,7 @@ const maxCredentials = 50_000;
  */
 export class Tenancy {
   readonly #directory: Directory;
-  readonly #onError: (error: unknown) => void;
+  readonly #onRuleError: TenancyOptions['onRuleError'];
   readonly #onOwnChange: () => void;
   readonly #snapshots = new Map<TenantId, Kept>();
   readonly #reads = new Set<Read>();
@@ -62,9 +63,9 @@ export class Tenancy {
   #revision = 0;
   #epoch = '';
 
-  constructor({ directory, onError, onOwnChange = () => undefined }: TenancyOptions) {
+  constructor({ directory, onRuleError, onOwnChange = () => undefined }: TenancyOptions) {
     this.#directory = directory;
-    this.#onError = onError;
+    this.#onRuleError = onRuleError;
     this.#onOwnChange = onOwnChange;
   }
 
@@ -254,9 +255,11 @@ export class Tenancy {
     const previous = known && rankAlike(known.levels, levels) ? known.router : undefined;
     if (previous?.revision === record.rulesRevision) return previous;
     const set = await this.#directory.rules.set(record.id);
+    const onError = (error: unknown, { name }: { readonly name: string }) =>
+      this.#onRuleError(error, { tenant: record.name, rule: name });
     return compileRulesInSlices(
       set,
-      { levels, onError: this.#onError },
+      { levels, onError },
       { yieldToEventLoop: createYieldToEventLoop(), previous },
     );
   }

@@ -25,6 +25,12 @@ const usualHeaderChars = 7 + secretTextChars;
 const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 
+/** Who sent a request, and from which address. */
+interface Caller {
+  readonly principal: Principal;
+  readonly sourceIp: string;
+}
+
 /** A credential's principal and allow-list, computed once for each record. */
 interface Prepared {
   readonly principal: Principal;
@@ -91,37 +97,45 @@ export class Authenticator {
 
   /**
    * The hook after the body, which may arrive long after the head: the caller must still be who `check` found, with the same right.
+   * Handlers get the role that the caller has now.
    */
   readonly checkAgain = async (request: FastifyRequest): Promise<void> => {
     const { policy = 'public' } = request.routeOptions.config;
     if (policy === 'public' || !bodyFollows(request.headers)) return;
-    const refusal = isForPeople(policy)
-      ? !(await this.#services.signIn.isSignedIn(request.person.session.id)) && forbidden()
-      : await this.refusalOf(policy, request);
-    if (refusal) throw refusal;
+    if (isForPeople(policy)) {
+      if (!(await this.#services.signIn.isSignedIn(request.person.session.id))) throw forbidden();
+      return;
+    }
+    const renewed = await this.#renewed(policy, request);
+    if (renewed instanceof AppError) throw renewed;
+    request.principal = renewed;
   };
 
   /** Why the policy no longer allows a caller that was authenticated before; undefined if it does. */
-  async refusalOf(
-    policy: Policy,
-    { principal, sourceIp }: { readonly principal: Principal; readonly sourceIp: string },
-  ): Promise<AppError | undefined> {
+  async refusalOf(policy: Policy, caller: Caller): Promise<AppError | undefined> {
+    const renewed = await this.#renewed(policy, caller);
+    return renewed instanceof AppError ? renewed : undefined;
+  }
+
+  /** The principal of a caller that was authenticated before, as it is now; the error if the policy no longer allows it. */
+  async #renewed(policy: Policy, { principal, sourceIp }: Caller): Promise<Principal | AppError> {
     const { tenancy } = this.#services;
     const { id, tenant } = principal;
     if (principal.kind === 'person') {
-      const isAllowed = async () => {
+      const findAllowed = async () => {
         const renewed = await this.people.renewed(principal);
-        return renewed !== undefined && allows(policy, renewed);
+        return renewed && allows(policy, renewed) ? renewed : undefined;
       };
-      if (await isAllowed()) return undefined;
+      const known = await findAllowed();
+      if (known) return known;
       // `check` reads roles from the database. One that another process has just given may not be in memory yet.
       await tenancy.poll();
-      return (await isAllowed()) ? undefined : forbidden();
+      return (await findAllowed()) ?? forbidden();
     }
     const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
     if (record?.tenant !== tenant || !this.#isInForce(record)) return unauthorized();
     const { principal: renewed, allowsFrom } = this.#prepare(record);
-    return allows(policy, renewed) && (allowsFrom?.(sourceIp) ?? true) ? undefined : forbidden();
+    return allows(policy, renewed) && (allowsFrom?.(sourceIp) ?? true) ? renewed : forbidden();
   }
 
   /**

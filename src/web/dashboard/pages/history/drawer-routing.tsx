@@ -35,10 +35,15 @@ function Trace({ detail }: { detail: NotificationDetail }) {
   const words = useRuleWords();
   const { data: rules, isPending } = useQuery(rulesQuery(useTenant()));
   const seen: TracedNotification = { ...detail, level: detail.sent.level, token: detail.token.name };
+  const ruleOf = (part: RuleTrace | undefined) =>
+    rules?.find(({ id, updatedAt }) => id === part?.id && updatedAt <= detail.receivedAt);
+  const lastMatch = (trace ?? []).findLastIndex(({ outcome }) => outcome === 'matched');
+  // If the last rule that matched lets others follow, a limit ended the evaluation: the server's reason names it.
+  const endedBy = ruleOf(trace?.[lastMatch])?.continue ? undefined : lastMatch + 1;
   const sentence = (part: RuleTrace) =>
     traceSentence(part, words, {
-      rule: rules?.find(({ id, updatedAt }) => id === part.id && updatedAt <= detail.receivedAt),
-      endedBy: (trace ?? []).findLastIndex(({ outcome }) => outcome === 'matched') + 1,
+      rule: ruleOf(part),
+      endedBy,
       notification: seen,
       now: Date.parse(detail.receivedAt),
     });
