@@ -1,4 +1,4 @@
-import type { Locator, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { faultsIn } from './accessibility.ts';
 import { answers, openAnswer, seedAnswers } from './answers-scenes.ts';
@@ -112,6 +112,23 @@ test('keys and values are completed with the keyboard alone', async () => {
   await expect.poll(query).toBe('host:ups-4.dc1');
 });
 
+/** Moves the mouse to and fro by a pixel, so that it never rests, until `stop` is called. */
+function moveSlowly(page: Page) {
+  let isMoving = true;
+  const moves = (async () => {
+    for (let step = 0; isMoving && !page.isClosed(); step += 1) {
+      await page.mouse.move(700 + (step % 2), 500);
+      await page.waitForTimeout(50);
+    }
+  })().catch(() => undefined);
+  return {
+    stop: () => {
+      isMoving = false;
+      return moves;
+    },
+  };
+}
+
 test('new ones come in by themselves, and wait while somebody reads further down', async () => {
   const { page, rows } = await open({ live: 'true' });
   await page.getByRole('button', { name: /^Live ?: on/ }).waitFor();
@@ -133,9 +150,11 @@ test('new ones come in by themselves, and wait while somebody reads further down
   await page.getByRole('button', { name: '2 new' }).click();
   await expect.poll(() => rows.first().textContent()).toContain('Waits two');
   await rows.nth(2).hover();
+  const mouse = moveSlowly(page);
   await send('Waits for the mouse');
   await page.getByRole('button', { name: '1 new' }).waitFor();
   // A mouse at rest is no reason to wait for ever.
+  await mouse.stop();
   await expect.poll(() => rows.first().textContent()).toContain('Waits for the mouse');
 });
 

@@ -229,8 +229,8 @@ test('unpairing revokes the token, and leaves no listener and no sound device be
   const unpair = async () => {
     await page.locator('header[data-health="online"]').waitFor();
     await page.keyboard.press('s');
-    await page.getByRole('button', { name: 'Unpair this screen' }).click();
-    await page.getByRole('button', { name: 'Press again to unpair' }).click();
+    // The second click must come within four seconds.
+    await page.getByRole('button', { name: 'Unpair this screen' }).dblclick();
     await page.locator('.pairing .qr svg').waitFor();
   };
   await unpair();

@@ -243,10 +243,12 @@ export function searchConformance(lab: () => HistoryLab): void {
       for (const ip of addresses)
         await store(database.history, tenant, { ip, host: `DB-${ip}`, key: `K/${ip}` });
     await store(database.history, other, { ip: '10.3.1.8', host: 'db-10.3.1.8', key: 'K/10.3.1.8' });
-    // A busy machine reads the newest alone in the time there is.
+    // A busy machine reads only the newest in the 150 ms there are, perhaps many times.
     const expectValues = (field: WantedValues['field'], prefix: string, expected: object, limit = 9) =>
-      eventually(async () =>
-        expect(await database.statistics.values(tenant, { field, prefix, limit })).toEqual(expected),
+      eventually(
+        async () =>
+          expect(await database.statistics.values(tenant, { field, prefix, limit })).toEqual(expected),
+        { timeout: 120_000 },
       );
     await expectValues('ip', '10.3.1', ['10.3.1.7', '10.3.10.9', '10.3.100.2']);
     await expectValues('ip', '10.3', ['10.3.1.7', '10.3.2.1', '10.3.10.9', '10.3.100.2'], 4);

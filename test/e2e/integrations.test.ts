@@ -448,12 +448,14 @@ describe('a payload that is signed', () => {
       const wrong = `sha256=${'0'.repeat(64)}`;
       const known = await signerOf(idOf(strict.token));
       const otherToken = await strict.server.token();
+      expect((await strict.server.notify(otherToken, { title: 'T', message: 'M' })).status).toBe(200);
       const other = await signerOf(idOf(otherToken));
       expect((await known()).status).toBe(200);
       for (const status of [401, 401, 429, 429]) expect((await known(wrong)).status).toBe(status);
       expect((await known()).status).toBe(200);
       // Nobody signed with this one: it is not locked out by what was signed with the other. It is not looked up for a source
-      // that has failed too often, so it has to be in memory: a use of the token puts it there, until a change is noticed.
+      // that has failed too often, so it has to be in memory: a use of a token that was valid before puts it there, until a change
+      // is noticed.
       await eventually(async () => {
         await strict.server.notify(otherToken, { title: 'T', message: 'M' });
         expect((await other()).status).toBe(200);

@@ -116,10 +116,15 @@ export class ResumingPanel {
     return this.#until(() => this.position >= position, `position ${position}`, withinMs);
   }
 
-  /** Resolves with the next event of a kind. */
-  next(event: string): Promise<void> {
-    const before = this.events.get(event) ?? 0;
-    return this.#until(() => (this.events.get(event) ?? 0) > before, `another ${event}`);
+  /** Resolves with the next event, of a kind or of any. */
+  next(kind?: string): Promise<void> {
+    const count = () =>
+      [...this.events].reduce(
+        (sum, [name, times]) => sum + (kind === undefined || name === kind ? times : 0),
+        0,
+      );
+    const before = count();
+    return this.#until(() => count() > before, `another ${kind ?? 'event'}`);
   }
 
   #until(isReached: () => boolean, what: string, withinMs = limitMs(10_000)): Promise<void> {
