@@ -241,7 +241,7 @@ export class TenantStreams {
     const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
     const epoch = this.#epoch;
     const { head } = await history.bounds(tenant);
-    const buffer = new FrameBuffer(epoch, head);
+    const buffer = new FrameBuffer(head);
     const connections = new Map<PanelStream, ConnectionState>();
     const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
     const deliver = (entries: readonly Entry[]) => {
