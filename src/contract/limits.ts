@@ -34,6 +34,8 @@ export const limits = {
   /** Of a tenant's audit log; beyond it, the oldest entries are deleted before their year is over. */
   auditBytesPerTenant: 256 * 1024 * 1024,
   panelsPerTenant: 20_000,
+  /** Of a tag of a panel, and so of a rule. */
+  tagChars: 32,
   /** In force: neither revoked nor expired. Each panel has a token, and senders have theirs. As many ended ones are kept. */
   tokensPerTenant: 30_000,
   keysPerTenant: 1_000,

@@ -10,6 +10,16 @@ test('what was used least recently goes first', () => {
   expect(map.size).toBe(2);
 });
 
+test('entries may weigh more than others; one that weighs more than all may is not kept', () => {
+  const map = createLruMap<string, string>(10, (value, key) => key.length + value.length);
+  map.set('a', '1234').set('b', '1234').set('c', '1');
+  expect([...map.keys()].sort()).toEqual(['b', 'c']);
+  map.set('d', '1234567890');
+  expect([...map.keys()].sort()).toEqual(['b', 'c']);
+  map.set('b', '1234567890');
+  expect([...map.keys()]).toEqual(['c']);
+});
+
 test('an empty one costs next to nothing, however much it may hold', () => {
   const before = process.memoryUsage();
   const maps = Array.from({ length: 20 }, () => createLruMap<string, number>(100_000));

@@ -22,6 +22,14 @@ export function reaches(target: Target, panel: PanelAddress): boolean {
   );
 }
 
+/** What each name takes in memory beside its characters, in bytes. */
+const bytesBesideName = 24;
+
+/** About how many bytes these names take in memory. */
+export function namesSize(names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + name.length + bytesBesideName, 0);
+}
+
 /** The union of two targets. */
 export function unite(a: Target, b: Target): Target {
   if (a.all || b.all) return everyPanel;

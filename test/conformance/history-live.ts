@@ -108,6 +108,35 @@ export function liveConformance(lab: () => HistoryLab): void {
     ]);
   });
 
+  test('a tenant whose log cannot be read keeps no other tenant from the limit', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [unreadable, other] = [await newTenant(), await newTenant()];
+    for (let i = 0; i < 3; i += 1) await store(history, other, { expiresAt: null });
+    const list = async () => [unreadable, other].map((id) => ({ id, name: `tenant ${id}` }) as TenantRecord);
+    const enforcing = enforceLiveLimit(
+      {
+        directory: { tenants: { list } },
+        history: {
+          clear: (...given) => history.clear(...given),
+          stayingBeyond: async (tenant, ...rest) => {
+            if (tenant === unreadable) throw new Error('database disk image is malformed');
+            return history.stayingBeyond(tenant, ...rest);
+          },
+        },
+        bus: { publish: () => undefined },
+        now: () => now,
+        warn: () => undefined,
+        most: 1,
+      },
+      () => false,
+    );
+    await expect(enforcing).rejects.toThrow(
+      `the limit of live notifications failed for the tenants tenant ${unreadable}`,
+    );
+    expect(await shownOn(history, other)).toHaveLength(1);
+  });
+
   test('is the highest in rank, then the newest, when there are more than asked for', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -61,6 +61,8 @@ interface ModelOptions {
   readonly start?: number;
   readonly tenant?: number;
   readonly sizes?: LogSizes;
+  /** The most characters of targets that {@link LiveOrder} keeps; default: its own. */
+  readonly targetChars?: number;
 }
 
 /** A database and the same history as a list, written by the code that writes the log. */
@@ -70,13 +72,14 @@ export class HistoryModel {
   readonly tenant: number;
   readonly sql = new Statements(this.db);
   readonly reader = new RowReader(this.sql);
-  readonly liveOrder = new LiveOrder(this.sql);
+  readonly liveOrder: LiveOrder;
   readonly #writer: LogWriter;
   readonly #sizes: LogSizes;
 
   /** `start`: everything up to this position was pruned. */
-  constructor({ start = 0, tenant = 7, sizes = usualSizes }: ModelOptions = {}) {
+  constructor({ start = 0, tenant = 7, sizes = usualSizes, targetChars }: ModelOptions = {}) {
     this.tenant = tenant;
+    this.liveOrder = new LiveOrder(this.sql, targetChars);
     this.db
       .prepare(
         'INSERT INTO logs (tenant, head, first, first_row, notifications, bytes) VALUES (?, ?, ?, 1, 0, 0)',

@@ -91,7 +91,7 @@ export class PanelStreamWorld {
 
   constructor(options: { before?: number; bufferFrames?: number } = {}) {
     for (let i = 0; i < (options.before ?? 0); i++) this.log.append(notification);
-    this.buffer = new FrameBuffer(epoch, this.log.head, { maxFrames: options.bufferFrames ?? 3 });
+    this.buffer = new FrameBuffer(this.log.head, { maxFrames: options.bufferFrames ?? 3 });
     this.stream = this.#connect();
   }
 

@@ -117,6 +117,10 @@ export const NotificationEvent = Type.Object(
 );
 export type NotificationEvent = Static<typeof NotificationEvent>;
 
+/**
+ * A rule that is saved has tags of at most `limits.tagChars` characters (`validateRule`). The schema has no such limit, because it also
+ * describes rules in answers, and an earlier version may have stored longer tags.
+ */
 export const PanelsTarget = Type.Union(
   [
     Type.Literal('all'),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { NotificationEvent } from '../history/notification.ts';
+import { limits } from '../limits.ts';
 import { Level } from '../routing/level.ts';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable, patch } from '../schema.ts';
 
@@ -10,7 +11,7 @@ const PanelName = Type.String({
   errorMessage: 'must have 1 to 100 characters, without white space around them',
 });
 const Tag = Type.String({
-  pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$',
+  pattern: `^[a-z0-9][a-z0-9_.-]{0,${limits.tagChars - 1}}$`,
   errorMessage: 'must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit',
 });
 const Tags = Type.Array(Tag, { maxItems: 50, uniqueItems: true });

@@ -3,6 +3,7 @@ import type { History, TenantId } from '../ports.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { atMost, type TenantBounds } from '../tenants/tenant-bounds.ts';
 import type { TenantRecord } from '../tenants/tenants.ts';
+import { forEachTenant } from './each-tenant.ts';
 
 export interface RetentionOptions {
   readonly directory: {
@@ -31,32 +32,20 @@ const pauseMs = 20;
 const restFactor = 2;
 /** Old rule versions accumulate slowly. */
 const pruneRulesEveryMs = 600_000;
-/** The most tenants named in an error. */
-const mostNamed = 10;
 
 /**
  * Deletes what retention no longer keeps, in small batches. Resolves when nothing is left to delete, or once `stopped`.
  * @throws Error at the end when it failed for some tenants, with their names and the first reason.
  */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
-  const failed: { readonly name: string; readonly error: unknown }[] = [];
-  for (const tenant of await options.directory.tenants.list()) {
+  const tenants = await options.directory.tenants.list();
+  await forEachTenant(tenants, 'retention', async (tenant) => {
     const { bounds } = options;
     const keep = bound(tenant.retentionCount ?? options.count, bounds.retentionCount);
     const days = bound(tenant.retentionDays ?? options.days, bounds.retentionDays);
-    if (keep === null && days === null) continue;
-    try {
-      const dropped = await pruneTenant(options, tenant, keep, days, stopped);
-      if (dropped > 0 && !stopped()) await pruneRules(options, tenant);
-    } catch (error) {
-      failed.push({ name: tenant.name, error });
-    }
-  }
-  if (failed.length === 0) return;
-  const names = failed.slice(0, mostNamed).map(({ name }) => name);
-  const others = failed.length > mostNamed ? ` and ${failed.length - mostNamed} others` : '';
-  throw new Error(`retention failed for the tenants ${names.join(', ')}${others}`, {
-    cause: failed[0]?.error,
+    if (keep === null && days === null) return;
+    const dropped = await pruneTenant(options, tenant, keep, days, stopped);
+    if (dropped > 0 && !stopped()) await pruneRules(options, tenant);
   });
 }
 

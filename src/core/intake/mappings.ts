@@ -1,7 +1,7 @@
 /** The compiled mappings of each tenant, and the last payload of each. */
 import type { Mapping } from '#contract/integrations/mapping.ts';
 import { limits } from '#contract/limits.ts';
-import { createLruMap } from '../lru-map.ts';
+import { createLruMap, type LruMap } from '../lru-map.ts';
 import type { TenantId } from '../ports.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
@@ -17,20 +17,35 @@ interface Known {
   /** The tenant's `changed`: another number means that its configuration changed. */
   readonly changed: number;
   readonly mappings: ReadonlyMap<string, Mapping>;
+  /** Of the mappings as JSON. */
+  readonly chars: number;
 }
 
-const mostTenants = 10_000;
-const mostCaptures = 200;
+/** The most characters that are kept in memory, of mappings and of payloads. */
+export interface MappingBounds {
+  readonly mappings: number;
+  readonly captures: number;
+}
+const usualBounds: MappingBounds = { mappings: 32_000_000, captures: 16_000_000 };
 
 export class MappingReader {
   readonly #directory: Pick<Directory, 'mappings'>;
-  readonly #tenancy: Tenancy;
-  readonly #known = createLruMap<TenantId, Known>(mostTenants);
-  readonly #captures = createLruMap<string, Captured>(mostCaptures);
+  readonly #tenancy: Pick<Tenancy, 'get'>;
+  readonly #known: LruMap<TenantId, Known>;
+  readonly #captures: LruMap<string, Captured>;
 
-  constructor(directory: Pick<Directory, 'mappings'>, tenancy: Tenancy) {
+  constructor(
+    directory: Pick<Directory, 'mappings'>,
+    tenancy: Pick<Tenancy, 'get'>,
+    bounds: MappingBounds = usualBounds,
+  ) {
     this.#directory = directory;
     this.#tenancy = tenancy;
+    this.#known = createLruMap(bounds.mappings, ({ chars }) => chars);
+    this.#captures = createLruMap(
+      bounds.captures,
+      ({ payload, problem }, name) => name.length + payload.length + (problem?.length ?? 0),
+    );
   }
 
   /** The current mapping. It is read again only after the tenant's configuration has changed. */
@@ -39,7 +54,8 @@ export class MappingReader {
     let known = this.#known.get(tenant);
     if (known?.changed !== changed) {
       const list = await this.#directory.mappings.list(tenant);
-      known = { changed, mappings: new Map(list.map((mapping) => [mapping.name, mapping])) };
+      const mappings = new Map(list.map((mapping) => [mapping.name, mapping]));
+      known = { changed, mappings, chars: JSON.stringify(list).length };
       this.#known.set(tenant, known);
     }
     return known.mappings.get(name);

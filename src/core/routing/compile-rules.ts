@@ -1,4 +1,5 @@
 /** Compiles the rules of a tenant to a router. No I/O; equal notifications give equal decisions. */
+import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { YieldToEventLoop } from '../concurrency.ts';
 import { AppError, badField } from '../errors.ts';
@@ -128,8 +129,8 @@ export interface RuleSurroundings {
 }
 
 /**
- * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones, times that never come, too
- * many regular expressions for a tenant, and a `then` without effect. Tags and tokens need not exist yet. Disabled rules are
+ * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones, tags that no panel can have,
+ * times that never come, too many regular expressions for a tenant, and a `then` without effect. Tags and tokens need not exist yet. Disabled rules are
  * checked too.
  *
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
@@ -154,11 +155,20 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
 }
 
 function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): void {
-  for (const [path, { panels: target }] of effectsOf(spec))
-    if (typeof target === 'object' && 'ids' in target)
+  for (const [path, { panels: target }] of effectsOf(spec)) {
+    if (typeof target !== 'object') continue;
+    if ('ids' in target)
       requireKnown(`${path}.panels.ids`, target.ids, panels, "panel's id; GET /api/panels lists them");
+    else requireShort(`${path}.panels.tags`, target.tags);
+  }
   const named = spec.then.channels ?? [];
   requireKnown('then.channels', named, channels, "channel's id or name; GET /api/channels lists them");
+}
+
+function requireShort(field: string, tags: readonly string[]): void {
+  const long = tags.findIndex((tag) => tag.length > limits.tagChars);
+  if (long >= 0)
+    throw badField(`${field}[${long}]`, `must have at most ${limits.tagChars} characters, as tags of panels`);
 }
 
 function requireKnown(

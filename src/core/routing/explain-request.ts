@@ -133,39 +133,42 @@ function sourceAddress(text: string): string {
   return canonical;
 }
 
-/** Routers of earlier revisions, cached for as long as the snapshot is current: compiling thousands of rules takes a while. */
-const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router | undefined>>>();
-const pastRoutersKept = 4;
+/** A tenant's rules as of an earlier revision; `router` is undefined when these are deleted. */
+interface PastRouter {
+  readonly revision: number;
+  readonly router: Promise<Router | undefined>;
+}
+
+/** The last one requested, for as long as the snapshot is current: compiling thousands of rules takes a while. */
+const pastRouters = new WeakMap<TenantSnapshot, PastRouter>();
 
 function routerAt(
   rules: Pick<Directory['rules'], 'setAt'>,
   snapshot: TenantSnapshot,
   revision: number,
 ): Promise<Router | undefined> {
-  const { record: tenant, router, levels } = snapshot;
-  if (revision === router.revision) return Promise.resolve(router);
-  const kept = pastRouters.get(snapshot) ?? new Map<number, Promise<Router | undefined>>();
-  pastRouters.set(snapshot, kept);
-  let past = kept.get(revision);
-  if (!past) {
-    // One at a time: a client may request a thousand old revisions at once.
-    const before = [...kept.values()].at(-1);
-    past = Promise.allSettled([before])
-      .then(() => rules.setAt(tenant.id, revision))
-      .then(
-        (set) =>
-          set &&
-          compileRulesInSlices(
-            set,
-            { levels, onError: () => undefined },
-            { yieldToEventLoop: createYieldToEventLoop() },
-          ),
-      );
-    past.catch(() => kept.delete(revision));
-    if (kept.size >= pastRoutersKept) kept.delete(kept.keys().next().value as number);
-    kept.set(revision, past);
-  }
-  return past;
+  const { record: tenant, router: current, levels } = snapshot;
+  if (revision === current.revision) return Promise.resolve(current);
+  const last = pastRouters.get(snapshot);
+  if (last?.revision === revision) return last.router;
+  // One at a time: a client may request a thousand old revisions at once.
+  const router = Promise.allSettled([last?.router])
+    .then(() => rules.setAt(tenant.id, revision))
+    .then(
+      (set) =>
+        set &&
+        compileRulesInSlices(
+          set,
+          { levels, onError: () => undefined },
+          { yieldToEventLoop: createYieldToEventLoop() },
+        ),
+    );
+  const past = { revision, router };
+  pastRouters.set(snapshot, past);
+  router.catch(() => {
+    if (pastRouters.get(snapshot) === past) pastRouters.delete(snapshot);
+  });
+  return router;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { Ref, Route } from '../ports.ts';
-import { everyPanel, isEmpty, noPanel, type Target } from '../target.ts';
+import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import { regexBudgetSpent } from './regex/regex-budget.ts';
 import type { RuleIndex } from './rule-index.ts';
@@ -62,8 +62,8 @@ interface Effect {
 }
 
 const nothing: readonly ThrottleDemand[] = [];
-/** The most names in cached effects; see {@link CompiledRule.names}. */
-const maxCachedNames = 100_000;
+/** The most bytes of the names in cached effects. */
+const maxCachedBytes = 4_000_000;
 /** Why a rule is not tried after `limits.namesPerNotification`. */
 export const tooManyNames = new Error(
   `the rules before it that match, and what they name, come to ${limits.namesPerNotification}: it is not tried`,
@@ -90,7 +90,7 @@ export class Router {
   /** Cache for two or more matching rules, by their ordinals. */
   readonly #several = new Map<string, Effect>();
 
-  #cachedNames = 0;
+  #cachedBytes = 0;
   /** Errors that every notification may cause; each is reported once. */
   readonly #reported = new Set<unknown>();
 
@@ -194,12 +194,12 @@ export class Router {
     let effect = this.#several.get(name);
     if (!effect) {
       effect = this.#effectOf(matching);
-      const names = matching.reduce((sum, ordinal) => sum + (this.rules[ordinal] as CompiledRule).names, 0);
-      this.#cachedNames += names;
+      const bytes = name.length + routeSize(effect.route);
+      this.#cachedBytes += bytes;
       // The cache only saves work, so it may be cleared.
-      if (this.#cachedNames > maxCachedNames) {
+      if (this.#cachedBytes > maxCachedBytes) {
         this.#several.clear();
-        this.#cachedNames = names;
+        this.#cachedBytes = bytes;
       }
       this.#several.set(name, effect);
     }
@@ -232,6 +232,11 @@ export class Router {
   #durationOf(level: string): number {
     return (this.levels.get(level) ?? this.levels.get('info'))?.durationMs ?? 30_000;
   }
+}
+
+function routeSize({ rules, target, channels = [] }: Route): number {
+  const refs = rules.flatMap(({ id, name }) => [id, name]);
+  return namesSize([...refs, ...target.ids, ...target.tags, ...channels]);
 }
 
 function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {

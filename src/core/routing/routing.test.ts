@@ -187,6 +187,23 @@ test('equal decisions share one route, whatever the notification', () => {
   expect(routeOf({})).not.toBe(routeOf({ title: 'cpu' }));
 });
 
+test('decisions are kept by the bytes of what they name', () => {
+  const wide = (host: string) =>
+    rule({
+      when: { host: [host] },
+      then: { panels: { tags: [host.padEnd(1_500_000, '-')] } },
+      continue: true,
+    });
+  const some = router(wide('a'), wide('b'), wide('c'), rule({ then: { setTtl: 1 } }));
+  const routeOf = (host: string) => some.route({ ...sent, host }, now).route;
+  const first = routeOf('a');
+  routeOf('b');
+  expect(routeOf('a')).toBe(first);
+  routeOf('c');
+  expect(routeOf('a')).not.toBe(first);
+  expect(routeOf('a')).toEqual(first);
+});
+
 describe('rules that cannot work', () => {
   const bad = rule({ name: 'bad', when: { ip: ['10.0.0.0/33'] }, then: { mute: true } });
   const message =

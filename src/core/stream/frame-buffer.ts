@@ -1,5 +1,5 @@
-import type { PanelAddress } from '../target.ts';
-import { reaches } from '../target.ts';
+import type { PanelAddress, Target } from '../target.ts';
+import { namesSize, reaches } from '../target.ts';
 import { bytesOf, type Frame } from './frames.ts';
 
 /** The most bytes of one write, and so the most that is buffered for a panel that does not read. */
@@ -16,25 +16,26 @@ export interface Segment {
 }
 
 /**
- * The newest frames of a tenant's log, bounded in number and bytes. Panels with the same tags and the same
+ * The newest frames of a tenant's log, bounded in number and in bytes, those of their targets included. Panels with the same tags and the same
  * cursor share one joined segment, so more such panels do not make an event more expensive.
  */
 export class FrameBuffer {
-  readonly #epoch: string;
   readonly #maxFrames: number;
   readonly #maxBytes: number;
   /** Frames in order of position; entries without a target have none. */
   #frames: Frame[] = [];
   #bytes = 0;
+  /** How many frames have each target: frames with equal routes share one. */
+  readonly #targets = new Map<Target, number>();
   #first: number;
   #head: number;
   /** The newest position that names panels by id: segments after it can be shared. */
   #lastById = 0;
   readonly #segments = new Map<string, Map<number, Segment>>();
+  #segmentBytes = 0;
   #segmentsAt = 0;
 
-  constructor(epoch: string, head: number, bounds: { maxFrames?: number; maxBytes?: number } = {}) {
-    this.#epoch = epoch;
+  constructor(head: number, bounds: { maxFrames?: number; maxBytes?: number } = {}) {
     this.#maxFrames = bounds.maxFrames ?? 4_096;
     this.#maxBytes = bounds.maxBytes ?? 8 * 1024 * 1024;
     this.#first = head + 1;
@@ -56,10 +57,11 @@ export class FrameBuffer {
     for (const frame of frames) {
       this.#frames.push(frame);
       this.#bytes += frame.bytes.length;
+      this.#countTarget(frame.target, 1);
       if (frame.target.ids.length > 0) this.#lastById = frame.position;
     }
     this.#head = upTo;
-    this.#segments.clear();
+    this.#clearSegments();
     this.#trim();
   }
 
@@ -67,15 +69,16 @@ export class FrameBuffer {
   reset(position: number): void {
     this.#frames = [];
     this.#bytes = 0;
+    this.#targets.clear();
     this.#first = position + 1;
     this.#head = position;
-    this.#segments.clear();
+    this.#clearSegments();
   }
 
   /** The next segment after `cursor` (at least `floor`) for a panel; `group` names panels with the same tags. */
   after(cursor: number, panel: PanelAddress, group: string, now: number): Segment {
     if (cursor < this.#lastById) return this.#join(cursor, panel, now);
-    if (now - this.#segmentsAt > 1_000) this.#segments.clear();
+    if (now - this.#segmentsAt > 1_000 || this.#segmentBytes > this.#maxBytes) this.#clearSegments();
     let ofGroup = this.#segments.get(group);
     if (!ofGroup) {
       if (this.#segments.size === 0) this.#segmentsAt = now;
@@ -86,13 +89,19 @@ export class FrameBuffer {
     if (!segment) {
       segment = this.#join(cursor, panel, now);
       ofGroup.set(cursor, segment);
+      this.#segmentBytes += segment.bytes?.length ?? 0;
     }
     return segment;
   }
 
+  #clearSegments(): void {
+    this.#segments.clear();
+    this.#segmentBytes = 0;
+  }
+
   #join(cursor: number, panel: PanelAddress, now: number): Segment {
     const frames = this.#frames.slice(this.#indexAfter(cursor));
-    return joinFrames(frames, panel, { epoch: this.#epoch, now, upTo: this.#head });
+    return joinFrames(frames, panel, { now, upTo: this.#head });
   }
 
   /** Index of the first frame with a position above `cursor`. */
@@ -115,9 +124,19 @@ export class FrameBuffer {
     ) {
       const frame = this.#frames[drop++] as Frame;
       this.#bytes -= frame.bytes.length;
+      this.#countTarget(frame.target, -1);
       this.#first = frame.position + 1;
     }
     if (drop > 0) this.#frames = this.#frames.slice(drop);
+  }
+
+  /** Counts the bytes of a target with its first frame, until its last one has left. */
+  #countTarget(target: Target, change: 1 | -1): void {
+    const before = this.#targets.get(target) ?? 0;
+    const after = before + change;
+    if (after > 0) this.#targets.set(target, after);
+    else this.#targets.delete(target);
+    if (before === 0 || after === 0) this.#bytes += change * (namesSize(target.ids) + namesSize(target.tags));
   }
 }
 
@@ -125,19 +144,19 @@ export class FrameBuffer {
 export function joinFrames(
   frames: Iterable<Frame>,
   panel: PanelAddress,
-  { epoch, now, upTo }: { readonly epoch: string; readonly now: number; readonly upTo: number },
+  { now, upTo }: { readonly now: number; readonly upTo: number },
 ): Segment {
   const parts: Buffer[] = [];
   let size = 0;
   let notifications = 0;
   for (const frame of frames) {
-    const bytes = reaches(frame.target, panel) ? bytesOf(epoch, frame, now) : undefined;
+    const bytes = reaches(frame.target, panel) ? bytesOf(frame, now) : undefined;
     if (!bytes) continue;
     if (size > 0 && size + bytes.length > chunkBytes)
       return { to: frame.position - 1, bytes: joined(parts, size), notifications };
     parts.push(bytes);
     size += bytes.length;
-    if (frame.source !== null) notifications += 1;
+    if (frame.ttl !== null) notifications += 1;
   }
   return { to: upTo, bytes: joined(parts, size), notifications };
 }

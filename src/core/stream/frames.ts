@@ -21,8 +21,8 @@ export interface Frame {
   readonly expiresAt: number | null;
   readonly bytes: Buffer;
   readonly encodedAt: number;
-  /** The notification, to encode it again when `remainingMs` in `bytes` is out of date; null: `bytes` has no such field. */
-  readonly source: Notification | null;
+  /** The time to live of a notification; null: it is another event. */
+  readonly ttl: number | null;
 }
 
 /** The `remainingMs` of a frame may be out of date by this much; `expiresAt` is exact. */
@@ -112,13 +112,9 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
   if (route.muted || isEmpty(route.target)) return undefined;
   const base = { position, target: route.target, encodedAt: now };
   if (entry.kind !== 'notification' || entry.throttledOn !== null)
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeChange(epoch, entry)), source: null };
-  return {
-    ...base,
-    expiresAt: entry.expiresAt,
-    bytes: Buffer.from(encodeNotification(epoch, entry, now)),
-    source: entry,
-  };
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeChange(epoch, entry)), ttl: null };
+  const { expiresAt, ttl } = entry;
+  return { ...base, expiresAt, bytes: Buffer.from(encodeNotification(epoch, entry, now)), ttl };
 }
 
 /** The frames of entries with a target. An entry that cannot be encoded is reported and left out. */
@@ -140,9 +136,21 @@ export function* framesOf(
 }
 
 /** The bytes to send now; undefined when the notification has expired. */
-export function bytesOf(epoch: string, frame: Frame, now: number): Buffer | undefined {
-  if (frame.expiresAt === null) return frame.bytes;
-  if (frame.expiresAt <= now) return undefined;
-  if (frame.source === null || now - frame.encodedAt <= staleMs) return frame.bytes;
-  return Buffer.from(encodeNotification(epoch, frame.source, now));
+export function bytesOf({ bytes, expiresAt, ttl, encodedAt }: Frame, now: number): Buffer | undefined {
+  if (expiresAt === null || ttl === null) return bytes;
+  if (expiresAt <= now) return undefined;
+  return now - encodedAt <= staleMs ? bytes : withRemaining(bytes, remainingMs(expiresAt, ttl, now));
+}
+
+/** In texts of senders, JSON puts a backslash before each quotation mark, so this is found only as the name of the field. */
+const remainingField = '"remainingMs":';
+
+/** The event of a notification with another `remainingMs`. */
+function withRemaining(bytes: Buffer, remaining: number): Buffer {
+  const from = bytes.lastIndexOf(remainingField) + remainingField.length;
+  return Buffer.concat([
+    bytes.subarray(0, from),
+    Buffer.from(String(remaining)),
+    bytes.subarray(bytes.indexOf(',', from)),
+  ]);
 }

@@ -77,19 +77,45 @@ export interface ConnectRequest {
   readonly screen: Screen;
 }
 
-/** The `settings` event: the panel, its tenant and the levels. */
-export function settingsData(
-  { record, levels }: TenantSnapshot,
-  { id, name, tags, location, display }: PanelRecord,
-): SettingsEvent {
-  return {
-    panel: { id, name, tags: [...tags], location, display },
+/** The settings that all panels of a tenant share, made once for each snapshot. */
+interface SharedSettings {
+  readonly data: Omit<SettingsEvent, 'panel'>;
+  readonly digest: string;
+}
+const shared = new WeakMap<TenantSnapshot, SharedSettings>();
+
+function sharedSettings(snapshot: TenantSnapshot): SharedSettings {
+  const known = shared.get(snapshot);
+  if (known) return known;
+  const { record, levels } = snapshot;
+  const data = {
     tenant: { name: record.name, title: record.title, timeZone: record.timeZone },
     levels: [...levels.values()],
   };
+  const made = { data, digest: digestOf(data) };
+  shared.set(snapshot, made);
+  return made;
 }
 
-/** Equal settings have equal digests. */
-export function digest(settings: unknown): string {
-  return hash('sha1', JSON.stringify(settings), 'base64');
+/** The `settings` event: the panel, its tenant and the levels. Equal settings have equal digests. */
+export function settingsOf(
+  snapshot: TenantSnapshot,
+  { id, name, tags, location, display }: PanelRecord,
+): { readonly data: SettingsEvent; readonly digest: string } {
+  const { data, digest } = sharedSettings(snapshot);
+  const panel = { id, name, tags: [...tags], location, display };
+  return { data: { panel, ...data }, digest: digest + digestOf(panel) };
+}
+
+const digestOf = (settings: unknown) => hash('sha1', JSON.stringify(settings), 'base64');
+
+/** Sends a stream the settings of its panel if they changed. The stream of a deleted panel ends. */
+export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, state: ConnectionState): void {
+  const panel = snapshot.panels.get(stream.panelId);
+  if (!panel) return stream.end();
+  stream.updateAddress(panel);
+  const { data, digest } = settingsOf(snapshot, panel);
+  if (digest === state.settingsDigest) return;
+  state.settingsDigest = digest;
+  stream.sendEvent('settings', data);
 }

@@ -228,7 +228,7 @@ export class PanelStream {
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const at = now();
       const frames = framesOf(epoch, page.entries, at, fail);
-      const { bytes, to, notifications } = joinFrames(frames, this.#panel, { epoch, now: at, upTo });
+      const { bytes, to, notifications } = joinFrames(frames, this.#panel, { now: at, upTo });
       this.#cursor = to;
       if (bytes) this.#write(bytes, notifications);
     });

@@ -1,4 +1,5 @@
 import type { Bus } from '../bus.ts';
+import { createYieldToEventLoop } from '../concurrency.ts';
 import { AppError, requireFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
 import type { Entry, History, TenantId } from '../ports.ts';
@@ -13,13 +14,13 @@ import {
   type ConnectionState,
   type ConnectRequest,
   connectedPanels,
-  digest,
   type Hub,
   type HubSlot,
   type PanelContact,
   retryMs,
   sayBye,
-  settingsData,
+  settingsOf,
+  updateSettings,
 } from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
@@ -68,7 +69,9 @@ export class TenantStreams {
     this.#epoch = options.epoch;
     this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
     this.#stopPolling = pollHeads(options, this.#hubs);
-    this.#stopListening = options.tenancy.onChange((tenant) => this.#changed(tenant));
+    this.#stopListening = options.tenancy.onChange((tenant) => {
+      this.#changed(tenant).catch(options.onError);
+    });
   }
 
   /**
@@ -128,8 +131,8 @@ export class TenantStreams {
       onSent: (notifications: number) => onSent(tenant, notifications),
     };
     const stream = new PanelStream(context, sink, panel);
-    const settings = settingsData(snapshot, panel);
-    hub.connections.set(stream, { screen: request.screen, settingsDigest: digest(settings) });
+    const { data: settings, digest } = settingsOf(snapshot, panel);
+    hub.connections.set(stream, { screen: request.screen, settingsDigest: digest });
     const report = () => onContact(tenant, { id: panel.id, cursor: stream.cursor, ...request.screen });
     try {
       await stream.start(request.from, { ...settings, heartbeatMs }, retryMs());
@@ -241,7 +244,7 @@ export class TenantStreams {
     const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
     const epoch = this.#epoch;
     const { head } = await history.bounds(tenant);
-    const buffer = new FrameBuffer(epoch, head);
+    const buffer = new FrameBuffer(head);
     const connections = new Map<PanelStream, ConnectionState>();
     const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
     const deliver = (entries: readonly Entry[]) => {
@@ -275,23 +278,15 @@ export class TenantStreams {
     }
   }
 
-  /** Configuration changed: panels get their new settings, and the streams of deleted panels end. */
-  #changed(tenant: TenantId): void {
-    const hub = this.#hubs.get(tenant)?.hub;
-    const snapshot = this.#options.tenancy.peek(tenant);
-    if (!hub || !snapshot) return;
-    for (const [stream, state] of hub.connections) {
-      const panel = snapshot.panels.get(stream.panelId);
-      if (!panel) {
-        stream.end();
-        continue;
-      }
-      stream.updateAddress(panel);
-      const settings = settingsData(snapshot, panel);
-      const now = digest(settings);
-      if (now === state.settingsDigest) continue;
-      state.settingsDigest = now;
-      stream.sendEvent('settings', settings);
+  /** Configuration changed: panels get their new settings, and the streams of deleted panels end. Yields to the event loop. */
+  async #changed(tenant: TenantId): Promise<void> {
+    const yieldToEventLoop = createYieldToEventLoop();
+    for (const [stream, state] of this.#hubs.get(tenant)?.hub?.connections ?? []) {
+      // Read each time, because the configuration may change again during a pause.
+      const snapshot = this.#options.tenancy.peek(tenant);
+      if (snapshot) updateSettings(snapshot, stream, state);
+      const pause = yieldToEventLoop();
+      if (pause) await pause;
     }
   }
 }

@@ -41,13 +41,14 @@ it('goes on after a read on another snapshot, with what was cleared in between a
   model.db.close();
 });
 
+const to = (tags: string[], revision: number) => ({
+  ...draft().route,
+  target: { all: false, ids: [], tags },
+  revision,
+});
+
 it('knows the routes of what is live, of each tenant, as they come, and forgets those of what has left', () => {
   const model = new HistoryModel();
-  const to = (tags: string[], revision: number) => ({
-    ...draft().route,
-    target: { all: false, ids: [], tags },
-    revision,
-  });
   const add = (tenant: number, route: ReturnType<typeof to>, count = 1) =>
     model.transaction(() => {
       for (let i = 0; i < count; i++) model.append(draft({ route, expiresAt: null }), tenant);
@@ -66,5 +67,23 @@ it('knows the routes of what is live, of each tenant, as they come, and forgets 
   model.db.exec('DELETE FROM live');
   add(8, to(['noc'], 3), 10_001);
   expect([routesTo(8, 'noc'), routesTo(8, 'lobby'), routesTo(9, 'lobby')]).toEqual([1, 0, 0]);
+  model.db.close();
+});
+
+it('keeps targets up to a number of characters, and reads the others again for each panel', () => {
+  const kept = to(['noc'], 1);
+  const model = new HistoryModel({ targetChars: JSON.stringify(kept.target).length });
+  const routesTo = (tag: string) => model.liveOrder.routesTo(model.tenant, { id: 'p', tags: [tag] }).length;
+  const add = (...routes: ReturnType<typeof to>[]) =>
+    model.transaction(() => {
+      for (const route of routes) model.append(draft({ route, expiresAt: null }));
+    });
+  add(kept, to(['lobby'], 1));
+  expect([routesTo('noc'), routesTo('lobby'), routesTo('none')]).toEqual([1, 1, 0]);
+  add(to(['noc'], 2), to(['lobby'], 2), to(['noc', 'lobby'], 2));
+  expect([routesTo('noc'), routesTo('lobby'), routesTo('none')]).toEqual([3, 3, 0]);
+  model.db.exec("UPDATE routes SET route = json_insert(route, '$.target.tags[#]', 'other')");
+  // The two that lead to "noc" alone are kept as they were.
+  expect([routesTo('noc'), routesTo('lobby'), routesTo('other')]).toEqual([3, 3, 3]);
   model.db.close();
 });

@@ -5,13 +5,18 @@ import type { Statements } from './partitions.ts';
 /** After more additions than this, and than the copy had rows, notifications that are no longer live are removed from the copy. */
 const leastAdded = 10_000;
 
+/** The most characters of targets that are kept of one tenant: some 20,000 usual targets. */
+const maxTargetChars = 4_000_000;
+
 /** The routes of a tenant's live notifications. */
 interface LiveRoutes {
   readonly ids: Set<number>;
-  /** Those of `ids` whose targets are still to be read. */
+  /** Those of `ids` whose targets are not in `byTarget`: they are new, or beyond what is kept. */
   unread: number[];
   /** The others, by the JSON of their target: most differ in their rules alone. */
   readonly byTarget: Map<string, { readonly target: Target; readonly ids: number[] }>;
+  /** The characters of the keys of `byTarget`. */
+  keptChars: number;
 }
 
 /**
@@ -20,13 +25,15 @@ interface LiveRoutes {
  */
 export class LiveOrder {
   readonly #sql: Statements;
+  readonly #maxTargetChars: number;
   #upTo = 0;
   #count = 0;
   #added = 0;
   readonly #routes = new Map<TenantId, LiveRoutes>();
 
-  constructor(sql: Statements) {
+  constructor(sql: Statements, targetChars = maxTargetChars) {
     this.#sql = sql;
+    this.#maxTargetChars = targetChars;
     sql.db.exec(`CREATE TEMP TABLE live_order (
       tenant INTEGER NOT NULL,
       rank INTEGER NOT NULL,
@@ -73,7 +80,7 @@ export class LiveOrder {
     for (const { tenant, route } of found) {
       let routes = this.#routes.get(tenant);
       if (!routes) {
-        routes = { ids: new Set(), unread: [], byTarget: new Map() };
+        routes = { ids: new Set(), unread: [], byTarget: new Map(), keptChars: 0 };
         this.#routes.set(tenant, routes);
       }
       if (routes.ids.has(route)) continue;
@@ -87,18 +94,33 @@ export class LiveOrder {
     this.refresh();
     const routes = this.#routes.get(tenant);
     if (!routes) return [];
+    const beyond: number[] = [];
+    const beyondReached: number[] = [];
     const unread = this.#sql
       .of<[string], { id: number; target: string }>(
         `SELECT id, route -> '$.target' AS target FROM routes WHERE id IN (SELECT value FROM json_each(?))`,
       )
-      .all(JSON.stringify(routes.unread));
+      .iterate(JSON.stringify(routes.unread));
     for (const { id, target } of unread) {
-      const alike = routes.byTarget.get(target);
-      if (alike) alike.ids.push(id);
-      else routes.byTarget.set(target, { target: JSON.parse(target) as Target, ids: [id] });
+      if (this.#keep(routes, id, target)) continue;
+      beyond.push(id);
+      if (reaches(JSON.parse(target) as Target, panel)) beyondReached.push(id);
     }
-    routes.unread = [];
-    return [...routes.byTarget.values()].flatMap(({ target, ids }) => (reaches(target, panel) ? ids : []));
+    routes.unread = beyond;
+    const kept = [...routes.byTarget.values()];
+    return kept.flatMap(({ target, ids }) => (reaches(target, panel) ? ids : [])).concat(beyondReached);
+  }
+
+  /** Keeps the target of a route. False when there is no room: each panel that connects reads it again. */
+  #keep(routes: LiveRoutes, id: number, target: string): boolean {
+    const alike = routes.byTarget.get(target);
+    if (alike) alike.ids.push(id);
+    else {
+      if (routes.keptChars + target.length > this.#maxTargetChars) return false;
+      routes.keptChars += target.length;
+      routes.byTarget.set(target, { target: JSON.parse(target) as Target, ids: [id] });
+    }
+    return true;
   }
 
   /** The rows of the given positions of a tenant, by position, without those that are not live at `now`. */

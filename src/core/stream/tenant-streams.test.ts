@@ -1,0 +1,111 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Level } from '#contract/routing/level.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { createModelBus, ModelLog } from '#test/support/model-log.ts';
+import type { PanelRecord } from '../tenants/directory.ts';
+import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
+import type { Sink } from './panel-stream.ts';
+import { TenantStreams } from './tenant-streams.ts';
+
+const screen = { client: null, address: null };
+const panelNamed = (id: string, name = id) =>
+  ({ id, name, tags: [], location: null, display: {} }) as unknown as PanelRecord;
+
+class Client implements Sink {
+  text = '';
+  hasEnded = false;
+  write(chunk: Buffer | string, onFlushed: () => void): void {
+    this.text += chunk.toString();
+    setImmediate(onFlushed);
+  }
+  end(): void {
+    this.hasEnded = true;
+  }
+  destroy(): void {
+    this.hasEnded = true;
+  }
+  titles(): string[] {
+    return [...this.text.matchAll(/^event: settings\ndata: (.*)$/gm)].map(
+      ([, json]) => JSON.parse(json as string).tenant.title,
+    );
+  }
+}
+
+const open: TenantStreams[] = [];
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const tenantStreams of open.splice(0)) tenantStreams.close();
+});
+
+/** Streams of as many panels; `change` gives the tenant other settings. */
+async function connectPanels(count: number) {
+  const level = { name: 'info', color: '#fff' } as Level;
+  let levelsEncoded = 0;
+  const counted = Object.assign(Object.create({ toJSON: () => ++levelsEncoded && level }), level) as Level;
+  const snapshotOf = (title: string, panels: readonly PanelRecord[]) =>
+    ({
+      record: { id: 1, name: 't', title, timeZone: 'UTC' },
+      levels: new Map([['info', counted]]),
+      panels: new Map(panels.map((panel) => [panel.id, panel])),
+    }) as unknown as TenantSnapshot;
+  const panels = Array.from({ length: count }, (_, i) => panelNamed(`p${i}`));
+  let snapshot = snapshotOf('first', panels);
+  const listeners: ((tenant: number) => void)[] = [];
+  const onChange: Tenancy['onChange'] = (listener) => {
+    listeners.push(listener);
+    return () => undefined;
+  };
+  const errors: unknown[] = [];
+  const tenantStreams = new TenantStreams({
+    history: new ModelLog(),
+    bus: createModelBus(),
+    tenancy: { onChange, peek: () => snapshot } as unknown as Tenancy,
+    epoch: 'e1',
+    now: () => 1_000,
+    monotonicNow: () => 1_000,
+    heartbeatMs: 60_000,
+    onError: (error) => errors.push(error),
+    onSent: () => undefined,
+    onContact: () => undefined,
+  });
+  open.push(tenantStreams);
+  const clients = panels.map(() => new Client());
+  for (const [i, client] of clients.entries())
+    await tenantStreams.connect(snapshot, panels[i] as PanelRecord, client, { from: undefined, screen });
+  await eventually(() => expect(clients.every(({ text }) => text.includes('event: heartbeat'))).toBe(true));
+  // Until these are flushed, too, so that what comes next is written at once.
+  await new Promise(setImmediate);
+  levelsEncoded = 0;
+  return {
+    clients,
+    errors,
+    panels,
+    levelsEncoded: () => levelsEncoded,
+    change(title: string, changed = panels) {
+      snapshot = snapshotOf(title, changed);
+      for (const listener of listeners) listener(1);
+    },
+  };
+}
+
+test('when one panel changes, the levels are encoded once to compare them, and once to send them', async () => {
+  const { clients, panels, change, levelsEncoded } = await connectPanels(20);
+  change('first', [...panels.slice(0, -1), panelNamed('p19', 'renamed')]);
+  await eventually(() => expect(clients.at(-1)?.text).toContain('"name":"renamed"'));
+  expect(clients.flatMap((client) => client.titles())).toEqual(['first']);
+  expect(levelsEncoded()).toBe(2);
+});
+
+test('a change reaches many panels with pauses between them, and each has the newest settings in the end', async () => {
+  const { clients, panels, change, errors } = await connectPanels(20);
+  let at = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => ++at);
+  const reached = (title: string) => clients.filter((client) => client.titles().at(-1) === title).length;
+  change('second');
+  expect(reached('second')).toBeGreaterThan(0);
+  expect(reached('second')).toBeLessThan(20);
+  change('third', panels.slice(0, -1));
+  await eventually(() => expect([reached('third'), clients.at(-1)?.hasEnded]).toEqual([19, true]));
+  for (const client of clients) expect(new Set(client.titles()).size).toBe(client.titles().length);
+  expect(errors).toEqual([]);
+});
