@@ -30,7 +30,7 @@ export { databaseUrl as readDatabaseUrl } from './config/values.ts';
 export { changedChannelFields, newChannelFields } from './core/channels/channel-setup.ts';
 export { keyView, newKey, newToken, tokenView } from './core/people/credentials.ts';
 export { randomSecret } from './core/people/secrets.ts';
-export { ruleWarnings } from './core/routing/rules.ts';
+export { refusedName, ruleWarnings } from './core/routing/rules.ts';
 export { offerNearest } from './core/search/search-nearest.ts';
 export { parseQuery } from './core/search/search-parser.ts';
 export { createLogger } from './log.ts';

@@ -1,6 +1,8 @@
 /** One-time codes of an authenticator app (RFC 6238), and backup codes. */
+
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import type { AuditDetail } from '#contract/people/audit-words.ts';
 import { AppError } from '#core/errors.ts';
 import { createSealer, derivedKey } from '#core/history/sealing.ts';
 import { type Row, type SignedInPerson, where } from '#core/people/accounts.ts';
@@ -140,7 +142,7 @@ export function createTwoFactor(
   };
 
   /** Shows the account's owner that somebody with the right password tried a code. */
-  const noteFailure = async (id: string, detail: Readonly<Record<string, unknown>>) => {
+  const noteFailure = async (id: string, detail: AuditDetail) => {
     const person = await store.find(id);
     if (!person) return;
     await store.note(id, { by: person.email, at: now(), action: 'session.refuse', subject: id, detail });

@@ -1,4 +1,4 @@
-/** Durations as people write them, such as 90d and 30s. */
+/** Durations as people write them, such as 90d and 30s, and as they read them. */
 
 const unitMs = {
   s: 1_000,
@@ -20,3 +20,38 @@ export function parseDurationOrMs(text: string): number | undefined {
   const digits = /^(\d{1,12})(?:ms)?$/.exec(text)?.[1];
   return digits === undefined ? parseDuration(text) : Number(digits);
 }
+
+const readUnits = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+export interface DurationPart {
+  readonly amount: number;
+  /** The symbol, which is the same in every language of the pages. */
+  readonly unit: (typeof readUnits)[number][0] | 'ms';
+}
+
+/** The largest units of a duration, rounded down: [15 h, 32 min]. Milliseconds only below one second. */
+export function durationParts(ms: number, mostUnits = 2): readonly DurationPart[] {
+  let rest = Math.max(0, Math.floor(ms));
+  if (rest > 0 && rest < 1_000) return [{ amount: rest, unit: 'ms' }];
+  const parts: DurationPart[] = [];
+  for (const [unit, length] of readUnits) {
+    const amount = Math.floor(rest / length);
+    if (amount > 0) parts.push({ amount, unit });
+    rest -= amount * length;
+  }
+  return parts.length === 0 ? [{ amount: 0, unit: 's' }] : parts.slice(0, mostUnits);
+}
+
+/** As in "340 ms", "2 s", "10 min", "15 h 32 min", "3 d". */
+export const durationText = (ms: number, mostUnits = 2): string =>
+  durationParts(ms, mostUnits)
+    .map(({ amount, unit }) => `${amount} ${unit}`)
+    .join(' ');
+
+/** How long ago, or how long until: the largest unit of whole seconds, as in "0 s", "48 s", "2 min", "5 d". */
+export const ageText = (ms: number): string => durationText(Math.floor(ms / 1_000) * 1_000, 1);

@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
+import type { AuditAction, AuditDetail } from '#contract/people/audit-words.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Actor } from '#core/tenants/audit.ts';
@@ -11,11 +12,11 @@ export interface AuditEntry {
   readonly by: Actor;
   readonly at: number;
   /** As in "rule.update". */
-  readonly action: string;
+  readonly action: AuditAction;
   /** The id of the changed object (for some kinds, its name). */
   readonly subject: string;
   /** The details of the change; never a secret or a hash. Long values are cut: see {@link shortened}. */
-  readonly detail: Fields;
+  readonly detail: AuditDetail;
 }
 
 /** The statement that writes an audit row, and the condition that it was written. */
@@ -53,7 +54,7 @@ export function difference(known: Fields, patch: Fields): Difference | undefined
 const longestValue = 2_000;
 
 /** Cuts the JSON of long values at 2,000 characters, because a rule may have 128 KiB. */
-function shortened(detail: Fields): Record<string, unknown> {
+function shortened(detail: AuditDetail | Fields): Record<string, unknown> {
   const short = ([field, value]: [string, unknown]): [string, unknown] => {
     if ((field === 'before' || field === 'after') && isPlainObject(value)) return [field, shortened(value)];
     const text = JSON.stringify(value) ?? 'null';

@@ -130,7 +130,7 @@ test('two tenants at two desks never see each other', async () => {
 });
 
 test('what was changed stands in the audit log, and filters find it', async () => {
-  const { page } = await open({ path: 'settings/audit', tenant: 'audited' });
+  const { page, person } = await open({ path: 'settings/audit', tenant: 'audited' });
   await page.getByText('No changes yet').or(page.getByRole('table')).first().waitFor();
   const token = await lab.server.key('admin', 'audited');
   await lab.server.call('POST', '/api/tokens', { token, json: { name: 'for the audit' } });
@@ -138,7 +138,24 @@ test('what was changed stands in the audit log, and filters find it', async () =
   const { json } = await lab.server.call('POST', '/api/rules', { token, json: rule });
   const change = { when: { host: ['db-*'] }, enabled: false };
   await lab.server.call('PATCH', `/api/rules/${json.id}`, { token, json: change });
+  await lab.server.call('POST', '/api/invitations', { token, json: { role: 'viewer' } });
+  const { accounts } = lab.server.running;
+  const note = { by: 'cli', at: Date.now(), action: 'account.password', subject: person.id } as const;
+  const detail = { reset: true, twoFactor: false, passkeysRemoved: 2 };
+  await accounts.note(person.id, { ...note, detail });
   await page.reload();
+  const reset = page.getByRole('row', { name: 'Password changed' });
+  for (const fact of [
+    'New password: set by an operator',
+    'Two-factor authentication: turned off',
+    'Passkeys removed: 2',
+  ])
+    await reset.getByText(fact, { exact: true }).waitFor();
+  await page
+    .getByRole('row', { name: 'Token created' })
+    .getByText('Scopes: send notifications, show panels, read metrics', { exact: true })
+    .waitFor();
+  await page.getByRole('cell', { name: 'an invitation without email' }).waitFor();
   const changed = page.getByRole('row', { name: 'Rule changed' });
   await changed.getByRole('cell', { name: 'To the NOC' }).waitFor();
   await changed

@@ -46,8 +46,13 @@ async function open(path = 'rules', role: Role = 'admin', options: object = {}):
 const row = (page: Page, name: string) => page.locator('main ol > li', { hasText: name });
 const shownNames = (page: Page) => page.locator('[data-rule-link]').allTextContents();
 
-test('a level or a token that does not exist is a warning, in the list and while it is typed', async () => {
+test('a level that is gone is a warning, in the list and the editor, until it is taken out', async () => {
+  await call('PUT', '/api/levels/eror', { rank: 41 });
   await make({ name: 'typo', when: { level: ['eror'] }, then: { mute: true } });
+  // The API deletes no level that a rule names.
+  const { directory } = lab.server.running;
+  await directory.levels.remove(await lab.server.tenant(), 'eror', 'test', Date.now());
+  await expect.poll(rulesNow).toMatchObject([{ warnings: [expect.any(String)] }]);
   const page = await open();
   const warning = /^No level is named “eror”, so it matches nothing\. Levels: success, info, warning, error/;
   await row(page, 'typo').getByText(warning).waitFor();
@@ -57,6 +62,21 @@ test('a level or a token that does not exist is a warning, in the list and while
   expect(await faultsIn('light', page)).toEqual([]);
   await sheet.getByLabel('Values for level').first().press('Backspace');
   await sheet.getByText(warning).waitFor({ state: 'detached' });
+});
+
+test('a token that does not exist is a warning while it is typed, and saving is refused at it', async () => {
+  const page = await open('rules?id=new');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('button', { name: 'Add condition' }).click();
+  await page.getByRole('menuitem', { name: 'Token', exact: true }).click();
+  await sheet.getByRole('combobox', { name: 'Values for token' }).pressSequentially('nobody,');
+  await sheet.getByText(/^No token is named “nobody”/).waitFor();
+  await sheet.getByRole('button', { name: 'Add action' }).click();
+  await page.getByRole('menuitem', { name: /Mute/ }).click();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByRole('alert').getByText('This token does not exist. Create the token first').waitFor();
+  await sheet.locator('[data-wrong="true"]').filter({ hasText: 'nobody' }).first().waitFor();
+  expect(await rulesNow()).toEqual([]);
 });
 
 test('a rule is written as a sentence, tried while it is written, and saved', async () => {

@@ -68,11 +68,11 @@ export async function seedRules(
     ['Desk of Grace', []],
   ] as const)
     await server.call('POST', '/api/panels', { token: panelToken, json: { name, tags } });
+  const ci = await server.token({ scopes: ['notify'], name: 'ci' });
   for (const json of rules) {
     const { status, text } = await server.call('POST', '/api/rules', { token: key, json });
     if (status !== 201) throw new Error(text);
   }
-  const ci = await server.token({ scopes: ['notify'], name: 'ci' });
   for (const notification of sent) {
     const { agoMs: _, ...body } = { agoMs: 0, ...notification };
     await server.notify(ci, body);

@@ -77,7 +77,7 @@ test('what a page says to run works, one block after the other', async () => {
 });
 
 test('every rule in the documentation is one that Belfry takes, and every query one that it answers', async () => {
-  await server.token({ name: 'payments' });
+  for (const name of ['payments', 'monitoring']) await server.token({ name });
   expect(marked('rule').length).toBeGreaterThan(3);
   for (const block of marked('rule')) {
     const answer = await server.call('POST', '/api/rules', { token: key, json: JSON.parse(block.text) });

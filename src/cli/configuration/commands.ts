@@ -1,11 +1,9 @@
 /** `belfry export`, `diff` and `apply`, once one of them is called. */
 import { createInterface } from 'node:readline';
 import { configurationSchema, sections } from '#contract/configuration.ts';
-import { knownNames } from '#contract/routing/rule-names.ts';
 import { errorMessage } from '../error-message.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { visibleText } from '../terminal-text.ts';
 import { applyPlan, readCurrent } from './apply.ts';
 import { type ReadyChannels, readyChannels } from './channels.ts';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
@@ -15,6 +13,7 @@ import { singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
 import { prunedTargetLines, requireUnused } from './prune.ts';
+import { requireKnownNames, unmatchedLines } from './rule-names.ts';
 import { requireReadable } from './searches.ts';
 import { configurationOf, extraLine, leftOutLines, planLines, yamlOf } from './text.ts';
 
@@ -94,6 +93,7 @@ async function planFor(io: Io, connection: Connection, { file, prune }: Wanted):
   const channels = await readyChannels(connection, { file, current, env: io.env });
   const plan = planOf(file.configuration, current, channels);
   if (prune) requireUnused(plan, current, file);
+  await requireKnownNames(plan, current, { file, prune });
   await requireReadable(plan, current, file);
   return { plan, current, channels, file, prune };
 }
@@ -105,26 +105,8 @@ async function show(io: Io, connection: Connection, planned: Planned): Promise<v
   io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
   const extra = prune ? undefined : extraLine(plan, io.program);
   warn(io, channels.notes);
-  warn(io, await unmatchedLines(planned));
+  warn(io, await unmatchedLines(plan, current, prune));
   warn(io, prune ? prunedTargetLines(plan, current) : extra === undefined ? [] : [extra]);
-}
-
-/** Levels and tokens that rules of the file name and that will not exist. */
-async function unmatchedLines({ plan, current, prune }: Planned): Promise<string[]> {
-  const { ruleWarnings } = await import('#app.ts');
-  const deleted = new Set(prune ? plan.levels.extra.map(({ name }) => name) : []);
-  const levels = [...current.levels, ...plan.levels.created.map(({ entry }) => entry)];
-  const known = knownNames(
-    levels.filter(({ name }) => !deleted.has(name)),
-    current.tokens,
-  );
-  return plan.order.flatMap(({ name, entry }) =>
-    entry === undefined
-      ? []
-      : ruleWarnings(entry.when, known, 'offers').map(
-          (warning) => `rule "${visibleText(name)}": ${visibleText(warning)}`,
-        ),
-  );
 }
 
 function warn(io: Io, lines: readonly string[]): void {

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationText } from '#contract/duration.ts';
 import { errorMessage } from '../error-message.ts';
 import { EndedWith } from '../failure.ts';
 import type { Io } from '../io.ts';
@@ -50,14 +51,14 @@ export function addRun(program: Command, io: Io): void {
 
 async function runAndTell(io: Io, words: readonly string[], options: RunOptions): Promise<void> {
   const server = findServer(io);
-  const { code, seconds, lines } = await runCommand(io, words, options.lines);
+  const { code, tookMs, lines } = await runCommand(io, words, options.lines);
   if (server && (code !== 0 || options.always)) {
     const title = (options.title ?? basename(words[0] ?? '')).slice(0, 200).toWellFormed();
     const host = hostname();
     const notification = {
       title: code === 0 ? `${title} succeeded` : `${title} failed`,
       message:
-        `Exit code ${code} after ${seconds} s.\n${lines.join('\n').slice(-15_000).toWellFormed()}`.trim(),
+        `Exit code ${code} after ${durationText(tookMs)}.\n${lines.join('\n').slice(-15_000).toWellFormed()}`.trim(),
       level: code === 0 ? 'success' : options.level,
       host,
       key: options.key ?? `run:${host}:${title}`.slice(0, 255).toWellFormed(),
@@ -84,7 +85,7 @@ function findServer(io: Io): ServerClient | undefined {
 
 interface Ended {
   readonly code: number;
-  readonly seconds: number;
+  readonly tookMs: number;
   /** The last lines of its output and errors, as they came. */
   readonly lines: readonly string[];
 }
@@ -101,11 +102,11 @@ async function runCommand(io: Io, [file = '', ...args]: readonly string[], count
     // Ctrl-C in a terminal reaches the command without us, and many commands take a second one as "at once".
     forget = io.onSignal((signal) => (signal === 'SIGINT' && io.stdin.isTTY) || child.kill(signal));
     const code = await endOf(child);
-    return { code, seconds: Math.round((performance.now() - beganAt) / 100) / 10, lines: lines.all() };
+    return { code, tookMs: performance.now() - beganAt, lines: lines.all() };
   } catch (error) {
     const { code, reason } = startProblem(error, file);
     io.stderr.write(`belfry: ${visibleText(reason)}\n`);
-    return { code, seconds: 0, lines: [plainLine(reason)] };
+    return { code, tookMs: 0, lines: [plainLine(reason)] };
   } finally {
     forget?.();
   }

@@ -1,9 +1,10 @@
 /** A whole panel as the rows of a terminal: a pure function of what is to be shown. */
+
 import { styleText } from 'node:util';
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
+import { ageText } from '#contract/duration.ts';
 import type { Level } from '#contract/routing/level.ts';
-import { briefDuration } from '../sending/duration.ts';
 import { cutText, textWidth, visibleText } from '../terminal-text.ts';
 
 export interface Scene {
@@ -143,11 +144,11 @@ function colorOf({ colors }: Scene, color: string | undefined, rank: number): Fo
 }
 
 function ageOf({ now }: Scene, { count, receivedAt }: Card): string {
-  return `${count > 0 ? `+${count}  ` : ''}${briefDuration(now - receivedAt)}`;
+  return `${count > 0 ? `+${count}  ` : ''}${ageText(now - receivedAt)}`;
 }
 
 function remaining({ elapsed }: Scene, { endsAt }: Card): string | undefined {
-  return endsAt === null ? undefined : `${briefDuration(Math.max(0, endsAt - elapsed))} left`;
+  return endsAt === null ? undefined : `${ageText(Math.max(0, endsAt - elapsed))} left`;
 }
 
 /** The connection is lost: what is shown may be out of date. */
@@ -159,16 +160,14 @@ function footer(scene: Scene): string {
   const { connection, lastEventAt, retryAt, now } = scene;
   const right = 'q quits';
   if (connection.state === 'online') {
-    const since = lastEventAt === undefined ? '' : `, last event ${briefDuration(now - lastEventAt)} ago`;
+    const since = lastEventAt === undefined ? '' : `, last event ${ageText(now - lastEventAt)} ago`;
     return row(scene, { text: `connected${since}`, textFormat: ['dim'], right });
   }
   const next =
-    connection.state === 'connecting'
-      ? 'connecting …'
-      : `next attempt in ${briefDuration((retryAt ?? now) - now)}`;
+    connection.state === 'connecting' ? 'connecting …' : `next attempt in ${ageText((retryAt ?? now) - now)}`;
   if (lastEventAt === undefined) return row(scene, { text: next, textFormat: ['dim'], right });
   const reason = connection.state === 'waiting' ? ` (${visibleText(connection.reason)})` : '';
-  const since = `${timeOfDay(scene, lastEventAt)}, ${briefDuration(now - lastEventAt)}`;
+  const since = `${timeOfDay(scene, lastEventAt)}, ${ageText(now - lastEventAt)}`;
   return row(scene, {
     text: ` no contact since ${since}: ${next}${reason}`,
     textFormat: ['bold', 'inverse'],

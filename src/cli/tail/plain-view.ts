@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
+import { ageText } from '#contract/duration.ts';
 import type { Io } from '../io.ts';
-import { briefDuration } from '../sending/duration.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';
 
@@ -44,7 +44,7 @@ export class PlainView implements PanelView {
     const { url } = this.#options;
     if (connection.state === 'waiting') {
       const { reason, retryInMs } = connection;
-      const next = `next attempt in ${briefDuration(retryInMs)}`;
+      const next = `next attempt in ${ageText(retryInMs)}`;
       this.#io.stderr.write(`belfry: no contact with ${url} (${visibleText(reason)}); ${next}\n`);
       this.#lost = true;
     } else if (connection.state === 'online' && this.#lost) {

@@ -3,7 +3,7 @@ import type { Token } from '../people/token.ts';
 import type { Level } from './level.ts';
 import type { RuleConditions, RuleSpec, RuleWhen } from './rule.ts';
 
-/** A name in a rule's conditions that nothing has. The rule is valid, but the name matches nothing. */
+/** A name in a rule's conditions that no level or usable token has: it matches nothing. */
 export interface UnmatchedName {
   /** As in `when.token` or `when.not.level`. */
   readonly place: string;
@@ -38,8 +38,9 @@ export function knownNames(
   };
 }
 
-/** What Belfry itself sends is named like a token, as in belfry:escalation. */
-const ownPrefix = 'belfry:';
+/** The senders that are part of Belfry; conditions name them like a token, as in belfry:escalation. */
+export const ownSenderNames = ['escalation', 'expectation', 'panel'] as const;
+const ownSenderIds: ReadonlySet<string> = new Set(ownSenderNames.map((name) => `belfry:${name}`));
 
 export function unmatchedNames(when: RuleWhen, known: KnownNames): readonly UnmatchedName[] {
   const namesIn = (place: string, { level = [], token = [] }: RuleConditions): UnmatchedName[] => [
@@ -56,7 +57,7 @@ export function unmatchedNames(when: RuleWhen, known: KnownNames): readonly Unma
     })),
   ];
   return [...namesIn('when', when), ...namesIn('when.not', when.not ?? {})].filter(({ kind, name }) =>
-    kind === 'level' ? !known.levels.has(name) : !known.usableTokens.has(name) && !name.startsWith(ownPrefix),
+    kind === 'level' ? !known.levels.has(name) : !known.usableTokens.has(name) && !ownSenderIds.has(name),
   );
 }
 

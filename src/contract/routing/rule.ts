@@ -43,7 +43,14 @@ const conditions = {
   title: Type.Optional(TextCondition),
   message: Type.Optional(TextCondition),
   token: Type.Optional(
-    list(Type.String({ minLength: 1, maxLength: 100, description: "A token's id or name." })),
+    list(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'The id or name of a token that exists, or of a part of Belfry, as in belfry:escalation.',
+      }),
+    ),
   ),
   key: Type.Optional(list(Glob)),
 };
@@ -157,7 +164,7 @@ export const Rule = component('Rule', {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Levels and tokens in its conditions that do not exist (any more), so that they match nothing: the first three, then how many more. Left out when there are none.',
+        'Levels and tokens in its conditions that no longer exist, so that they match nothing: the first three, then how many more. Left out when there are none.',
     }),
   ),
 });

@@ -1,4 +1,5 @@
 /** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
+import { durationText } from '#contract/duration.ts';
 import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Bus } from '../bus.ts';
 import { takeOff } from '../history/take-off.ts';
@@ -11,7 +12,6 @@ import { targetNamed } from '../routing/router.ts';
 import { noPanel, unite } from '../target.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import type { DueTime } from './due-times.ts';
-import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
 
 interface EscalationData {

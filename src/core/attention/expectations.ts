@@ -1,4 +1,5 @@
 /** Expectations (dead man's switches): raises a notification when the next one of a key does not arrive in time. */
+import { durationText } from '#contract/duration.ts';
 import { notFound } from '../errors.ts';
 import { type TakeOffContext, takeOff } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -106,15 +107,4 @@ export async function endExpectation(
   if (!due) throw notFound('expectation');
   const { raised } = due.data as Expected;
   if (raised !== null) await takeOff(context, tenant, raised, ownSenderId(kind));
-}
-
-/** 90 s, 5 min, 2 h. */
-export function durationText(ms: number): string {
-  for (const [unitMs, unit] of [
-    [86_400_000, 'd'],
-    [3_600_000, 'h'],
-    [60_000, 'min'],
-  ] as const)
-    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs} ${unit}`;
-  return `${ms / 1_000} s`;
 }

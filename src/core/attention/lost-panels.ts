@@ -2,6 +2,7 @@
  * Raises a notification when no screen of a panel has been connected for the configured time, and another one when a screen is
  * back.
  */
+import { durationText } from '#contract/duration.ts';
 import { type TakeOffContext, takeOff } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
@@ -11,7 +12,6 @@ import type { TenantId } from '../ports.ts';
 import type { Presence } from '../stream/presence.ts';
 import type { Directory, PanelRecord } from '../tenants/directory.ts';
 import type { DueTime } from './due-times.ts';
-import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
 
 interface Watched {

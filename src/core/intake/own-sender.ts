@@ -1,4 +1,5 @@
 /** Who sends a notification: a token, or Belfry itself. */
+import { ownSenderNames } from '#contract/routing/rule-names.ts';
 import type { Principal } from '../people/access.ts';
 import type { HistoryRecord, Ref, Route, TenantId } from '../ports.ts';
 import type { Decision } from '../routing/router.ts';
@@ -7,12 +8,10 @@ import { unite } from '../target.ts';
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
-/** The senders that are part of Belfry; rules name them as in belfry:escalation. */
-const ownNames = ['escalation', 'expectation', 'panel'] as const;
-export type OwnSender = (typeof ownNames)[number];
+export type OwnSender = (typeof ownSenderNames)[number];
 export const ownSenderId = (by: OwnSender) => `belfry:${by}`;
 
-export const ownSenders: readonly Ref[] = ownNames.map((by) => {
+export const ownSenders: readonly Ref[] = ownSenderNames.map((by) => {
   const id = ownSenderId(by);
   return { id, name: id };
 });

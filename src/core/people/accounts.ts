@@ -1,4 +1,5 @@
 /** People's accounts: the port that storage implements. Memberships are in `members.ts`. */
+import type { AuditAction, AuditDetail } from '#contract/people/audit-words.ts';
 import type { Role } from '#contract/people/token.ts';
 import type { TenantId } from '../ports.ts';
 import type { InvitationRecord } from './invitations.ts';
@@ -167,7 +168,7 @@ export interface AccountEvent {
   readonly by: string;
   readonly at: number;
   /** As in "account.password". */
-  readonly action: string;
+  readonly action: AuditAction;
   readonly subject: string;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: AuditDetail;
 }

@@ -130,8 +130,8 @@ export interface RuleSurroundings {
 
 /**
  * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones, tags that no panel can have,
- * times that never come, too many regular expressions for a tenant, and a `then` without effect. Tags and tokens need not exist yet. Disabled rules are
- * checked too.
+ * times that never come, too many regular expressions for a tenant, and a `then` without effect. Tags need not exist yet; the
+ * names in `level` and `token` are checked by `requireKnownNames`, only when a rule is saved. Disabled rules are checked too.
  *
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
  */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { RuleCreate } from '#contract/routing/rule.ts';
+import type { RuleCreate, RuleWhen } from '#contract/routing/rule.ts';
 import { knownNames, rulesThatName } from '#contract/routing/rule-names.ts';
-import { newRule, ruleWarnings } from './rules.ts';
+import type { AppError } from '../errors.ts';
+import { newRule, requireKnownNames, ruleWarnings } from './rules.ts';
 
 test('a level is named by conditions, by their negation, by what a rule sets, and by each step of an escalation', () => {
   const rule = (name: string, given: Partial<RuleCreate>) =>
@@ -50,4 +51,33 @@ test('three unknown names of a rule are named, the others are counted; a list of
     'when.token[2]: no token is named "token 2"',
     'and 997 more',
   ]);
+});
+
+test('a rule is refused for the first name that does not exist, and with what to do', () => {
+  const refusal = (when: RuleWhen, before?: RuleWhen) => {
+    try {
+      requireKnownNames({ name: 'r', when }, known, before);
+      return undefined;
+    } catch (error) {
+      const { message, place } = error as AppError;
+      return [message, place?.pointer];
+    }
+  };
+  expect(refusal({ level: ['info', 'eror'], token: ['nobody'] })).toEqual([
+    'rule "r": when.level[1]: no level is named "eror"; did you mean "error"? To use a new level, create it first: PUT /api/levels/eror',
+    '/when/level/1',
+  ]);
+  expect(refusal({ not: { token: ['promtheus'] } })).toEqual([
+    'rule "r": when.not.token[0]: no token is named "promtheus"; did you mean "prometheus"? To use a new token, create it first: POST /api/tokens',
+    '/when/not/token/0',
+  ]);
+  expect(refusal({ token: ['belfry:escalaton'] })?.[0]).toContain(
+    'no token is named "belfry:escalaton"; it is one of "prometheus", "twice". To use a new token',
+  );
+  // Names, ids, tokens that have ended, and the parts of Belfry are known.
+  const own = ['belfry:escalation', 'belfry:expectation', 'belfry:panel'];
+  expect(refusal({ level: ['deploy'], token: ['prometheus', 'aaaaaaaaaa', 'ci', ...own] })).toBeUndefined();
+  // What the rule named before may stay, and only that.
+  expect(refusal({ not: { level: ['gone'] } }, { level: ['gone'] })).toBeUndefined();
+  expect(refusal({ level: ['gone'] }, { token: ['gone'] })?.[1]).toBe('/when/level/0');
 });

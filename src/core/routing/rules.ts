@@ -1,6 +1,8 @@
 import type { RuleCreate, RulePatch, RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
-import { type KnownNames, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { type KnownNames, type UnmatchedName, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { badField } from '../errors.ts';
 import { offerNearest } from '../search/search-nearest.ts';
+import { inRule } from './compile-rules.ts';
 
 /** A complete rule with defaults for omitted fields. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {
@@ -54,4 +56,44 @@ export function ruleWarnings(when: RuleWhen, known: KnownNames, mode?: 'offers')
   });
   const more = unmatched.length - warnings.length;
   return more > 0 ? [...warnings, `and ${more} more`] : warnings;
+}
+
+const howToCreate = {
+  level: (name: string) => `PUT /api/levels/${name}`,
+  token: () => 'POST /api/tokens',
+} as const;
+
+/** A level or token that a rule may not name, and how to correct it. */
+export interface RefusedName extends UnmatchedName {
+  readonly message: string;
+}
+
+/** The first level or token that does not exist. What the conditions `before` a change named too may stay. */
+export function refusedName(
+  when: RuleWhen,
+  known: KnownNames,
+  before: RuleWhen = {},
+): RefusedName | undefined {
+  const keyOf = ({ kind, name }: UnmatchedName) => `${kind} ${name}`;
+  const kept = new Set(unmatchedNames(before, known).map(keyOf));
+  const refused = unmatchedNames(when, known).find((each) => !each.isRevoked && !kept.has(keyOf(each)));
+  if (!refused) return undefined;
+  const { kind, name } = refused;
+  const { clause } = offerNearest(name, [...(kind === 'level' ? known.levels : known.usableTokenNames)]);
+  const end = clause.endsWith('?') ? '' : '.';
+  const message = `no ${kind} is named "${name}"${clause}${end} To use a new ${kind}, create it first: ${howToCreate[kind](name)}`;
+  return { ...refused, message };
+}
+
+/** @throws AppError `bad-request`, naming rule and field, for a level or token that `refusedName` finds. */
+export function requireKnownNames(
+  { name, when }: Pick<RuleSpec, 'name' | 'when'>,
+  known: KnownNames,
+  before?: RuleWhen,
+): void {
+  const refused = refusedName(when, known, before);
+  if (!refused) return;
+  inRule(name, () => {
+    throw badField(`${refused.place}[${refused.at}]`, refused.message);
+  });
 }

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { AuditAction, AuditDetail } from '#contract/people/audit-words.ts';
 import type { SignedIn } from '#contract/people/session.ts';
 import type { People } from '../callers/people.ts';
 import type { Services } from '../services.ts';
@@ -19,8 +20,8 @@ export interface AccountContext {
 export async function note(
   { services, logger }: AccountContext,
   personId: string,
-  action: string,
-  detail: Readonly<Record<string, unknown>>,
+  action: AuditAction,
+  detail: AuditDetail,
 ): Promise<void> {
   const { accounts, now } = services;
   const at = now();

@@ -8,7 +8,13 @@ import { tokenView } from '#core/people/credentials.ts';
 import type { TenantId } from '#core/ports.ts';
 import { validateRule } from '#core/routing/compile-rules.ts';
 import { prepareRegexes } from '#core/routing/regex/regex-budget.ts';
-import { changedRule, newRule, ruleWarnings, withChannelIds } from '#core/routing/rules.ts';
+import {
+  changedRule,
+  newRule,
+  requireKnownNames,
+  ruleWarnings,
+  withChannelIds,
+} from '#core/routing/rules.ts';
 import type { RuleRecord } from '#core/tenants/directory.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
@@ -40,10 +46,12 @@ export function ruleRoutes(app: App, services: Services): void {
       const snapshot = await tenancy.get(tenant);
       const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
       await check(spec, snapshot);
+      const known = await namesFor(services, tenant, [spec]);
+      requireKnownNames(spec, known);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
       reply.code(201);
-      return withWarnings(services, tenant, rule);
+      return warned(rule, known, 'offers');
     },
   );
 
@@ -64,7 +72,7 @@ export function ruleRoutes(app: App, services: Services): void {
       const { tenant } = principal;
       const rule = await changeRule(services, tenant, params.id, { body, by: actorOf(principal) });
       await tenancy.refresh(tenant);
-      return withWarnings(services, tenant, rule);
+      return warned(rule, await namesFor(services, tenant, [rule]), 'offers');
     },
   );
 
@@ -92,11 +100,13 @@ async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
 
 /** Fields that are not named keep their current value, even when two people change the rule at the same time. */
 async function changeRule(
-  { directory: { rules }, tenancy, now }: Services,
+  services: Services,
   tenant: TenantId,
   id: string,
   { body, by }: { readonly body: RulePatch; readonly by: string },
 ): Promise<RuleRecord> {
+  const { directory, tenancy, now } = services;
+  const { rules } = directory;
   for (let attempt = 0; attempt < changeAttempts; attempt++) {
     const { revision, rules: known } = await rules.set(tenant);
     const before = known.find((rule) => rule.id === id);
@@ -105,6 +115,7 @@ async function changeRule(
     const spec = withChannelIds(changedRule(before, body), snapshot.channels);
     // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, snapshot);
+    if (body.when) requireKnownNames(spec, await namesFor(services, tenant, [spec]), before.when);
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }
@@ -113,11 +124,6 @@ async function changeRule(
 
 function onlyDisables(patch: RulePatch): boolean {
   return patch.enabled === false && Object.keys(patch).length === 1;
-}
-
-/** A rule as it is answered. */
-async function withWarnings(services: Services, tenant: TenantId, rule: RuleRecord): Promise<Rule> {
-  return warned(rule, await namesFor(services, tenant, [rule]), 'offers');
 }
 
 async function allWithWarnings(
@@ -140,7 +146,7 @@ async function allWithWarnings(
 async function namesFor(
   { directory, tenancy }: Services,
   tenant: TenantId,
-  rules: readonly RuleRecord[],
+  rules: readonly Pick<RuleRecord, 'when'>[],
 ): Promise<KnownNames> {
   const { levels } = await tenancy.get(tenant);
   const namesTokens = rules.some(({ when }) => when.token ?? when.not?.token);
@@ -148,6 +154,7 @@ async function namesFor(
   return knownNames(levels.values(), tokens.map(tokenView));
 }
 
+/** A rule as it is answered. */
 function warned(rule: RuleRecord, known: KnownNames, mode?: 'offers'): Rule {
   const warnings = ruleWarnings(rule.when, known, mode);
   return warnings.length === 0 ? rule : { ...rule, warnings };

@@ -201,7 +201,7 @@ function toPerson({ id, email, name, two_factor_enabled }: PersonRow): PersonRec
 }
 
 function joining({ id, email }: NewPerson, tenant: TenantId, role: Role, by: string, at: number) {
-  return { tenant, by, at, action: 'member.add', subject: id, detail: { email, role } };
+  return { tenant, by, at, action: 'member.add', subject: id, detail: { email, role } } as const;
 }
 
 function newPerson(

@@ -39,7 +39,7 @@ export function createLevels(db: Database): Levels {
     },
 
     async put(tenant, name, style, by, at) {
-      const entry = { tenant, by, at, action: 'level.put', subject: name };
+      const entry = { tenant, by, at, action: 'level.put', subject: name } as const;
       const one = select(tenant).where('name', '=', name);
       for (;;) {
         const restyled = await compareAndSet(db, one, (row) => {

@@ -17,7 +17,7 @@ export function createMappings(db: Database): Mappings {
     },
 
     async put(tenant, name, wanted, by, at) {
-      const entry = { tenant, by, at, action: 'mapping.put', subject: name };
+      const entry = { tenant, by, at, action: 'mapping.put', subject: name } as const;
       const spec = JSON.stringify(wanted);
       const one = select(tenant).where('name', '=', name);
       for (;;) {

@@ -116,7 +116,7 @@ export function createPanels(db: Database): Panels {
       const [known] = await db.read(select(tenant).where('id', '=', id));
       if (!known) return false;
       const detail = { name: known.name };
-      const entry = { tenant, by, at, action: `panel.${command}`, subject: id, detail };
+      const entry = { tenant, by, at, action: `panel.${command}`, subject: id, detail } as const;
       const mark = auditMark(entry, precondition('panels', { tenant, id }));
       const [written] = await db.write([mark.insert], tenant);
       return written?.changes === 1;

@@ -3,7 +3,8 @@ import { useTranslation } from 'react-i18next';
 import type { CountBucket } from '#contract/history/overview.ts';
 import { useLevels } from '../api/queries.ts';
 import { useLevelLook } from '../components/level-mark.tsx';
-import { type Formats, useFormats } from '../formats/formats.ts';
+import type { Formats } from '../formats/create-formats.ts';
+import { useFormats } from '../formats/formats.ts';
 import styles from './level-bars.module.css';
 
 export interface TimeSpan {

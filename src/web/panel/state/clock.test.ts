@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageOf, createClock, isWithin } from './clock.ts';
+import { createClock, isWithin } from './clock.ts';
 
 const at = Date.parse('2026-11-20T20:47:00.000Z');
 
@@ -20,17 +20,6 @@ test('an unknown zone or locale does not stop the clock', () => {
 
 test('midnight is the first minute of the day', () => {
   expect(createClock('en', 'UTC').minuteOfDay(Date.parse('2026-11-20T00:05:00.000Z'))).toBe(5);
-});
-
-test.each([
-  [-5, 's', 0],
-  [59_999, 's', 59],
-  [60_000, 'min', 1],
-  [3_599_999, 'min', 59],
-  [3_600_000, 'h', 1],
-  [86_400_000 * 3, 'd', 3],
-] as const)('an age of %i ms is told in %s', (ms, unit, n) => {
-  expect(ageOf(ms)).toEqual({ unit, n });
 });
 
 test.each([

@@ -39,17 +39,6 @@ function isKnown(make: () => unknown): boolean {
   }
 }
 
-export type AgeUnit = 's' | 'min' | 'h' | 'd';
-
-/** A duration in its largest fitting unit. */
-export function ageOf(ms: number): { readonly unit: AgeUnit; readonly n: number } {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return { unit: 's', n: seconds };
-  if (seconds < 3_600) return { unit: 'min', n: Math.floor(seconds / 60) };
-  if (seconds < 86_400) return { unit: 'h', n: Math.floor(seconds / 3_600) };
-  return { unit: 'd', n: Math.floor(seconds / 86_400) };
-}
-
 /** A part of each day, as in 22:00 to 06:00; it may cross midnight. */
 export interface DailyWindow {
   readonly from: string;

@@ -1,10 +1,6 @@
 import type { PanelTexts } from './en.ts';
 
 export const de: PanelTexts = {
-  'age.s': '{{n}} s',
-  'age.min': '{{n}} min',
-  'age.h': '{{n}} h',
-  'age.d': '{{n}} d',
   ago: 'vor {{age}}',
   left: 'noch {{age}}',
   staysUntilCleared: 'bis erledigt',

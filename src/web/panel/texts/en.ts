@@ -2,10 +2,6 @@ import type { Translate } from '#web/language.ts';
 
 /** Everything the panel page says, in English. */
 export const en = {
-  'age.s': '{{n}} s',
-  'age.min': '{{n}} min',
-  'age.h': '{{n}} h',
-  'age.d': '{{n}} d',
   ago: '{{age}} ago',
   left: '{{age}} left',
   staysUntilCleared: 'until cleared',

@@ -1,10 +1,10 @@
 import type { Card } from '#client/board.ts';
+import { ageText } from '#contract/duration.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { shapeOf, titleScale, titleScales } from '../state/card-text.ts';
-import { ageOf } from '../state/clock.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 
 export interface CardContext {
@@ -89,7 +89,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
   if (bar) root.append(bar.root);
 
   const tick = () => {
-    setText(age, ageText(card, serverTime(), translate));
+    setText(age, ageText(serverTime() - card.receivedAt));
     bar?.tick(card);
   };
   const update = (next: Card) => {
@@ -154,11 +154,6 @@ function fitText(
     messageLines: Math.floor((room - titleHeight) / message.line),
     isCut: wanted > titleLines,
   };
-}
-
-function ageText({ receivedAt }: Card, serverTime: number, translate: PanelTranslate): string {
-  const { unit, n } = ageOf(serverTime - receivedAt);
-  return translate(`age.${unit}`, { n });
 }
 
 /** Host, address and link. */

@@ -1,11 +1,12 @@
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
+import { ageText } from '#contract/duration.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
 import type { Contact } from '../session.ts';
-import { ageOf, type Clock } from '../state/clock.ts';
+import type { Clock } from '../state/clock.ts';
 import type { Look, OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { createBoardView } from './board-view.ts';
@@ -139,10 +140,9 @@ function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): 
   const { contact, connection, cards, clock, lastContactAt } = moment;
   const isStale = contact.state === 'stale';
   const time = lastContactAt === undefined ? '' : clock.time(lastContactAt);
-  const { unit, n } = ageOf(contact.silentMs);
   const line =
     connection.state === 'online'
-      ? translate('connected', { age: translate(`age.${unit}`, { n }) })
+      ? translate('connected', { age: ageText(contact.silentMs) })
       : connection.state === 'connecting'
         ? translate('trying')
         : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });

@@ -1,8 +1,8 @@
 import type { Card } from '#client/board.ts';
+import { ageText } from '#contract/duration.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { Row } from '../state/arrange.ts';
-import { ageOf } from '../state/clock.ts';
 import { rollUp } from '../state/roll-up.ts';
 import type { CardContext } from './card-view.ts';
 
@@ -28,8 +28,7 @@ export function createRollUpView({ translate, lookOf, serverTime }: CardContext)
       const from =
         hosts === undefined ? translate('more', { count }) : translate('moreFrom', { count, host: hosts });
       setText(heading, isPartial ? translate('moreAtLeast', { n: count }) : from);
-      const { unit, n } = ageOf(serverTime() - newestAt);
-      setText(last, translate('lastOne', { age: translate(`age.${unit}`, { n }) }));
+      setText(last, translate('lastOne', { age: ageText(serverTime() - newestAt) }));
       root.classList.toggle('urgent', rank >= 50);
       levels.replaceChildren(
         ...each.slice(0, mostLevels).map((one) => {

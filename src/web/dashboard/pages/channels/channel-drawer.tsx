@@ -225,6 +225,7 @@ function FieldInput({
 function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boolean }) {
   const { t } = useTranslation('channels');
   const { api } = useTenant();
+  const formats = useFormats();
   const test = useMutation({
     mutationFn: () => api.post<ChannelTest>(`${channelPath(channel.id)}/test`, {}),
   });
@@ -236,12 +237,12 @@ function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boo
       <div role="status" className={styles.log}>
         {test.data && (
           <span>
-            {t(test.data.ok ? 'testOk' : 'testFailed', { ms: test.data.tookMs })}{' '}
+            {test.data.ok ? t('testOk', { time: formats.duration(test.data.tookMs) }) : t('testFailed')}{' '}
             <bdi>{test.data.answer}</bdi>
           </span>
         )}
       </div>
-      {test.error && <ErrorNotice error={test.error} title={t('testFailed', { ms: 0 })} />}
+      {test.error && <ErrorNotice error={test.error} title={t('testFailed')} />}
     </div>
   );
 }

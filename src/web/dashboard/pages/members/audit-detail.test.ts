@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDetail as read } from './audit-detail.ts';
+import { readDetail as read, subjectText } from './audit-detail.ts';
 
 const words = {
   field: (name: string) => name,
@@ -86,4 +86,22 @@ test('a rule of which the server cut a part reads field by field, and not as the
 test('ids and empty details say nothing', () => {
   expect(readDetail({})).toEqual({ name: undefined, facts: [] });
   expect(readDetail({ email: 'a@b.c', invitation: '0197' }).facts).toEqual([]);
+});
+
+test('where a name is missing, words stand in the place of an id', () => {
+  const id = '0197b2a4-7f3c-7000-8000-0123456789ab';
+  const subject = (action: string, by: string, of = id, name?: string) =>
+    subjectText({ action, subject: of, by }, name, {
+      nameOf: (each) => (each === 'known' ? 'Ops' : undefined),
+      unnamed: (kind) => (kind === 'newer' ? undefined : `some ${kind}`),
+    });
+  expect(subject('channel.update', 'cli', id, 'Hook')).toBe('Hook');
+  expect(subject('push-device.link', 'cli', 'known')).toBe('Ops');
+  expect(subject('push-device.link', 'ann@example.org')).toBe('some push-device');
+  expect(subject('invitation.create', 'ann@example.org')).toBe('some invitation');
+  expect(subject('session.begin', 'gone@example.org')).toBe('gone@example.org');
+  expect(subject('account.password', 'cli')).toBe('some account');
+  expect(subject('rule.order', 'cli', 'rules')).toBe('some rule');
+  expect(subject('level.put', 'cli', 'deploy')).toBe('deploy');
+  expect(subject('newer.thing', 'cli')).toBe(id);
 });

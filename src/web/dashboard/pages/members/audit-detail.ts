@@ -1,5 +1,7 @@
 /** Describes an audit entry: the name of its subject, and what changed. */
 
+import type { AuditEntry } from '#contract/people/audit.ts';
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields with a name for people, in order of preference. */
@@ -28,6 +30,30 @@ export interface AuditWords {
   value(field: string, value: unknown): string | undefined;
   /** All that a rule does. */
   rule(detail: Fields): string;
+}
+
+/** The words for what has no name of its own. */
+export interface SubjectWords {
+  /** The name of what an id stands for, while it exists. */
+  nameOf(id: string): string | undefined;
+  /** As in "a deleted channel". */
+  unnamed(kind: string): string | undefined;
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What was changed: its name, or words in the place of an id that says nothing. */
+export function subjectText(
+  { action, subject, by }: Pick<AuditEntry, 'action' | 'subject' | 'by'>,
+  name: string | undefined,
+  words: SubjectWords,
+): string {
+  const known = name ?? words.nameOf(subject);
+  if (known !== undefined || !(uuid.test(subject) || action === 'rule.order')) return known ?? subject;
+  const [kind = ''] = action.split('.');
+  // People cause the entries about their accounts themselves; others are by the command line.
+  if ((kind === 'account' || kind === 'session') && by.includes('@')) return by;
+  return words.unnamed(kind) ?? subject;
 }
 
 export function readDetail({ before, after, ...rest }: Fields, words: AuditWords): AuditReading {

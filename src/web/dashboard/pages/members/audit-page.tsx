@@ -13,7 +13,7 @@ import { WaitingRows } from '#web/dashboard/components/row-table.tsx';
 import { actorFrom, actorText } from '#web/dashboard/formats/actor.ts';
 import { useFormats } from '#web/dashboard/formats/formats.ts';
 import styles from './audit.module.css';
-import { type AuditFact, readDetail } from './audit-detail.ts';
+import { type AuditFact, readDetail, subjectText } from './audit-detail.ts';
 import { useAuditWords, type WordsOfAudit } from './audit-words.ts';
 
 /** Who changed what, the newest first. */
@@ -128,7 +128,7 @@ function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
 function EntryRow({ entry, words }: { entry: AuditEntry; words: WordsOfAudit }) {
   const formats = useFormats();
   const { at, by, action, subject, detail } = entry;
-  const { name = words.nameOf(subject), facts } = readDetail(detail, words);
+  const { name, facts } = readDetail(detail, words);
   return (
     <tr>
       <td className={styles.at}>
@@ -143,7 +143,7 @@ function EntryRow({ entry, words }: { entry: AuditEntry; words: WordsOfAudit }) 
         {words.action(entry)}
       </td>
       <td className={styles.subject} title={subject}>
-        <bdi>{name ?? subject}</bdi>
+        <bdi>{subjectText(entry, name, words)}</bdi>
       </td>
       <td className={styles.facts}>
         {facts.map((fact) => (

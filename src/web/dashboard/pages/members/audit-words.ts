@@ -8,6 +8,7 @@ import type { Rule } from '#contract/routing/rule.ts';
 import { membersQuery } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { actorText } from '#web/dashboard/formats/actor.ts';
 import { useFormats } from '#web/dashboard/formats/formats.ts';
 import type { TextsName } from '#web/dashboard/language.ts';
 import {
@@ -18,14 +19,12 @@ import {
 } from '#web/dashboard/rule-text/rule-sentence.ts';
 import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import { sentenceText } from '#web/dashboard/rule-text/sentence.ts';
-import type { AuditWords } from './audit-detail.ts';
+import type { AuditWords, SubjectWords } from './audit-detail.ts';
 import { isCut, isInstant, isTyped, type TypedField } from './audit-types.ts';
 
-export interface WordsOfAudit extends AuditWords {
+export interface WordsOfAudit extends AuditWords, SubjectWords {
   /** "Rule changed" */
   action(entry: AuditEntry): string;
-  /** The name of what an id stands for, while it exists. */
-  nameOf(id: string): string | undefined;
 }
 
 type Limit = number | 'off' | null;
@@ -39,6 +38,11 @@ export function useAuditWords(): WordsOfAudit {
     // A newer server may name other fields, and do other things.
     const find = (texts: TextsName, key: string): string | undefined =>
       i18n.getResource(i18n.language, texts, key) ?? undefined;
+    const field = (name: string) =>
+      find('audit', `changed.${name}`) ??
+      find('channels', `field.${name}`) ??
+      find('shell', `field.${name}`) ??
+      name;
     const values: Readonly<Record<TypedField, (value: never) => string>> = {
       when: (value: Rule['when']) => sentenceText(whenSentence(value, rules)),
       then: (value: Rule['then']) => sentenceText(thenSentence(value, rules)),
@@ -52,6 +56,11 @@ export function useAuditWords(): WordsOfAudit {
       role: (value: string) => find('shell', `role.${value}`) ?? value,
       kind: (value: string) => find('channels', `kind.${value}`) ?? value,
       minLevel: (value: string) => rules.level(value),
+      secrets: (names: readonly string[]) => names.map(field).join(', ') || '–',
+      // As in "deploy (0123456789)".
+      revokedKeys: (keys: readonly string[]) =>
+        keys.map((key) => key.replace(/ \([a-z0-9]+\)$/, '')).join(', '),
+      invitedBy: actorText,
       order: (ids: readonly string[]) => ids.map((id) => nameOf(id) ?? t('deletedRule')).join(', '),
       panelId: (id: string) => nameOf(id) ?? t('deletedPanel'),
     };
@@ -66,18 +75,17 @@ export function useAuditWords(): WordsOfAudit {
         const key = isNew ? action.replace(/put$/, 'create') : action;
         return find('audit', `done.${key}`) ?? action;
       },
-      field: (name) =>
-        find('audit', `changed.${name}`) ??
-        find('channels', `field.${name}`) ??
-        find('shell', `field.${name}`) ??
-        name,
+      unnamed: (kind) => find('audit', `unnamed.${kind}`),
+      field,
       rule: (detail) => sentenceText(ruleSentence(detail as unknown as Rule, rules)),
-      value(field, value) {
-        if (isTyped(field, value)) return values[field](value as never);
-        if (isCut(field, value)) return t('tooLong');
+      value(name, value) {
+        if (isTyped(name, value)) return values[name](value as never);
+        if (isCut(name, value)) return t('tooLong');
+        const word = typeof value === 'object' ? undefined : find('audit', `value.${name}.${value}`);
+        if (word !== undefined) return word;
         if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
         if (typeof value === 'number')
-          return field.endsWith('Ms') ? formats.duration(value) : formats.number(value);
+          return name.endsWith('Ms') ? formats.duration(value) : formats.number(value);
         return isInstant(value) ? formats.dateTime(value) : undefined;
       },
     };

@@ -68,6 +68,7 @@ function wrongAt({ place = '', at }: RuleProblem) {
   // Without an index it is the list that is wrong.
   if (at === undefined) return undefined;
   if (field === 'when.level') return 'wrong.level';
+  if (field === 'when.token') return 'wrong.token';
   return field === 'when.ip' || field === 'when.sourceIp' ? 'wrong.address' : undefined;
 }
 

@@ -68,7 +68,7 @@ export const channels: TranslatedPage<'channels'> = {
   signingKeyUnsaved: 'Ohne den Schlüssel schließen?',
   signingKeySaved: 'Gespeichert',
   test: 'Test senden',
-  testOk: 'In {{ms}} ms zugestellt.',
+  testOk: 'In {{time}} zugestellt.',
   testFailed: 'Nicht zugestellt.',
   deleteDo: 'Kanal löschen',
   deleteTitle: 'Kanal „{{name}}“ löschen?',

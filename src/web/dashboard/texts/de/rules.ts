@@ -173,7 +173,8 @@ export const rules: TranslatedPage<'rules'> = {
   placeLast: 'Letzte',
   'wrong.address':
     'Geben Sie IP-Adressen, CIDR-Blöcke oder Bereiche ein, etwa 10.0.0.5, 10.0.0.0/8 oder 10.0.0.1-10.0.0.9.',
-  'wrong.level': 'Diese Stufe gibt es nicht.',
+  'wrong.level': 'Diese Stufe gibt es nicht. Legen Sie die Stufe zuerst an, oder wählen Sie eine andere.',
+  'wrong.token': 'Dieses Token gibt es nicht. Legen Sie das Token zuerst an, oder wählen Sie ein anderes.',
   'wrong.end': 'Das Ende muss nach dem Beginn liegen.',
   'missing.values': 'Geben Sie mindestens einen Wert ein.',
   'missing.then': 'Fügen Sie mindestens eine Aktion hinzu.',

@@ -66,7 +66,7 @@ export const channels = {
   signingKeyUnsaved: 'Close without the key?',
   signingKeySaved: 'I’ve saved it',
   test: 'Send test',
-  testOk: 'Delivered in {{ms}} ms.',
+  testOk: 'Delivered in {{time}}.',
   testFailed: 'Not delivered.',
   deleteDo: 'Delete channel',
   deleteTitle: 'Delete channel “{{name}}”?',

@@ -169,7 +169,8 @@ export const rules = {
   placeLast: 'Last',
   'wrong.address':
     'Enter IP addresses, CIDR blocks or ranges, such as 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9.',
-  'wrong.level': 'This level does not exist.',
+  'wrong.level': 'This level does not exist. Create the level first, or choose another.',
+  'wrong.token': 'This token does not exist. Create the token first, or choose another.',
   'wrong.end': 'The end must be after the start.',
   'missing.values': 'Enter at least one value.',
   'missing.then': 'Add at least one action.',

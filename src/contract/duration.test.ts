@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseDuration, parseDurationOrMs } from '#contract/duration.ts';
-import { briefDuration } from './duration.ts';
+import { ageText, durationText, parseDuration, parseDurationOrMs } from './duration.ts';
 
 test.each([
   ['30s', 30_000],
@@ -31,13 +30,32 @@ test('without a unit, or with ms, it is milliseconds where that is allowed', () 
 
 test.each([
   [-5, '0 s'],
+  [0, '0 s'],
+  [0.4, '0 s'],
+  [340.9, '340 ms'],
+  [999, '999 ms'],
+  [1_000, '1 s'],
+  [2_900, '2 s'],
+  [90_000, '1 min 30 s'],
+  [600_000, '10 min'],
+  [7_384_200, '2 h 3 min'],
+  [9 * 3_600_000, '9 h'],
+  [15 * 3_600_000 + 32 * 60_000 + 59_000, '15 h 32 min'],
+  [47 * 3_600_000, '1 d 23 h'],
+  [3 * 86_400_000, '3 d'],
+])('%d ms reads as %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text);
+});
+
+test.each([
+  [-5, '0 s'],
   [999, '0 s'],
   [59_999, '59 s'],
   [60_000, '1 min'],
   [3_599_999, '59 min'],
   [3_600_000, '1 h'],
-  [47 * 3_600_000, '47 h'],
+  [47 * 3_600_000, '1 d'],
   [48 * 3_600_000, '2 d'],
-])('%i ms is told as %s', (ms, text) => {
-  expect(briefDuration(ms)).toBe(text);
+])('an age of %i ms reads as %s', (ms, text) => {
+  expect(ageText(ms)).toBe(text);
 });
