@@ -1,6 +1,6 @@
 /** `belfry migrate`: copies a whole database to another one. */
-import { copyFileSync, existsSync } from 'node:fs';
-import { openKeyFile } from './accounts/key-file.ts';
+import { existsSync } from 'node:fs';
+import { createKeyFile, openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config/values.ts';
 import { keyFileOf } from './services.ts';
 import { assertSharedKey } from './storage/meta.ts';
@@ -40,7 +40,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
       const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
       if (key !== undefined && target.kind === 'postgres') await assertSharedKey(to.db, key);
       const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
-      if (key !== undefined && !existsSync(needed)) copyFileSync(keyFile, needed);
+      if (key !== undefined && !existsSync(needed)) createKeyFile(needed, key);
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
     } finally {
       await to.close();

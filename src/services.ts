@@ -1,6 +1,6 @@
 /** The services of a running server, and how they are created. */
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
@@ -34,7 +34,7 @@ import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/channels/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
 import { assertFirstKey, assertSharedKey } from './storage/meta.ts';
-import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
+import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 
@@ -226,7 +226,7 @@ async function openKey(config: Config, { db }: Storage): Promise<string> {
   const path = keyFileOf(config);
   if (config.database.kind === 'sqlite') return openKeyFile(path);
   if (!existsSync(path)) await assertFirstKey(db);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(path));
   const key = openKeyFile(path);
   await assertSharedKey(db, key);
   return key;
