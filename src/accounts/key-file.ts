@@ -37,9 +37,13 @@ export function openKeyFile(path: string): string {
       createKeyFile(path, randomBytes(keyBytes).toString('base64url'));
     } catch (failure) {
       const { code: why } = failure as NodeJS.ErrnoException;
+      const advice =
+        why === 'ENOSPC' || why === 'EDQUOT'
+          ? 'make room on its disk'
+          : `this user must be able to write to ${dirname(path)}`;
       throw new AppError(
         'conflict',
-        `the key file ${path} cannot be made (${why}): this user must be able to write to ${dirname(path)}; or set BELFRY_KEY_FILE to another place`,
+        `the key file ${path} cannot be made (${why}): ${advice}; or set BELFRY_KEY_FILE to another place`,
       );
     }
     text = readFileSync(path, 'utf8');

@@ -45,12 +45,9 @@ export async function withOwnDatabase<T>(
     const { database } = config;
     const isNew = database.kind === 'sqlite' && !hasFile(database.path);
     if (isNew && !(makes && isPlaceChosen(io))) requireFile(io, database.path);
-    try {
-      return await work(config);
-    } finally {
-      if (isNew && hasFile(database.path))
-        io.stderr.write(`belfry: made a new database, ${resolve(database.path)}\n`);
-    }
+    const result = await work(config);
+    if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(database.path)}\n`);
+    return result;
   });
 }
 

@@ -43,7 +43,11 @@ test('folders and files that root makes below a folder of another user belong to
   if (process.getuid?.() === 0) chownSync(data, 12_345, 12_346);
   const { uid, gid } = statSync(data);
   makePrivateFile(join(data, 'a', 'b', 'belfry.db'));
-  for (const [name, mode] of [['a', 0o700], ['a/b', 0o700], ['a/b/belfry.db', 0o600]] as const) {
+  for (const [name, mode] of [
+    ['a', 0o700],
+    ['a/b', 0o700],
+    ['a/b/belfry.db', 0o600],
+  ] as const) {
     const made = statSync(join(data, name));
     expect({ name, uid: made.uid, gid: made.gid, mode: made.mode & 0o777 }).toEqual({ name, uid, gid, mode });
   }
