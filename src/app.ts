@@ -48,10 +48,10 @@ export async function migrateDatabase(...args: Parameters<typeof migrate>): Retu
 export async function openLocalApi(
   config: Config,
   logger: Logger,
-  as: { readonly tenant: string; readonly actor: string },
+  as: { readonly tenant: string; readonly actor: string; readonly makes: boolean },
 ): Promise<LocalApi | undefined> {
   const { createLocalApi } = await import('./local-api.ts');
-  return createLocalApi(config, logger, await openStorage(config, logger, 'command'), as);
+  return createLocalApi(config, logger, await openStorage(config, logger, 'command', as), as);
 }
 
 /** Storage with its directory, as the server and the administration commands open it. */
@@ -85,11 +85,16 @@ const backlog = 65_535;
 const lockWaitMs = 500;
 const listenersCloseMs = 2_000;
 
-/** Opens or creates the database, and creates the tenant `default` if it is missing. */
+/**
+ * Opens or creates the database, and creates the tenant `default` if it is missing. With `makes: false`, an empty database of PostgreSQL
+ * stays empty.
+ * @throws AppError `not-found` for such a database.
+ */
 export async function openStorage(
   config: Config,
   logger: Logger,
   role: NonNullable<SqliteOptions['role']>,
+  { makes = true }: { readonly makes?: boolean } = {},
 ): Promise<OpenedStorage> {
   const { database, intakeQueue: queueCapacity, minFreeBytes } = config;
   const onProblem = (message: string | undefined) =>
@@ -102,7 +107,7 @@ export async function openStorage(
   } else {
     const { openPostgres } = await import('./storage/postgres/open.ts');
     const onWarning = (message: string) => logger.warn(message);
-    storage = await openPostgres({ url: database.url, queueCapacity, onProblem, onWarning });
+    storage = await openPostgres({ url: database.url, makes, queueCapacity, onProblem, onWarning });
   }
   const directory = createDirectory(storage.db);
   const clockMemory = createClockMemory(storage.db);

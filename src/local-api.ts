@@ -1,9 +1,12 @@
 /** The HTTP API on a database, without a listener: for commands that do what the API does, whether a server runs or not. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from './config/config.ts';
+import { AppError } from './core/errors.ts';
 import { newKey } from './core/people/credentials.ts';
 import { createServer } from './http/server.ts';
 import type { Logger } from './log.ts';
-import { createServices, type Opened } from './services.ts';
+import { createServices, keyFileOf, type Opened } from './services.ts';
 
 export interface LocalApi {
   readonly fetch: typeof fetch;
@@ -12,7 +15,10 @@ export interface LocalApi {
   close(): Promise<void>;
 }
 
-/** As an admin of the tenant; undefined when there is none of that name. Closes `opened` in the end. */
+/**
+ * As an admin of the tenant; undefined when there is none of that name. Closes `opened` in the end.
+ * @throws AppError `not-found` when nodes on PostgreSQL have a key file that no setting names and that is not here.
+ */
 export async function createLocalApi(
   config: Config,
   logger: Logger,
@@ -23,6 +29,14 @@ export async function createLocalApi(
   if (!tenant) {
     await opened.close();
     return undefined;
+  }
+  const keyFile = keyFileOf(config);
+  if (config.database.kind === 'postgres' && config.keyFile === undefined && !existsSync(keyFile)) {
+    await opened.close();
+    throw new AppError(
+      'not-found',
+      `there is no key file at ${resolve(keyFile)}: copy the key file of the nodes here and name it in BELFRY_KEY_FILE`,
+    );
   }
   const { record, text } = newKey(tenant.id, { name: actor, role: 'admin' }, actor, Date.now());
   const { credentials } = opened.directory;

@@ -20,8 +20,11 @@ const [{ run }, { readConfig }, { version }] = await Promise.all([
 ]);
 
 const { stdin, stdout, stderr, env } = process;
-/** In a checkout, people run commands with npm. */
-const isCheckout = ['..', '../..'].some((up) => existsSync(join(import.meta.dirname, up, 'src/main.ts')));
+const checkout = ['..', '../..']
+  .map((up) => join(import.meta.dirname, up))
+  .find((folder) => existsSync(join(folder, 'src/main.ts')));
+/** In a checkout, people run commands with npm, which runs them in the folder of the checkout. */
+const isRunByNpm = checkout === process.cwd() && env.npm_lifecycle_event !== undefined;
 // A closed pipe is not an error. Commands that depend on it listen themselves.
 let lostOutput: string | undefined;
 stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -35,7 +38,7 @@ const code = await run(process.argv.slice(2), {
   stderr,
   env,
   version,
-  program: isCheckout ? 'npm run --silent belfry --' : 'belfry',
+  program: isRunByNpm ? 'npm run --silent belfry --' : 'belfry',
   config: () => readConfig(env),
   onSignal(callback) {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,9 +1,9 @@
 /** `belfry migrate`: copies a whole database to another one. */
-import { copyFileSync, existsSync } from 'node:fs';
-import { openKeyFile } from './accounts/key-file.ts';
+import { existsSync } from 'node:fs';
+import { createKeyFile, openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config/values.ts';
+import { keyFileOf } from './services.ts';
 import { assertSharedKey } from './storage/meta.ts';
-import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
 import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
 import type { TransferDatabase } from './storage/transfer/transfer-database.ts';
@@ -31,7 +31,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
   const [source, target] = [databaseUrl(options.from), databaseUrl(options.to)];
   const from = await open(source, 'source');
   try {
-    const keyFile = options.keyFile ?? keyFileOf(source);
+    const keyFile = keyFileOf({ database: source, keyFile: options.keyFile });
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     // With another key than the nodes', nobody could sign in afterwards.
     if (key !== undefined && source.kind === 'postgres') await assertSharedKey(from.db, key);
@@ -39,8 +39,8 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     try {
       const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
       if (key !== undefined && target.kind === 'postgres') await assertSharedKey(to.db, key);
-      const needed = target.kind === 'sqlite' ? keyFileOf(target) : keyFile;
-      if (key !== undefined && !existsSync(needed)) copyFileSync(keyFile, needed);
+      const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
+      if (key !== undefined && !existsSync(needed)) createKeyFile(needed, key);
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
     } finally {
       await to.close();
@@ -53,9 +53,6 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
 /** Nobody waits for an answer here, and words go into their index in large pieces. */
 const patienceMs = 600_000;
 
-const keyFileOf = (database: DatabaseSetting) =>
-  database.kind === 'sqlite' ? `${realDatabasePath(database.path)}.key` : './data/belfry.key';
-
 async function open(database: DatabaseSetting, side: 'source' | 'target'): Promise<TransferDatabase> {
   if (database.kind === 'sqlite') return openSqliteTransfer(database.path, side);
   const [{ openPostgres }, { openPostgresTransfer }] = await Promise.all([
@@ -64,6 +61,7 @@ async function open(database: DatabaseSetting, side: 'source' | 'target'): Promi
   ]);
   const storage = await openPostgres({
     url: database.url,
+    makes: side === 'target',
     queueCapacity: 1,
     timeouts: { statementMs: patienceMs, answerMs: patienceMs },
     onProblem: () => undefined,

@@ -1,6 +1,6 @@
 /** The services of a running server, and how they are created. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
@@ -33,8 +33,8 @@ import type { OtlpTracing } from './otlp-tracing.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/channels/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
-import { assertSharedKey } from './storage/meta.ts';
-import { realDatabasePath } from './storage/sqlite/file/database-file.ts';
+import { assertFirstKey, assertSharedKey } from './storage/meta.ts';
+import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 
@@ -219,11 +219,16 @@ function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>
   return { name: randomUUID(), clock: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint` };
 }
 
-/** The key file is beside the SQLite file, or where its setting points. Nodes of one database must have the same key. */
-async function openKey({ database, keyFile }: Config, { db }: Storage): Promise<string> {
-  if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
-  const path = keyFile ?? './data/belfry.key';
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+/** Beside the SQLite file, or where its setting points. */
+export const keyFileOf = ({ database, keyFile }: Pick<Config, 'database' | 'keyFile'>): string =>
+  keyFile ?? (database.kind === 'sqlite' ? `${realDatabasePath(database.path)}.key` : './data/belfry.key');
+
+/** Nodes of one database must have the same key. */
+async function openKey(config: Config, { db }: Storage): Promise<string> {
+  const path = keyFileOf(config);
+  if (config.database.kind === 'sqlite') return openKeyFile(path);
+  if (!existsSync(path)) await assertFirstKey(db);
+  makePrivateFolder(dirname(path));
   const key = openKeyFile(path);
   await assertSharedKey(db, key);
   return key;

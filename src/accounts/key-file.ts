@@ -34,12 +34,16 @@ export function openKeyFile(path: string): string {
         `the key file ${path} cannot be read (${code}): make it readable for this user alone`,
       );
     try {
-      createKeyFile(path);
+      createKeyFile(path, randomBytes(keyBytes).toString('base64url'));
     } catch (failure) {
       const { code: why } = failure as NodeJS.ErrnoException;
+      const advice =
+        why === 'ENOSPC' || why === 'EDQUOT'
+          ? 'make room on its disk'
+          : `this user must be able to write to ${dirname(path)}`;
       throw new AppError(
         'conflict',
-        `the key file ${path} cannot be made (${why}): this user must be able to write to ${dirname(path)}; or set BELFRY_KEY_FILE to another place`,
+        `the key file ${path} cannot be made (${why}): ${advice}; or set BELFRY_KEY_FILE to another place`,
       );
     }
     text = readFileSync(path, 'utf8');
@@ -52,16 +56,16 @@ export function openKeyFile(path: string): string {
   );
 }
 
-function createKeyFile(path: string): void {
+/** Writes a new key file as a whole. If root does, it belongs to the owner of the folder. */
+export function createKeyFile(path: string, key: string): void {
   const fresh = `${path}.new`;
   try {
     // A file that a crash left behind may have other permissions.
     rmSync(fresh, { force: true });
-    const key = `${randomBytes(keyBytes).toString('base64url')}\n`;
     const file = openSync(fresh, 'wx', 0o600);
     try {
-      writeFileSync(file, key, { flush: true });
-      // Root may run a command before the server's first start: the key is for the user of the folder.
+      writeFileSync(file, `${key}\n`, { flush: true });
+      // Root may run a command before the server's first start.
       const { uid, gid } = statSync(dirname(path));
       if (process.getuid?.() === 0) fchownSync(file, uid, gid);
     } finally {

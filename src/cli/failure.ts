@@ -41,8 +41,13 @@ export function databaseFailure(error: unknown, database: Config['database']): u
   if (/^(ENOTDIR|EEXIST|EISDIR)/.test(code ?? '')) {
     return new Failure(`cannot make ${file}: ${dirname(file)} is no folder; ${elsewhere}`);
   }
-  if (/^(ENOSPC|SQLITE_FULL)/.test(code ?? ''))
-    return new Failure(`no space left for ${file}: make room on its disk`);
+  if (isFull(code)) return new Failure(`no space left for ${file}: make room on its disk`);
+  if (/^(EIO|SQLITE_IOERR)/.test(code ?? '') || error.message.includes('the disk refused')) {
+    const reason = code === 'unavailable' ? error.message : code;
+    return new Failure(
+      `the disk of ${file} is full or fails (${reason}): make room on it, or check it for errors`,
+    );
+  }
   if (/^SQLITE_NOTADB/.test(code ?? '')) return new Failure(`${file} is no database: ${elsewhere}`);
   if (/^SQLITE_CORRUPT/.test(code ?? '')) {
     return new Failure(`${file} is damaged: put a backup in its place with belfry restore FILE`);
@@ -51,21 +56,45 @@ export function databaseFailure(error: unknown, database: Config['database']): u
   return error;
 }
 
+/** EDQUOT: the user's share of the disk is full. */
+const isFull = (code: unknown): boolean => /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(String(code));
+
+/** Of TLS, in words of Node and OpenSSL, or of a file that `url` names, as in sslrootcert=/etc/belfry/ca.pem. */
+const isOfTls = ({ code = '', message, path }: NodeJS.ErrnoException, url: string): boolean =>
+  path === undefined
+    ? /^ERR_(SSL|TLS|OSSL)|CERT|^UNABLE_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|^EPROTO$/.test(code) ||
+      /\b(SSL|TLS)\b/.test(message)
+    : new URL(url).search.includes(path);
+
 function postgresFailure(error: Error, url: string): unknown {
-  const cause = error.cause instanceof Error ? error.cause : error;
-  const { code = '' } = cause as NodeJS.ErrnoException;
+  const cause: NodeJS.ErrnoException = error.cause instanceof Error ? error.cause : error;
+  const { code = '' } = cause;
   const { host, pathname } = new URL(url);
+  if (code === '53100')
+    return new Failure(
+      `no space left on the disk of PostgreSQL at ${host}${pathname} (${inOneLine(cause.message)}): make room there`,
+    );
   if (code === '42501')
     return new Failure(
       `the user of BELFRY_DATABASE_URL may not set up ${host}${pathname} (${cause.message}): make it the owner of the database`,
     );
   const isUnavailable = 'code' in error && error.code === 'unavailable';
-  if (!isUnavailable && !/^(E[A-Z]+|08|28|3D|57)/.test(code) && !cause.message.includes('timeout'))
+  const isTls = isOfTls(cause, url);
+  // Of the SQLite file on the other side of belfry migrate.
+  if (isFull(code) || (cause.path !== undefined && !isTls)) return error;
+  if (!isUnavailable && !isTls && !/^(E[A-Z]+|08|28|3D|57)/.test(code) && !cause.message.includes('timeout'))
     return error;
   return new Failure(
-    `cannot use PostgreSQL at ${host}${pathname} (${cause.message || code}): check BELFRY_DATABASE_URL, and that the server runs`,
+    `cannot use PostgreSQL at ${host}${pathname} (${inOneLine(cause.message) || code}): ${
+      isTls
+        ? 'check sslmode and sslrootcert in BELFRY_DATABASE_URL, and the certificate of the server'
+        : 'check BELFRY_DATABASE_URL, and that the server runs'
+    }`,
   );
 }
+
+/** OpenSSL ends its texts with a line break, and may have several lines. */
+const inOneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, '; ');
 
 function isFolder(path: string): boolean {
   try {
@@ -79,8 +108,7 @@ function isFolder(path: string): boolean {
 /** As {@link databaseFailure}, for an output file. */
 export function outputFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  if (error.code === 'ENOSPC' || error.code === 'SQLITE_FULL')
-    return new Failure(`no space left for ${path}: name a file on another disk`);
+  if (isFull(error.code)) return new Failure(`no space left for ${path}: name a file on another disk`);
   if (!('syscall' in error)) return error;
   return new Failure(
     `cannot write ${path} (${String(error.code)}): name a file in a folder that this user may write to`,

@@ -53,9 +53,16 @@ export async function assertSharedKey(db: Database, key: string): Promise<void> 
   await db.write([
     sql`insert into meta (name, value) values ('key', ${fingerprint}) on conflict (name) do nothing`,
   ]);
-  if ((await readMeta(db, 'key')) === fingerprint) return;
-  throw new AppError(
+  if ((await readMeta(db, 'key')) !== fingerprint) throw otherKey();
+}
+
+/** @throws AppError `conflict` when nodes have a key, before another one is made. */
+export async function assertFirstKey(db: Database): Promise<void> {
+  if ((await readMeta(db, 'key')) !== undefined) throw otherKey();
+}
+
+const otherKey = () =>
+  new AppError(
     'conflict',
     "this node has another key than the nodes before it: copy their key file here and name it in BELFRY_KEY_FILE. If that key is lost, run DELETE FROM meta WHERE name = 'key': it signs everybody out and takes second factors",
   );
-}

@@ -1,4 +1,5 @@
-/** The progress that `belfry migrate` shows. */
+/** `belfry migrate` from SQLite to SQLite: the progress that it shows, and the files that it makes. */
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { run } from '#cli/run.ts';
@@ -42,4 +43,21 @@ test('on a terminal, the progress is one bar that is drawn over itself; elsewher
     ...linesOf('copying', [0, 40, 80, 100]),
     ...linesOf('checking', [40, 80, 100]),
   ]);
+});
+
+test('what root makes in the folder of another user is that user’s, also the key, which only that user can read', async () => {
+  await cli.token();
+  await cli.ok(['export']);
+  chmodSync(`${cli.database}.key`, 0o644);
+  const folder = join(cli.folder, 'data');
+  mkdirSync(folder);
+  if (process.getuid?.() === 0) chownSync(folder, 12_345, 12_346);
+  const { uid, gid } = statSync(folder);
+  await cli.ok(['migrate', `sqlite:${cli.database}`, `sqlite:${join(folder, 'deep', 'belfry.db')}`]);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  expect(names).toEqual(['deep', 'deep/belfry.db', 'deep/belfry.db-lock', 'deep/belfry.db.key']);
+  for (const name of names) expect(statSync(join(folder, name)), name).toMatchObject({ uid, gid });
+  const key = join(folder, 'deep/belfry.db.key');
+  expect(statSync(key).mode & 0o777).toBe(0o600);
+  expect(readFileSync(key, 'utf8')).toBe(readFileSync(`${cli.database}.key`, 'utf8'));
 });

@@ -31,7 +31,7 @@ async function hold(url: string, token: string): Promise<void> {
 }
 
 test('a server that is ready says what to do next, and what it prints can be pasted', async () => {
-  const { running, url } = await cli.serve();
+  const { running, url } = await cli.serve({ npm_lifecycle_event: 'start' });
   const { stdout } = running;
   const shell = async (command: string) => {
     const env = { PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, HOME: cli.folder };

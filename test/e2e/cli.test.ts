@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
 import { testStore } from '../support/test-store.ts';
@@ -129,6 +139,68 @@ test('a command that only reads or removes makes no database, as in a wrong fold
     stdout: 'No changes.\n',
     stderr: expect.stringContaining(`belfry: made a new database, ${path}\n`),
   });
+});
+
+const main = 'dist/server/main.js';
+
+test('a command in a folder without a database makes none where no setting names the place', () => {
+  const folder = join(cli.folder, 'elsewhere');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'empty.yaml'), 'version: 1\n');
+  for (const args of [
+    ['token', 'create', '--name', 'x'],
+    ['key', 'create', '--name', 'x', '--role', 'viewer'],
+    ['tenant', 'create', 'acme'],
+    ['user', 'create', '--email', 'a@example.org', '--name', 'A', '--role', 'owner'],
+    ['apply', 'empty.yaml'],
+    ['backup', 'x.db'],
+  ]) {
+    // npm runs it, but the scripts of another package.
+    const env = { PATH: process.env.PATH, npm_lifecycle_event: 'deploy' };
+    const ended = spawnSync(process.execPath, [resolve(main), ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+    expect({ args, code: ended.status, stdout: ended.stdout, stderr: ended.stderr }).toEqual({
+      ...{ args, code: 1, stdout: '' },
+      stderr: `belfry: there is no database at ${folder}/data/belfry.db: start the server there first, or set BELFRY_DATABASE_URL to where it is; after an install by systemd, use /usr/local/bin/belfry\n`,
+    });
+  }
+  expect(readdirSync(folder)).toEqual(['empty.yaml']);
+});
+
+test('npm makes the database of a fresh checkout with the first command', () => {
+  const checkout = join(cli.folder, 'checkout');
+  cpSync('dist/server', join(checkout, 'dist/server'), { recursive: true });
+  cpSync('package.json', join(checkout, 'package.json'));
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
+  mkdirSync(join(checkout, 'src'));
+  writeFileSync(join(checkout, 'src/main.ts'), '');
+  const env = { PATH: process.env.PATH, npm_lifecycle_event: 'belfry' };
+  const options = { cwd: checkout, env, encoding: 'utf8' } as const;
+  const { stdout, stderr } = spawnSync(process.execPath, [main, 'token', 'create', '--name', 'ci'], options);
+  expect(stdout.trim()).toMatch(tokenForm);
+  expect(stderr).toContain(`belfry: made a new database, ${join(checkout, 'data/belfry.db')}\n`);
+  expect(stderr).toContain('; npm run --silent belfry -- token revoke ');
+});
+
+test('a command for a tenant that a new database does not have makes no database', async () => {
+  const folder = join(cli.folder, 'for-nobody');
+  const env = { BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}` };
+  const empty = join(cli.folder, 'nothing.yaml');
+  writeFileSync(empty, 'version: 1\n');
+  for (const args of [
+    ['token', 'create', '--name', 'x', '--tenant', 'nobody'],
+    ['user', 'create', '--email', 'a@example.org', '--name', 'A', '--role', 'owner', '--tenant', 'nobody'],
+    ['apply', empty, '--tenant', 'nobody'],
+    ['tenant', 'create', 'default'],
+  ])
+    expect(await cli.run(args, { env }), args.join(' ')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no database at'),
+    });
+  expect(existsSync(folder)).toBe(false);
 });
 
 test('tenants are made and listed, and keep their tokens apart', async () => {

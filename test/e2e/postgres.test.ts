@@ -1,8 +1,10 @@
 /** Two servers on one PostgreSQL. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Cli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
@@ -102,6 +104,61 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
   test('a node with another key does not start, and says what to do', async () => {
     const other = { ...env, BELFRY_KEY_FILE: join(folder, 'other.key') };
     await expect(TestServer.start(other)).rejects.toThrow(/BELFRY_KEY_FILE/);
+  });
+
+  test('commands leave an empty database empty unless they create something, and make no key', async () => {
+    const url = await createDatabase(postgres().url);
+    const cli = new Cli();
+    onTestFinished(() => cli.remove());
+    const file = join(folder, 'empty.yaml');
+    writeFileSync(file, 'version: 1\n');
+    const key = join(folder, 'of-commands.key');
+    const own = { BELFRY_DATABASE_URL: url, BELFRY_KEY_FILE: key };
+    const { host, pathname } = new URL(url);
+    for (const args of [
+      ['token', 'list'],
+      ['key', 'revoke', 'x'],
+      ['user', 'password', 'anna@example.org'],
+      ['export'],
+      ['apply', file, '--dry-run'],
+      ['token', 'create', '--name', 'x', '--tenant', 'nobody'],
+      ['migrate', url, `sqlite:${join(folder, 'target.db')}`],
+    ])
+      expect(await cli.run(args, { env: own }), args.join(' ')).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `belfry: ${host}${pathname} is no database of Belfry yet: start the server on it first, or set BELFRY_DATABASE_URL to where it is\n`,
+      });
+    const tables = await withClient(url, (client) =>
+      client.query("SELECT 1 FROM pg_tables WHERE schemaname = 'public'"),
+    );
+    expect(tables.rows).toEqual([]);
+    expect(existsSync(join(folder, 'target.db'))).toBe(false);
+    await cli.ok(['token', 'create', '--name', 'first'], { env: own });
+    expect(existsSync(key)).toBe(false);
+  });
+
+  test('export, diff and apply in a folder without the key of the nodes make none', async () => {
+    const cli = new Cli();
+    onTestFinished(() => cli.remove());
+    const [config, stray] = [join(cli.folder, 'same.yaml'), join(cli.folder, 'stray.key')];
+    writeFileSync(config, await cli.ok(['export'], { env }));
+    for (const args of [['export'], ['apply', config]]) {
+      const unnamed = spawnSync(process.execPath, [resolve('dist/server/main.js'), ...args], {
+        cwd: cli.folder,
+        env: { PATH: process.env.PATH, BELFRY_DATABASE_URL: env.BELFRY_DATABASE_URL },
+        encoding: 'utf8',
+      });
+      expect({ code: unnamed.status, stderr: unnamed.stderr }).toEqual({
+        code: 1,
+        stderr: `belfry: there is no key file at ${join(cli.folder, 'data/belfry.key')}: copy the key file of the nodes here and name it in BELFRY_KEY_FILE\n`,
+      });
+      expect(await cli.run(args, { env: { ...env, BELFRY_KEY_FILE: stray } })).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^belfry: this node has another key than the nodes before it.*\n$/),
+      });
+    }
+    expect(readdirSync(cli.folder)).toEqual(['same.yaml']);
   });
 
   test('a new database with another encoding is refused, and the error says how to make it', async () => {

@@ -11,7 +11,7 @@ type Tenant = Awaited<ReturnType<Directory['tenants']['get']>>;
 /** The name of the command line in the audit log. */
 export const actor = 'cli';
 
-/** Whether a command may be the first that uses a database. Others fail without one, as in a wrong folder, and make none. */
+/** Whether a command may be the first that uses a database. Others fail without one, and make none. */
 export interface DatabaseUse {
   readonly makes: boolean;
 }
@@ -24,7 +24,8 @@ export async function withDirectory<T>(
 ): Promise<T> {
   const { openStorage, createLogger } = await import('#app.ts');
   return withOwnDatabase(io, use, async (config) => {
-    const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'command');
+    const logger = createLogger({ level: 'silent', format: 'json' });
+    const opened = await openStorage(config, logger, 'command', use);
     try {
       return await work(opened.directory, opened.accounts);
     } finally {
@@ -43,20 +44,27 @@ export async function withOwnDatabase<T>(
   return withDatabase(config, async () => {
     const { database } = config;
     const isNew = database.kind === 'sqlite' && !hasFile(database.path);
-    if (isNew && !makes) requireFile(database.path);
-    try {
-      return await work(config);
-    } finally {
-      if (isNew && hasFile(database.path))
-        io.stderr.write(`belfry: made a new database, ${resolve(database.path)}\n`);
-    }
+    if (isNew && !(makes && isPlaceChosen(io))) requireFile(io, database.path);
+    const result = await work(config);
+    if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(database.path)}\n`);
+    return result;
   });
 }
 
+const isNamed = ({ env }: Io): boolean =>
+  Boolean(env.BELFRY_DATABASE_URL) || Boolean(env.BELFRY_DATABASE_URL_FILE);
+
+/** Elsewhere a command may run in a wrong folder, and then it must not make a database there. */
+const isPlaceChosen = (io: Io): boolean => isNamed(io) || io.program.startsWith('npm');
+
 /** @throws Failure when there is no database of SQLite at `path`; Error when this user may not look. */
-export function requireFile(path: string): void {
+export function requireFile(io: Io, path: string): void {
   if (hasFile(path)) return;
-  throw new Failure(`there is no database at ${resolve(path)}: set BELFRY_DATABASE_URL to where it is`);
+  throw new Failure(
+    isPlaceChosen(io)
+      ? `there is no database at ${resolve(path)}: set BELFRY_DATABASE_URL to where it is`
+      : `there is no database at ${resolve(path)}: start the server there first, or set BELFRY_DATABASE_URL to where it is; after an install by systemd, use /usr/local/bin/belfry`,
+  );
 }
 
 /** Unlike existsSync, it throws where this user may not look. */
@@ -76,6 +84,9 @@ export function sqliteFile({ database }: Config, command: string): string {
   if (database.kind === 'sqlite') return database.path;
   throw new Failure(`${command} is for SQLite; for PostgreSQL use pg_dump and pg_restore`);
 }
+
+/** A new database has this tenant alone: a command that needs another one must not make it. */
+export const isInNewDatabase = (tenant: string): boolean => tenant === 'default';
 
 export async function getTenant(io: Io, { tenants }: Directory, name: string): Promise<Tenant> {
   const found = await tenants.findByName(name);

@@ -15,7 +15,7 @@ export function addBackup(program: Command, io: Io): void {
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = io.config();
       const path = sqliteFile(config, 'belfry backup');
-      await withDatabase(config, () => requireFile(path));
+      await withDatabase(config, () => requireFile(io, path));
       const { backUp, lowerPriority } = await import('#app.ts');
       lowerPriority();
       try {

@@ -7,7 +7,7 @@ import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonOption, nameOption, tenantOption } from '../options.ts';
 import { visibleText } from '../terminal-text.ts';
-import { actor, getTenant, withDirectory } from './administration.ts';
+import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
 import { briefTime, table } from './table.ts';
 
 type Kind = 'token' | 'key';
@@ -91,7 +91,7 @@ async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void>
     kind === 'token'
       ? newToken(0, { ...limits, ...(chosen && { scopes: chosen }) }, actor, now)
       : newKey(0, { ...limits, role }, actor, now);
-  await withDirectory(io, { makes: true }, async (directory) => {
+  await withDirectory(io, { makes: isInNewDatabase(options.tenant) }, async (directory) => {
     const { id } = await getTenant(io, directory, options.tenant);
     await directory.credentials.add({ ...record, tenant: id });
   });

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Io } from '../io.ts';
 import { jsonOption, readName } from '../options.ts';
-import { actor, withDirectory } from './administration.ts';
+import { actor, isInNewDatabase, withDirectory } from './administration.ts';
 import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
@@ -14,7 +14,7 @@ export function addTenant(program: Command, io: Io): void {
     .option('--title <title>', 'as people read it (default: the name)', readName)
     .addHelpText('after', `\nExample:\n  ${io.program} tenant create acme --title "Acme Ltd"`)
     .action(async (name: string, { title }: { title?: string }) => {
-      await withDirectory(io, { makes: true }, ({ tenants }) =>
+      await withDirectory(io, { makes: !isInNewDatabase(name) }, ({ tenants }) =>
         tenants.create(name, title ?? name, actor, Date.now()),
       );
       io.stdout.write(`created: ${name}\n`);

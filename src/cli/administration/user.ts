@@ -3,7 +3,14 @@ import { type Role, roles } from '#contract/people/token.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonOption, nameOption, tenantOption } from '../options.ts';
-import { type Accounts, actor, type Directory, getTenant, withDirectory } from './administration.ts';
+import {
+  type Accounts,
+  actor,
+  type Directory,
+  getTenant,
+  isInNewDatabase,
+  withDirectory,
+} from './administration.ts';
 import { briefTime, table } from './table.ts';
 
 interface CreateOptions {
@@ -73,7 +80,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   const chosen = await choosePassword(io, options.passwordStdin);
   // Checked before the database is opened, so that a wrong option leaves no new file behind.
   const person = await newPerson({ email, name, password: chosen.password, emailVerified: true });
-  await withDirectory(io, { makes: true }, async (directory, accounts) => {
+  await withDirectory(io, { makes: isInNewDatabase(options.tenant) }, async (directory, accounts) => {
     const { id } = await getTenant(io, directory, options.tenant);
     if (!(await accounts.addMember(person, { tenant: id, role }, actor, Date.now())))
       throw new Failure(

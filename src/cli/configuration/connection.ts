@@ -2,7 +2,12 @@
 import { ApiError } from '#client/api-error.ts';
 import { pause } from '#client/backoff.ts';
 import { type CallerOptions, createCall, createRequest } from '#client/call.ts';
-import { actor, type DatabaseUse, withOwnDatabase } from '../administration/administration.ts';
+import {
+  actor,
+  type DatabaseUse,
+  isInNewDatabase,
+  withOwnDatabase,
+} from '../administration/administration.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
@@ -32,11 +37,11 @@ export async function withConnection<T>(
   const { url, token } = io.config().client;
   if (token === undefined) {
     const { openLocalApi, createLogger } = await import('#app.ts');
-    return withOwnDatabase(io, { makes }, async (config) => {
-      const api = await openLocalApi(config, createLogger({ level: 'silent', format: 'json' }), {
-        tenant: tenant ?? 'default',
-        actor,
-      });
+    const name = tenant ?? 'default';
+    const use = { makes: makes && isInNewDatabase(name) };
+    return withOwnDatabase(io, use, async (config) => {
+      const logger = createLogger({ level: 'silent', format: 'json' });
+      const api = await openLocalApi(config, logger, { tenant: name, actor, ...use });
       if (!api) throw new Failure(`there is no tenant "${tenant}": ${io.program} tenant list shows all`);
       try {
         return await work(connect({ url: 'http://localhost', token: api.token, fetch: api.fetch }));

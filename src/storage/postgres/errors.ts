@@ -28,8 +28,8 @@ export const isMissingTable = (error: unknown): boolean => codeOf(causeOf(error)
 export function isLost(error: Error): boolean {
   const code = codeOf(error);
   if (code === '') return error.name === 'Error' && /connect|terminated|timeout|SASL/i.test(error.message);
-  // Those of Node are words, as in ECONNREFUSED and CERT_HAS_EXPIRED; those of PostgreSQL have digits.
-  return /^[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
+  // Those of Node are words, as in ECONNREFUSED and CERT_HAS_EXPIRED; those of PostgreSQL have digits, and so have some of OpenSSL.
+  return /^([A-Z_]+|ERR_\w+)$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
 }
 
 /**

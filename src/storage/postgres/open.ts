@@ -6,6 +6,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import type pg from 'pg';
+import { AppError } from '#core/errors.ts';
 import { FairQueue } from '../log/fair-queue.ts';
 import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
@@ -38,6 +39,8 @@ const listening = 1;
 export interface PostgresOptions {
   /** As in postgres://user:password@host/database. */
   readonly url: string;
+  /** False: an empty database stays empty, and is refused. */
+  readonly makes?: boolean;
   /** Notifications that may wait for the database before more are refused. */
   readonly queueCapacity: number;
   /** Rows of a partition other than the usual number, for tests … */
@@ -56,7 +59,7 @@ export interface PostgresOptions {
 
 /**
  * Connects to PostgreSQL, brings the schema up to date, and makes the first partitions.
- * @throws Error when the database cannot be reached, or was made by a newer Belfry.
+ * @throws Error when the database cannot be reached, or was made by a newer Belfry; AppError `not-found` for an empty one with `makes: false`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, partitionRows = usualRows, blockRows = usualBlockRows, onProblem } = options;
@@ -73,6 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const [reads, writes, all] = [lane(lanes.reads), lane(lanes.writes), lane(lanes.spare)];
   try {
     await all.run('all', async (client) => {
+      if (options.makes === false) await requireTables(client, url);
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
       await checkIdentity(client);
@@ -115,6 +119,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       return Promise.race([ended, late]);
     },
   };
+}
+
+async function requireTables(client: pg.ClientBase, url: string): Promise<void> {
+  const { rows } = await client.query<{ has: boolean }>("SELECT to_regclass('meta') IS NOT NULL AS has");
+  if (rows[0]?.has) return;
+  const { host, pathname } = new URL(url);
+  throw new AppError(
+    'not-found',
+    `${host}${pathname} is no database of Belfry yet: start the server on it first, or set BELFRY_DATABASE_URL to where it is`,
+  );
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { giveToOwnerOf } from './database-file.ts';
+import { giveToOwnerOf, makePrivateFile } from './database-file.ts';
 
 test('a file of another user to which a link leads keeps its permissions and its owner, and a pipe is not waited for', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-owner-'));
@@ -36,4 +36,21 @@ test('a file of another user to which a link leads keeps its permissions and its
   expect(statSync(file).mode & 0o777).toBe(0o640);
   if (isRoot) expect(statSync(file)).toMatchObject({ uid: 12_345, gid: 12_346 });
   rmSync(folder, { recursive: true });
+});
+
+test('folders and files that root makes below a folder of another user belong to that user', () => {
+  const data = mkdtempSync(join(tmpdir(), 'belfry-owner-'));
+  if (process.getuid?.() === 0) chownSync(data, 12_345, 12_346);
+  const { uid, gid } = statSync(data);
+  makePrivateFile(join(data, 'a', 'b', 'belfry.db'));
+  for (const [name, mode] of [
+    ['a', 0o700],
+    ['a/b', 0o700],
+    ['a/b/belfry.db', 0o600],
+  ] as const) {
+    const made = statSync(join(data, name));
+    expect({ name, uid: made.uid, gid: made.gid, mode: made.mode & 0o777 }).toEqual({ name, uid, gid, mode });
+  }
+  expect([process.geteuid?.(), process.getegid?.()]).toEqual([process.getuid?.(), process.getgid?.()]);
+  rmSync(data, { recursive: true });
 });

@@ -10,6 +10,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -39,18 +40,33 @@ export function realDatabasePath(path: string): string {
   }
 }
 
+/** Creates a folder and its missing parent folders, for this user only; root gives each the owner of the folder that it is in. */
+export function makePrivateFolder(path: string): void {
+  if (existsSync(path)) return;
+  makePrivateFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process makes the same folder.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw error;
+  }
+  const parent = dirname(path);
+  if (process.getuid?.() === 0 && statSync(parent).uid !== 0) giveToOwnerOf(parent, path);
+}
+
 /** Creates a file and its missing parent folders, for this user only; an existing file or folder keeps its permissions. */
 export function makePrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(path));
   const isNew = !existsSync(path);
   closeSync(openSync(path, 'a', 0o600));
   if (isNew) giveToOwnerOf(dirname(path), path);
 }
 
 /**
- * Root may run a command, and a server of another user must open what it made: so root gives `file` the owner of `model`. That user
- * may put a link in the place of `file`, to another user's file. So no link is followed, and a file with a second name is refused.
- * A pipe in its place is refused too, and without waiting for its writer.
+ * Root may run a command, and a server of another user must open what it made: so root gives `file`, a file or an empty folder, the owner
+ * of `model`. That user may put a link in the place of `file`, to another user's file. So no link is followed, and a file with a second
+ * name is refused, as is a folder with content. A pipe in its place is refused too, and without waiting for its writer.
  */
 export function giveToOwnerOf(model: string, file: string, mode?: number): void {
   const handle = openSync(
@@ -59,7 +75,8 @@ export function giveToOwnerOf(model: string, file: string, mode?: number): void 
   );
   try {
     const made = fstatSync(handle);
-    if (made.nlink > 1 || !made.isFile())
+    const isNew = made.isDirectory() ? readdirSync(file).length === 0 : made.isFile() && made.nlink === 1;
+    if (!isNew)
       throw new AppError('conflict', `${file} is a link or no file: another process has replaced it`);
     const { uid, gid } = statSync(model);
     if (mode !== undefined) fchmodSync(handle, mode);
