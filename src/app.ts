@@ -50,7 +50,9 @@ export async function openLocalApi(
   logger: Logger,
   as: { readonly tenant: string; readonly actor: string; readonly makes: boolean },
 ): Promise<LocalApi | undefined> {
-  const { createLocalApi } = await import('./local-api.ts');
+  const { assertKeyFile, createLocalApi } = await import('./local-api.ts');
+  // Before the database is opened, which makes its tables.
+  assertKeyFile(config);
   return createLocalApi(config, logger, await openStorage(config, logger, 'command', as), as);
 }
 

@@ -15,10 +15,17 @@ export interface LocalApi {
   close(): Promise<void>;
 }
 
-/**
- * As an admin of the tenant; undefined when there is none of that name. Closes `opened` in the end.
- * @throws AppError `not-found` when nodes on PostgreSQL have a key file that no setting names and that is not here.
- */
+/** @throws AppError `not-found` for PostgreSQL when no setting names a key file and none is here. */
+export function assertKeyFile(config: Config): void {
+  const keyFile = keyFileOf(config);
+  if (config.database.kind !== 'postgres' || config.keyFile !== undefined || existsSync(keyFile)) return;
+  throw new AppError(
+    'not-found',
+    `there is no key file at ${resolve(keyFile)}: name the key file of the nodes in BELFRY_KEY_FILE; it is made if the database is new`,
+  );
+}
+
+/** As an admin of the tenant; undefined when there is none of that name. Closes `opened` in the end. */
 export async function createLocalApi(
   config: Config,
   logger: Logger,
@@ -29,14 +36,6 @@ export async function createLocalApi(
   if (!tenant) {
     await opened.close();
     return undefined;
-  }
-  const keyFile = keyFileOf(config);
-  if (config.database.kind === 'postgres' && config.keyFile === undefined && !existsSync(keyFile)) {
-    await opened.close();
-    throw new AppError(
-      'not-found',
-      `there is no key file at ${resolve(keyFile)}: copy the key file of the nodes here and name it in BELFRY_KEY_FILE`,
-    );
   }
   const { record, text } = newKey(tenant.id, { name: actor, role: 'admin' }, actor, Date.now());
   const { credentials } = opened.directory;

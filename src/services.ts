@@ -1,7 +1,6 @@
 /** The services of a running server, and how they are created. */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createAccounts } from './accounts/accounts.ts';
@@ -228,8 +227,7 @@ async function openKey(config: Config, { db }: Storage): Promise<string> {
   const path = keyFileOf(config);
   if (config.database.kind === 'sqlite') return openKeyFile(path);
   if (!existsSync(path)) await assertFirstKey(db);
-  makePrivateFolder(dirname(path));
-  const key = openKeyFile(path);
+  const key = openKeyFile(path, makePrivateFolder);
   await assertSharedKey(db, key);
   return key;
 }

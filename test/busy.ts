@@ -27,9 +27,9 @@ async function runTests(args: readonly string[]): Promise<Round> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    process.stdout.write(chunk);
-    output += chunk.toString();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text);
+    output += text;
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   const names = [...output.matchAll(/^FAILED (?:at first: |again, alone: )?(.+)$/gm)].map(

@@ -1,6 +1,6 @@
 /**
  * `npm test`: runs the tests, and then each file that failed once more, alone. Takes the arguments of `vitest run`. A run of
- * named files does not repeat any. Exits with 0 if every test passed in its last try and at most three files needed
+ * named files or tests does not repeat any. Exits with 0 if every test passed in its last try and at most three files needed
  * a second one.
  */
 import { createVitest, parseCLI, type TestRunResult, TestsNotFoundError } from 'vitest/node';
@@ -10,8 +10,8 @@ import { type FileResult, type Results, resultsOf } from './support/test-results
 import { full } from './torture/counts.ts';
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
-const isWhole = filter.length === 0;
-if (isWhole) installPackages(testPackages);
+const isWhole = filter.length === 0 && options.testNamePattern === undefined;
+if (isWhole && options.project === undefined && options.root === undefined) installPackages(testPackages);
 if (full) installPackages([...testPackages, ...torturePackages]);
 
 const vitest = await createVitest(options);
@@ -51,8 +51,12 @@ async function retry({ otherErrors }: Results, files: readonly FileResult[]): Pr
   const tries: Retried[] = [];
   for (const first of files) {
     const again = resultsOf(await vitest.runTestSpecifications([first.specification]));
-    const second = again.files.find(({ name }) => name === first.name);
-    tries.push({ first, second });
+    // An error that belongs to no file may come from this one.
+    const isAccepted = again.otherErrors.length === 0;
+    tries.push({
+      first,
+      second: isAccepted ? again.files.find(({ name }) => name === first.name) : undefined,
+    });
   }
   return tries;
 }

@@ -20,9 +20,10 @@ const keyBytes = 32;
  * file does not exist, it is created atomically and is durable when this returns. Only the server may call this, while it holds
  * the database's lock.
  *
+ * @param makeFolder Creates the folder of the file if it is missing.
  * @throws AppError `conflict` when the file cannot be read or created, or holds no key.
  */
-export function openKeyFile(path: string): string {
+export function openKeyFile(path: string, makeFolder: (path: string) => void = () => undefined): string {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -34,6 +35,7 @@ export function openKeyFile(path: string): string {
         `the key file ${path} cannot be read (${code}): make it readable for this user alone`,
       );
     try {
+      makeFolder(dirname(path));
       createKeyFile(path, randomBytes(keyBytes).toString('base64url'));
     } catch (failure) {
       const { code: why } = failure as NodeJS.ErrnoException;

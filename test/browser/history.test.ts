@@ -151,10 +151,13 @@ test('new ones come in by themselves, and wait while somebody reads further down
   await expect.poll(() => rows.first().textContent()).toContain('Waits two');
   await rows.nth(2).hover();
   const mouse = moveSlowly(page);
-  await send('Waits for the mouse');
-  await page.getByRole('button', { name: '1 new' }).waitFor();
+  try {
+    await send('Waits for the mouse');
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+  } finally {
+    await mouse.stop();
+  }
   // A mouse at rest is no reason to wait for ever.
-  await mouse.stop();
   await expect.poll(() => rows.first().textContent()).toContain('Waits for the mouse');
 });
 

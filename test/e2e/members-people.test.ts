@@ -68,6 +68,10 @@ test('what another process has just given a person is in force with the next req
   const change = { tenant: await server.tenant(tenant), person: viewer.id, as: 'owner' } as const;
   await server.running.directory.members.setRole({ ...change, role: 'admin', by: 'test', at: Date.now() });
   expect(await makesRule(viewer)).toBe(201);
+  const makesOwner = () => viewer.browser.post('/api/keys', { name: 'k', role: 'owner' });
+  expect((await makesOwner()).status).toBe(403);
+  await server.running.directory.members.setRole({ ...change, role: 'owner', by: 'test', at: Date.now() });
+  expect((await makesOwner()).status).toBe(201);
 });
 
 test('an admin makes no owner, and touches none', async () => {

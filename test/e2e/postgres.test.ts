@@ -151,7 +151,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       });
       expect({ code: unnamed.status, stderr: unnamed.stderr }).toEqual({
         code: 1,
-        stderr: `belfry: there is no key file at ${join(cli.folder, 'data/belfry.key')}: copy the key file of the nodes here and name it in BELFRY_KEY_FILE\n`,
+        stderr: `belfry: there is no key file at ${join(cli.folder, 'data/belfry.key')}: name the key file of the nodes in BELFRY_KEY_FILE; it is made if the database is new\n`,
       });
       expect(await cli.run(args, { env: { ...env, BELFRY_KEY_FILE: stray } })).toMatchObject({
         code: 1,

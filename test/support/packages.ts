@@ -52,7 +52,7 @@ function missingOf(names: readonly string[]): string[] {
 }
 
 /** A new machine has no list of packages. */
-const script = `install() { apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"; }
+const script = `install() { apt-get install -y -qq --no-remove --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"; }
 install "$@" || { apt-get update -qq && install "$@"; }`;
 
 /** One call at a time: an update may remove what another has just downloaded. */

@@ -203,8 +203,18 @@ export class Tenancy {
 
   async #load(tenant: TenantId): Promise<TenantSnapshot> {
     const epoch = this.#epoch;
-    const snapshot = await this.#read(tenant);
-    return epoch === this.#epoch ? this.#keep(snapshot) : this.#load(tenant);
+    const read: Read = { tenant, registered: [] };
+    this.#reads.add(read);
+    try {
+      const snapshot = await this.#readAll(tenant);
+      for (const panel of read.registered)
+        if (!snapshot.panels.has(panel.id)) snapshot.panels.set(panel.id, panel);
+      // Kept before the read counts as over, so that a poll finds one of the two.
+      if (epoch === this.#epoch) return this.#keep(snapshot);
+    } finally {
+      this.#reads.delete(read);
+    }
+    return this.#load(tenant);
   }
 
   /** Of two reads that overtook each other, the newer stays. */
@@ -213,19 +223,6 @@ export class Tenancy {
     if (known && known.record.changed > snapshot.record.changed) return known;
     this.#snapshots.set(snapshot.record.id, snapshot);
     return snapshot;
-  }
-
-  async #read(tenant: TenantId): Promise<Kept> {
-    const read: Read = { tenant, registered: [] };
-    this.#reads.add(read);
-    try {
-      const snapshot = await this.#readAll(tenant);
-      for (const panel of read.registered)
-        if (!snapshot.panels.has(panel.id)) snapshot.panels.set(panel.id, panel);
-      return snapshot;
-    } finally {
-      this.#reads.delete(read);
-    }
   }
 
   async #readAll(tenant: TenantId): Promise<Kept> {

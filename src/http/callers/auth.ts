@@ -113,6 +113,11 @@ export class Authenticator {
 
   /** Why the policy no longer allows a caller that was authenticated before; undefined if it does. */
   async refusalOf(policy: Policy, caller: Caller): Promise<AppError | undefined> {
+    const { principal } = caller;
+    if (principal.kind === 'person') {
+      const known = await this.people.renewed(principal);
+      if (known && allows(policy, known)) return undefined;
+    }
     const renewed = await this.#renewed(policy, caller);
     return renewed instanceof AppError ? renewed : undefined;
   }
@@ -122,15 +127,8 @@ export class Authenticator {
     const { tenancy } = this.#services;
     const { id, tenant } = principal;
     if (principal.kind === 'person') {
-      const findAllowed = async () => {
-        const renewed = await this.people.renewed(principal);
-        return renewed && allows(policy, renewed) ? renewed : undefined;
-      };
-      const known = await findAllowed();
-      if (known) return known;
-      // `check` reads roles from the database. One that another process has just given may not be in memory yet.
-      await tenancy.poll();
-      return (await findAllowed()) ?? forbidden();
+      const renewed = await this.people.current(principal);
+      return renewed && allows(policy, renewed) ? renewed : forbidden();
     }
     const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
     if (record?.tenant !== tenant || !this.#isInForce(record)) return unauthorized();

@@ -70,7 +70,17 @@ export class People {
     };
   }
 
-  /** The person's principal with their current role; undefined when the session or the membership has ended. */
+  /** The person's principal with the role in the database; undefined when the session or the membership has ended. */
+  async current({ tenant, id, sessionId, ...rest }: PersonPrincipal): Promise<PersonPrincipal | undefined> {
+    const { signIn, directory } = this.#services;
+    const [goesOn, member] = await Promise.all([
+      signIn.isSignedIn(sessionId),
+      directory.members.find(tenant, id),
+    ]);
+    return goesOn && member ? { ...rest, tenant, id, sessionId, role: member.role } : undefined;
+  }
+
+  /** As {@link current}, with the role in memory, which another process may have changed up to half a second ago. */
   async renewed({ tenant, id, sessionId, ...rest }: PersonPrincipal): Promise<PersonPrincipal | undefined> {
     const { signIn, tenancy } = this.#services;
     const [goesOn, { members }] = await Promise.all([signIn.isSignedIn(sessionId), tenancy.get(tenant)]);

@@ -1,5 +1,13 @@
 import { uuidv7 } from 'uuidv7';
-import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/routing/rule.ts';
+import {
+  NewRule,
+  Rule,
+  RuleList,
+  RuleOrder,
+  RulePatch,
+  type RuleSpec,
+  type RuleWhen,
+} from '#contract/routing/rule.ts';
 import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
 import { createYieldToEventLoop } from '#core/concurrency.ts';
 import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
@@ -11,6 +19,7 @@ import { prepareRegexes } from '#core/routing/regex/regex-budget.ts';
 import {
   changedRule,
   newRule,
+  refusedName,
   requireKnownNames,
   ruleWarnings,
   withChannelIds,
@@ -46,8 +55,7 @@ export function ruleRoutes(app: App, services: Services): void {
       const snapshot = await tenancy.get(tenant);
       const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
       await check(spec, snapshot);
-      const known = await namesFor(services, tenant, [spec]);
-      requireKnownNames(spec, known);
+      const known = await requireNames(services, tenant, spec);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
       reply.code(201);
@@ -98,6 +106,20 @@ async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
   validateRule(spec, snapshot);
 }
 
+/**
+ * The names that the rule may use.
+ * @throws AppError `bad-request` for a level or token that does not exist, unless the conditions before the change named it, too.
+ */
+async function requireNames(services: Services, tenant: TenantId, spec: RuleSpec, before?: RuleWhen) {
+  const known = await namesFor(services, tenant, [spec]);
+  if (!refusedName(spec.when, known, before)) return known;
+  // Another process may have just created the level.
+  await services.tenancy.poll();
+  const newest = await namesFor(services, tenant, [spec]);
+  requireKnownNames(spec, newest, before);
+  return newest;
+}
+
 /** Fields that are not named keep their current value, even when two people change the rule at the same time. */
 async function changeRule(
   services: Services,
@@ -115,7 +137,7 @@ async function changeRule(
     const spec = withChannelIds(changedRule(before, body), snapshot.channels);
     // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, snapshot);
-    if (body.when) requireKnownNames(spec, await namesFor(services, tenant, [spec]), before.when);
+    if (body.when) await requireNames(services, tenant, spec, before.when);
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }
