@@ -38,6 +38,7 @@ const code = await run(process.argv.slice(2), {
   stderr,
   env,
   version,
+  isWholeProcess: true,
   program: isRunByNpm ? 'npm run --silent belfry --' : 'belfry',
   config: () => readConfig(env),
   onSignal(callback) {

@@ -9,6 +9,8 @@ export interface Io {
   /** How to call this program in a shell: `belfry`, or through npm in a checkout. */
   readonly program: string;
   readonly version: string;
+  /** Whether the process does nothing else: then a command may lower its priority. */
+  readonly isWholeProcess: boolean;
   /** The settings of the environment. @throws ConfigError with all problems. */
   config(): Config;
   /** Calls back on a signal that would end the process, and keeps it running. Returns a function that stops this. */

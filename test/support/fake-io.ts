@@ -16,6 +16,8 @@ export class FakeIo implements Io {
   readonly env: Readonly<Record<string, string>>;
   readonly program: string;
   readonly version: string;
+  /** A test's process has other tests to run, and its priority cannot be raised again by everybody. */
+  readonly isWholeProcess = false;
   readonly stdin: Io['stdin'];
   readonly stdout: Io['stdout'];
   readonly stderr: Io['stderr'];

@@ -17,7 +17,7 @@ export function addBackup(program: Command, io: Io): void {
       const path = sqliteFile(config, 'belfry backup');
       await withDatabase(config, () => requireFile(io, path));
       const { backUp, lowerPriority } = await import('#app.ts');
-      lowerPriority();
+      if (io.isWholeProcess) lowerPriority();
       try {
         const { bytes } = backUp(path, file, { force });
         io.stdout.write(`backed up to ${file}: ${(bytes / 1_048_576).toFixed(1)} MiB, checked\n`);
