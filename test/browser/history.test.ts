@@ -112,21 +112,20 @@ test('keys and values are completed with the keyboard alone', async () => {
   await expect.poll(query).toBe('host:ups-4.dc1');
 });
 
-/** Moves the mouse to and fro by a pixel, so that it never rests, until `stop` is called. */
-function moveSlowly(page: Page) {
-  let isMoving = true;
-  const moves = (async () => {
-    for (let step = 0; isMoving && !page.isClosed(); step += 1) {
-      await page.mouse.move(700 + (step % 2), 500);
-      await page.waitForTimeout(50);
-    }
-  })().catch(() => undefined);
-  return {
-    stop: () => {
-      isMoving = false;
-      return moves;
-    },
-  };
+/**
+ * Moves the mouse over the list by a pixel each 50 ms, until `stop` is called. The page does it itself, so that the mouse never rests for the
+ * page's own timers, however busy the machine is.
+ */
+async function moveMouse(page: Page) {
+  const moves = await page.getByRole('grid').evaluate((grid) => {
+    let step = 0;
+    return setInterval(() => {
+      step += 1;
+      const at = { screenX: 700 + (step % 2), screenY: 500 };
+      grid.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, pointerType: 'mouse', ...at }));
+    }, 50) as unknown as number;
+  });
+  return { stop: () => page.evaluate((timer) => clearInterval(timer), moves) };
 }
 
 test('new ones come in by themselves, and wait while somebody reads further down', async () => {
@@ -150,7 +149,7 @@ test('new ones come in by themselves, and wait while somebody reads further down
   await page.getByRole('button', { name: '2 new' }).click();
   await expect.poll(() => rows.first().textContent()).toContain('Waits two');
   await rows.nth(2).hover();
-  const mouse = moveSlowly(page);
+  const mouse = await moveMouse(page);
   try {
     await send('Waits for the mouse');
     await page.getByRole('button', { name: '1 new' }).waitFor();
