@@ -63,7 +63,7 @@ export function StatusStrip({
         <h2>{t('refused')}</h2>
         <p className={styles.number}>
           {overview && formats.number(refused)}
-          {overview && <small>{t('since', { time: formats.dayTime(overview.countedSince) })}</small>}
+          {overview && <small title={formats.dateTime(overview.countedSince)}>{t('since')}</small>}
         </p>
       </section>
     </div>
@@ -94,7 +94,9 @@ export function LastHour({
       <div className={styles.hourHead}>
         <h2>{t('hour')}</h2>
         {overview && (
-          <span>{t('hourSums', { total: formats.number(total), most: formats.number(most) })}</span>
+          <span>
+            {t('hourSums', { count: total, total: formats.number(total), most: formats.number(most) })}
+          </span>
         )}
         <TableToggle asTable={asTable} onToggle={() => setAsTable((was) => !was)} />
       </div>

@@ -6,9 +6,10 @@ export const overview = {
   behind: '{{count}} lagging',
   received: 'Received in 24 h',
   refused: 'Rejected',
-  since: 'since {{time}}',
+  since: 'since the server started',
   hour: 'Last hour',
-  hourSums: '{{total}} notifications, peak {{most}} per minute',
+  hourSums_one: '{{total}} notification',
+  hourSums_other: '{{total}} notifications, peak {{most}} per minute',
   hourLabel:
     'Notifications per minute in the last hour, by level: {{total}} in total, peak {{most}} per minute',
   feed: 'Latest notifications',
