@@ -121,6 +121,15 @@ export const history: TranslatedPage<'history'> = {
     'Noch nicht gezeigt. Bleibt für ihre {{count}} Anzeigen bereit, bis die Meldung erledigt ist.',
   'why.unseenUntil_one': 'Noch nicht gezeigt. Bleibt für ihre Anzeige bereit, bis {{time}}.',
   'why.unseenUntil_other': 'Noch nicht gezeigt. Bleibt für ihre {{count}} Anzeigen bereit, bis {{time}}.',
+  'why.receivedUntilCleared_one':
+    'Ihre Anzeige hat sie empfangen, aber nicht als Karte gezeigt: Sie kann in „+N weitere“ stecken. Sie wartet, bis sie erledigt ist.',
+  'why.receivedUntilCleared_other':
+    '{{received}} von {{count}} Anzeigen haben sie empfangen, aber keine hat sie als Karte gezeigt: Sie kann in „+N weitere“ stecken. Sie wartet, bis sie erledigt ist.',
+  'why.receivedUntil_one':
+    'Ihre Anzeige hat sie empfangen, aber nicht als Karte gezeigt: Sie kann in „+N weitere“ stecken. Sie wartet bis {{time}}.',
+  'why.receivedUntil_other':
+    '{{received}} von {{count}} Anzeigen haben sie empfangen, aber keine hat sie als Karte gezeigt: Sie kann in „+N weitere“ stecken. Sie wartet bis {{time}}.',
+  'why.hidden': 'Nicht gezeigt: Ihre Stufe liegt unter der Mindeststufe ihrer Anzeigen.',
   'why.note': '„{{note}}“',
   'why.acknowledged': 'Am {{time}} quittiert von {{by}}.',
   'sentBy.belfry:escalation': 'Belfry hat sie gesendet, um eine frühere Meldung zu eskalieren.',
@@ -154,7 +163,8 @@ export const history: TranslatedPage<'history'> = {
   'proof.cleared': 'erledigt um {{time}}',
   'proof.expired': 'abgelaufen um {{time}}',
   'proof.hidden': 'nicht gezeigt: unter der Mindeststufe der Anzeige',
-  'proof.unconfirmed': 'gesendet, noch keine Rückmeldung',
+  'proof.received': 'empfangen, noch nicht als Karte gezeigt: vielleicht in „+N weitere“',
+  'proof.unconfirmed': 'nicht als Karte gezeigt, bevor sie von den Anzeigen verschwand',
   'proof.onItsWay': 'online, wird gesendet',
   'proof.offline': 'nicht gezeigt: offline seit {{time}}',
   'proof.offlineCatchUp': 'offline seit {{time}}, holt sie nach',

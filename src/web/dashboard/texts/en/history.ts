@@ -110,6 +110,15 @@ export const history = {
   'why.unseenUntilCleared_other': 'Not shown yet. It waits for its {{count}} panels until cleared.',
   'why.unseenUntil_one': 'Not shown yet. It waits for its panel until {{time}}.',
   'why.unseenUntil_other': 'Not shown yet. It waits for its {{count}} panels until {{time}}.',
+  'why.receivedUntilCleared_one':
+    'Its panel has received it, but has not shown it as a card: it may be one of “+N more”. Waits until cleared.',
+  'why.receivedUntilCleared_other':
+    '{{received}} of {{count}} panels have received it, but none has shown it as a card: it may be one of “+N more”. Waits until cleared.',
+  'why.receivedUntil_one':
+    'Its panel has received it, but has not shown it as a card: it may be one of “+N more”. Waits until {{time}}.',
+  'why.receivedUntil_other':
+    '{{received}} of {{count}} panels have received it, but none has shown it as a card: it may be one of “+N more”. Waits until {{time}}.',
+  'why.hidden': 'Not shown: its level is below the minimum level of its panels.',
   'why.note': '“{{note}}”',
   'why.acknowledged': 'Acknowledged by {{by}} on {{time}}.',
   'sentBy.belfry:escalation': 'Belfry sent it to escalate an earlier notification.',
@@ -142,7 +151,8 @@ export const history = {
   'proof.cleared': 'cleared at {{time}}',
   'proof.expired': 'expired at {{time}}',
   'proof.hidden': 'not shown: below the panel’s minimum level',
-  'proof.unconfirmed': 'sent, not confirmed yet',
+  'proof.received': 'received, not shown as a card yet: it may be one of “+N more”',
+  'proof.unconfirmed': 'not shown as a card before it left the panels',
   'proof.onItsWay': 'online, sending',
   'proof.offline': 'not shown: offline since {{time}}',
   'proof.offlineCatchUp': 'offline since {{time}}, will catch up',
