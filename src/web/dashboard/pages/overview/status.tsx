@@ -44,6 +44,9 @@ export function StatusStrip({
               <Icon paths={checkIcon} size={18} /> {t('calm')}
             </span>
           )}
+          {overview && live.length > 0 && overview.panels.online === 0 && (
+            <small className={styles.unseen}>{t('noScreen')}</small>
+          )}
         </div>
       </section>
       <section className={styles.figure}>

@@ -1,7 +1,8 @@
 import type { TranslatedPage } from '../translated.ts';
 
 export const overview: TranslatedPage<'overview'> = {
-  onPanels: 'Jetzt auf Anzeigen',
+  onPanels: 'Jetzt aktiv',
+  noScreen: 'Keine Anzeige ist online, um sie zu zeigen',
   calm: 'Alles ruhig',
   panels: 'Anzeigen online',
   online: '{{online}} von {{total}}',

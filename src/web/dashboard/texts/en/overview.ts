@@ -1,5 +1,6 @@
 export const overview = {
-  onPanels: 'On panels now',
+  onPanels: 'Active now',
+  noScreen: 'No panel is online to show them',
   calm: 'All quiet',
   panels: 'Panels online',
   online: '{{online}} of {{total}}',
