@@ -79,12 +79,12 @@ export function createTwoFactor(
 
   /** Uses up a backup code; false when the person has no such code. */
   const takeBackupCode = async (row: Row, code: string): Promise<boolean> => {
-    const kept = String(row.backup_codes);
-    const codes = kept.split(' ');
+    const hashes = String(row.backup_codes);
+    const codes = hashes.split(' ');
     const hash = secrets.hash(code);
     if (!codes.includes(hash)) return false;
     const left = codes.filter((each) => each !== hash).join(' ');
-    const same = [where('person', row.person as string), where('backup_codes', kept)];
+    const same = [where('person', row.person as string), where('backup_codes', hashes)];
     return (await rows.update(table, same, { backup_codes: left })).length > 0;
   };
 
@@ -93,7 +93,7 @@ export function createTwoFactor(
       { length: backupCodeCount },
       () => `${randomText(codeAlphabet, 5)}-${randomText(codeAlphabet, 5)}`,
     );
-    return { codes, kept: codes.map(secrets.hash).join(' ') };
+    return { codes, hashes: codes.map(secrets.hash).join(' ') };
   };
 
   const setEnabled = (person: string, enabled: boolean) =>
@@ -154,8 +154,8 @@ export function createTwoFactor(
       if ((await find(person.id))?.verified)
         throw new AppError('conflict', 'there is a second factor already: remove it first');
       const secret = randomBytes(20);
-      const { codes, kept } = newBackupCodes();
-      const fresh = { secret: secrets.seal(secret), backup_codes: kept };
+      const { codes, hashes } = newBackupCodes();
+      const fresh = { secret: secrets.seal(secret), backup_codes: hashes };
       const unproven = [where('person', person.id), where('verified', 0)];
       if ((await rows.update(table, unproven, fresh)).length === 0)
         await rows
@@ -196,9 +196,9 @@ export function createTwoFactor(
       const signedIn = await sessions.identify(visit);
       if (!signedIn || !(await find(signedIn.person.id))?.verified) throw noTwoFactor();
       const { person } = await confirm(visit, password);
-      const { codes, kept } = newBackupCodes();
+      const { codes, hashes } = newBackupCodes();
       const inForce = [where('person', person.id), where('verified', 1)];
-      if ((await rows.update(table, inForce, { backup_codes: kept })).length === 0) throw noTwoFactor();
+      if ((await rows.update(table, inForce, { backup_codes: hashes })).length === 0) throw noTwoFactor();
       return codes;
     },
   };

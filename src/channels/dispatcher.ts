@@ -28,7 +28,7 @@ const refusedAttempts = 4;
 /** The shortest pause between two scans that a timer starts. */
 const shortestPauseMs = 100;
 /** With more tenants than this, a scan covers all tenants. */
-const tenantsInLook = 100;
+const tenantsInScan = 100;
 
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
@@ -62,7 +62,7 @@ export class Dispatcher {
   #tenants = new Set<TenantId>();
   #all = false;
   /** A channel was ready but found no free run, so the end of a run must scan all tenants. */
-  #leftOut = false;
+  #skippedReady = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -70,17 +70,17 @@ export class Dispatcher {
 
   /** Scans for pending deliveries, of this tenant or of all. Calls during a scan start one more after it. */
   wake(tenant?: TenantId): void {
-    if (tenant === undefined || this.#tenants.size >= tenantsInLook) this.#all = true;
+    if (tenant === undefined || this.#tenants.size >= tenantsInScan) this.#all = true;
     else this.#tenants.add(tenant);
-    void this.#lookSoon();
+    void this.#scanSoon();
   }
 
-  readonly #lookSoon = coalesced(async () => {
+  readonly #scanSoon = coalesced(async () => {
     const tenants = this.#all ? undefined : [...this.#tenants];
     this.#all = false;
     this.#tenants.clear();
     try {
-      await this.#look(tenants);
+      await this.#scan(tenants);
     } catch (error) {
       this.#options.onError(error);
       this.#wakeAt(this.#options.now() + errorPauseMs);
@@ -96,10 +96,10 @@ export class Dispatcher {
     clearTimeout(timer);
   }
 
-  async #look(tenants: readonly TenantId[] | undefined): Promise<void> {
+  async #scan(tenants: readonly TenantId[] | undefined): Promise<void> {
     const { queue, now } = this.#options;
     if (this.#stopping.signal.aborted || tenants?.length === 0) return;
-    if (!tenants) this.#leftOut = false;
+    if (!tenants) this.#skippedReady = false;
     const waiting = await queue.waiting(now(), tenants);
     const at = now();
     for (const each of waiting) {
@@ -110,7 +110,7 @@ export class Dispatcher {
         return;
       }
       if (this.#hasRoom(each.tenant)) this.#start(each);
-      else this.#leftOut = true;
+      else this.#skippedReady = true;
     }
   }
 
@@ -142,7 +142,7 @@ export class Dispatcher {
       .then(() => {
         this.#runs.delete(nameOf(channel));
         // A delivery may have been queued between the last scan and the release.
-        this.wake(this.#leftOut ? undefined : channel.tenant);
+        this.wake(this.#skippedReady ? undefined : channel.tenant);
       });
     this.#runs.set(nameOf(channel), { tenant: channel.tenant, ended });
   }

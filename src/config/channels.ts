@@ -25,10 +25,10 @@ export const channelVariables = {
 
 type ChannelSettings = SettingsOf<typeof channelVariables>;
 
-export function channelsOf(of: ChannelSettings) {
-  const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from, BELFRY_SMTP_PER_HOUR: perHour } = of;
+export function groupChannelSettings(settings: ChannelSettings) {
+  const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from, BELFRY_SMTP_PER_HOUR: perHour } = settings;
   return Object.freeze({
-    allow: Object.freeze(of.BELFRY_OUTBOUND_ALLOW),
+    allow: Object.freeze(settings.BELFRY_OUTBOUND_ALLOW),
     mail: url === undefined ? undefined : Object.freeze({ url, from, perHour }),
   });
 }

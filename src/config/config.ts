@@ -1,7 +1,7 @@
 /** Reads the environment, once and completely. Nothing else of the server reads it. */
 import { readFileSync } from 'node:fs';
 import { offerNearest } from '../core/search/search-nearest.ts';
-import { channelsOf, channelVariables } from './channels.ts';
+import { channelVariables, groupChannelSettings } from './channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './listeners.ts';
 import { adminOf, oidcOf, peopleVariables, problemsBetween } from './people.ts';
 import { boundsOf, tenantVariables } from './tenants.ts';
@@ -148,7 +148,7 @@ const prefix = 'BELFRY_';
 const fileSuffix = '_FILE';
 const mask = '********';
 
-export type Config = ReturnType<typeof arrange>;
+export type Config = ReturnType<typeof groupSettings>;
 
 /** All problems of the environment, one line each. */
 export class ConfigError extends Error {
@@ -189,7 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   problems.push(...problemsBetween(settings), ...listenerProblems(settings));
   if (problems.length > 0) throw new ConfigError(problems);
-  return arrange(settings as Settings, effective);
+  return groupSettings(settings as Settings, effective);
 }
 
 /** The effective settings as `NAME=value` lines for an env file; secrets are masked. `explain` puts a comment over each. */
@@ -250,39 +250,42 @@ function shown(text: string | undefined, isSecret: boolean): string {
 }
 
 /** The settings, grouped by the part that uses them. */
-function arrange(of: Settings, effective: readonly Effective[]) {
+function groupSettings(settings: Settings, effective: readonly Effective[]) {
   return Object.freeze({
-    host: of.BELFRY_HOST,
-    port: of.BELFRY_PORT,
-    baseUrl: of.BELFRY_BASE_URL,
-    trustedProxies: Object.freeze(of.BELFRY_TRUSTED_PROXIES),
-    database: Object.freeze(of.BELFRY_DATABASE_URL),
-    channels: channelsOf(of),
-    keyFile: of.BELFRY_KEY_FILE,
-    bus: of.BELFRY_BUS_URL,
+    host: settings.BELFRY_HOST,
+    port: settings.BELFRY_PORT,
+    baseUrl: settings.BELFRY_BASE_URL,
+    trustedProxies: Object.freeze(settings.BELFRY_TRUSTED_PROXIES),
+    database: Object.freeze(settings.BELFRY_DATABASE_URL),
+    channels: groupChannelSettings(settings),
+    keyFile: settings.BELFRY_KEY_FILE,
+    bus: settings.BELFRY_BUS_URL,
     rate: Object.freeze({
-      token: of.BELFRY_RATE_TOKEN,
-      tenant: of.BELFRY_RATE_TENANT,
-      auth: of.BELFRY_RATE_AUTH,
-      api: of.BELFRY_RATE_API,
+      token: settings.BELFRY_RATE_TOKEN,
+      tenant: settings.BELFRY_RATE_TENANT,
+      auth: settings.BELFRY_RATE_AUTH,
+      api: settings.BELFRY_RATE_API,
     }),
-    retention: Object.freeze({ days: of.BELFRY_RETENTION_DAYS, count: of.BELFRY_RETENTION_COUNT }),
-    bounds: boundsOf(of),
-    intakeQueue: of.BELFRY_INTAKE_QUEUE,
-    minFreeBytes: of.BELFRY_MIN_FREE_BYTES,
-    heartbeatMs: of.BELFRY_HEARTBEAT_MS,
-    drainMs: of.BELFRY_DRAIN_MS,
-    log: Object.freeze({ level: of.BELFRY_LOG_LEVEL, format: of.BELFRY_LOG_FORMAT }),
+    retention: Object.freeze({
+      days: settings.BELFRY_RETENTION_DAYS,
+      count: settings.BELFRY_RETENTION_COUNT,
+    }),
+    bounds: boundsOf(settings),
+    intakeQueue: settings.BELFRY_INTAKE_QUEUE,
+    minFreeBytes: settings.BELFRY_MIN_FREE_BYTES,
+    heartbeatMs: settings.BELFRY_HEARTBEAT_MS,
+    drainMs: settings.BELFRY_DRAIN_MS,
+    log: Object.freeze({ level: settings.BELFRY_LOG_LEVEL, format: settings.BELFRY_LOG_FORMAT }),
     metrics: Object.freeze({
-      token: of.BELFRY_METRICS_TOKEN,
-      host: of.BELFRY_METRICS_HOST,
-      port: of.BELFRY_METRICS_PORT === 'off' ? undefined : of.BELFRY_METRICS_PORT || undefined,
+      token: settings.BELFRY_METRICS_TOKEN,
+      host: settings.BELFRY_METRICS_HOST,
+      port: settings.BELFRY_METRICS_PORT === 'off' ? undefined : settings.BELFRY_METRICS_PORT || undefined,
     }),
-    admin: adminOf(of),
-    oidc: oidcOf(of),
-    listeners: listenersOf(of),
-    tracing: tracingOf(of),
-    client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
+    admin: adminOf(settings),
+    oidc: oidcOf(settings),
+    listeners: listenersOf(settings),
+    tracing: tracingOf(settings),
+    client: Object.freeze({ url: settings.BELFRY_URL, token: settings.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
   });
 }

@@ -39,8 +39,7 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await page.getByRole('button', { name: 'Send test' }).click();
-  await page.getByText('answered 200: ok').waitFor();
-  await page.getByText(/Delivered in \d+\u00a0m?s\./).waitFor();
+  await page.getByText(/Delivered in \d+\u00a0m?s \(200 ok\)/).waitFor();
   expect(receiver.received[0]?.json.data.title).toBe('Test of a channel');
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await faultsInBothSchemes(page)).toEqual([]);

@@ -133,7 +133,7 @@ describe("on a phone's width", () => {
 describe('in another language', () => {
   test("the pages speak the browser's language, write dates as it does, and keep the one that is chosen", async () => {
     const { page, close, errors } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
-    await page.getByRole('heading', { name: 'Protokoll' }).waitFor();
+    await page.getByRole('heading', { name: 'Änderungsprotokoll' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
     await page
       .getByRole('cell', { name: /^\d{2}\. \p{L}+\.?, \d{2}:\d{2}:\d{2}$/u })

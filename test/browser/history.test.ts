@@ -476,3 +476,23 @@ test('the drawer says at first sight whether a notification is on panels, and wh
   await drawer.getByRole('link', { name: 'To ops' }).waitFor();
   expect(await faultsIn('light', page)).toEqual([]);
 });
+
+test('the drawer tells a panel without room for a card from one that connected too late', async () => {
+  const token = await lab.server.token({ tenant: 'receipts' });
+  const post = (title: string, more: object = {}) =>
+    lab.server.notify(token, { title, message: 'm', level: 'error', ...more });
+  const wall = await lab.server.panel(token, 'Full wall');
+  const counted = (await post('Counted disk', { ttl: 0 })).json.id;
+  await wall.stream.next(({ data }) => data.id === counted);
+  await post('Late disk', { ttl: 1 });
+  const late = await lab.server.panel(token, 'Late wall');
+  desk = await lab.desk({ tenant: 'receipts', path: 'history' });
+  const drawer = desk.page.getByRole('complementary', { name: 'Notification' });
+  await openAnswer(desk.page, 'Counted disk');
+  await drawer.getByText(/^\d of 2 panels have received it, but none has shown it as a card/).waitFor();
+  await drawer.getByText('received, not shown as a card yet: it may be one of “+N more”').first().waitFor();
+  await openAnswer(desk.page, 'Late disk');
+  await expect.poll(() => drawer.getByText('not shown as a card before it left the panels').count()).toBe(2);
+  wall.stream.close();
+  late.stream.close();
+});

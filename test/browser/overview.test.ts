@@ -29,6 +29,7 @@ test('before the first notification it says how to send one, and gives way to it
   await lab.server.notify(token, { title: 'The first', message: 'm', level: 'error', host: 'db-1' });
   await page.getByRole('row', { name: /The first/ }).waitFor();
   await page.getByRole('button', { name: '1 error' }).waitFor();
+  await page.getByText('No panel is online to show them').waitFor();
 });
 
 test('it tells what is on panels, which of them are not well, who sends most and what was refused', async () => {

@@ -40,6 +40,9 @@ test('settings of the panel reach an open screen at once', async () => {
   await display({ timeZone: 'Asia/Tokyo' });
   await page.locator('footer .date', { hasText: 'Asia/Tokyo' }).waitFor();
   expect([await isLight(), await page.locator('.night.dimmed').count()]).toEqual([false, 0]);
+  const key = await lab.server.key('admin');
+  await lab.server.call('PATCH', '/api/tenant', { token: key, json: { title: 'Plant 2' } });
+  await page.locator('footer .brand', { hasText: 'Plant 2' }).waitFor();
 });
 
 test('what is chosen at the screen goes first and stays, and the focus stays where it was', async () => {

@@ -184,7 +184,7 @@ test('a panel without a screen for its time is reported, and so is its return', 
     400,
   );
   screen.close();
-  const lost = await wall.next(({ data }) => data.title === 'Panel Lobby is lost');
+  const lost = await wall.next(({ data }) => data.title === 'Panel Lobby is offline');
   expect(lost.data).toMatchObject({
     level: 'error',
     key: `belfry:panel:${id}`,

@@ -47,7 +47,9 @@ export const Overview = component('Overview', {
         'Of the last 24 h, or of the newest 10,000 notifications where those are fewer; at most ten.',
     },
   ),
-  live: Type.Record(Type.String(), Type.Integer(), { description: 'What is on panels now, by level.' }),
+  live: Type.Record(Type.String(), Type.Integer(), {
+    description: 'What panels should show now, by level, also while no screen is connected.',
+  }),
 });
 export type Overview = Static<typeof Overview>;
 

@@ -102,7 +102,10 @@ export const ReceiptsAccepted = component('ReceiptsAccepted', {
 export const PanelReceipt = component('PanelReceipt', {
   panel: NamedRef,
   online: Type.Boolean(),
-  sent: Type.Boolean({ description: 'Its stream has passed this position.' }),
+  sent: Type.Boolean({
+    description:
+      'Its stream has passed this position. A panel that connects after the notification has left the panels passes it without showing it.',
+  }),
   hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
   shownAt: NullableInstant,
   expiredAt: NullableInstant,

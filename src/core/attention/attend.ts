@@ -18,7 +18,7 @@ export interface Attention {
   findEscalating(tenant: TenantId, key: string): Promise<NotificationDraft | undefined>;
 }
 
-export interface ToAttend {
+export interface RoutedDraft {
   readonly draft: NotificationDraft;
   readonly counted: Throttled | undefined;
   readonly escalation: Escalation | undefined;
@@ -30,10 +30,10 @@ export interface ToAttend {
  *
  * @returns the draft to store.
  */
-export async function attend(
+export async function scheduleEscalation(
   attention: Attention,
   tenant: TenantId,
-  { draft, counted, escalation }: ToAttend,
+  { draft, counted, escalation }: RoutedDraft,
 ): Promise<NotificationDraft> {
   if (!escalation) return draft;
   if (counted) {

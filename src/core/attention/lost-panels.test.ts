@@ -59,14 +59,14 @@ function createLab() {
 test('a panel that is lost costs nothing until a screen connects, which is noticed soon', async () => {
   const { state, titles, pass, connect } = createLab();
   await pass(60_000);
-  expect(titles).toEqual(['Panel Lobby is lost']);
+  expect(titles).toEqual(['Panel Lobby is offline']);
   const { writes } = state;
   await pass(3_000_000);
   expect(state.writes - writes).toBeLessThanOrEqual(1);
   state.isOnline = true;
   await connect();
   await pass(5_000);
-  expect(titles).toEqual(['Panel Lobby is lost', 'Panel Lobby is back']);
+  expect(titles).toEqual(['Panel Lobby is offline', 'Panel Lobby is back']);
 });
 
 test('a panel that no screen has ever been connected to is not lost', async () => {
@@ -76,7 +76,7 @@ test('a panel that no screen has ever been connected to is not lost', async () =
   expect(titles).toEqual([]);
   state.lastSeenAt = state.at;
   await pass(2 * lostMs);
-  expect(titles).toEqual(['Panel Lobby is lost']);
+  expect(titles).toEqual(['Panel Lobby is offline']);
 });
 
 test('a clock that is set forward makes no panel lost', async () => {
@@ -86,5 +86,5 @@ test('a clock that is set forward makes no panel lost', async () => {
   await pass(50_000);
   expect(titles).toEqual([]);
   await pass(20_000);
-  expect(titles).toEqual(['Panel Lobby is lost']);
+  expect(titles).toEqual(['Panel Lobby is offline']);
 });

@@ -105,7 +105,7 @@ const own = ({ version }: DueTime, fields: CheckedFields) =>
 const fieldsFor = ({ id }: PanelRecord) => ({ ip: null, host: null, key: `belfry:panel:${id}`, url: null });
 
 const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({
-  title: `Panel ${panel.name} is lost`,
+  title: `Panel ${panel.name} is offline`,
   message: `No screen of it has been connected for ${durationText(lostMs)}.`,
   level: 'error',
   ttl: 0,

@@ -1,5 +1,5 @@
 import { limits } from '#contract/limits.ts';
-import { type Attention, attend, type ToAttend } from '../attention/attend.ts';
+import { type Attention, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
 import type { Bus } from '../bus.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import type { AppendOutcome, History, Idempotency, NotificationDraft, TenantId } from '../ports.ts';
@@ -13,13 +13,13 @@ import { type CheckedFields, newLevelWarning } from './notification.ts';
 import { draftOf, subjectOf } from './notification-draft.ts';
 import { newNotificationId } from './notification-id.ts';
 import {
-  type Absent,
   type EscalatedRoute,
   type OwnSender,
   ownDecision,
   ownSender,
   ownSenderId,
   type Sender,
+  type SilentSender,
 } from './own-sender.ts';
 
 export interface IntakeOptions {
@@ -45,7 +45,7 @@ export interface OwnNotification {
   /** Set for an escalation. */
   readonly to?: EscalatedRoute;
   /** Set for a missing notification: the sender that did not send it. */
-  readonly inPlaceOf?: Absent;
+  readonly inPlaceOf?: SilentSender;
 }
 
 export interface Accepted {
@@ -73,7 +73,7 @@ interface Arrival {
   readonly origin?: OwnSender | undefined;
 }
 
-interface Made extends ToAttend {
+interface PreparedNotification extends RoutedDraft {
   readonly demands: readonly ThrottleDemand[];
 }
 
@@ -198,7 +198,7 @@ export class Intake {
 
   async #store(
     tenant: TenantId,
-    made: Made,
+    made: PreparedNotification,
     idempotency: Idempotency | null,
     insteadOf: readonly string[],
   ): Promise<AppendOutcome> {
@@ -212,7 +212,7 @@ export class Intake {
       // A repeat changes no escalation.
       if (made.escalation && idempotency) outcome = await history.findRepeat(tenant, idempotency, now());
       if (outcome) return outcome;
-      const draft = await attend(attention, tenant, made);
+      const draft = await scheduleEscalation(attention, tenant, made);
       const claims = isFirst ? claimsOf(demands, insteadOf) : [];
       outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
@@ -264,7 +264,7 @@ export class Intake {
   #draft(
     { sender, sourceIp, fields, escalatedTo, origin }: Arrival,
     { router }: TenantSnapshot,
-  ): Made | Promise<void> {
+  ): PreparedNotification | Promise<void> {
     const { throttle, now, tracer } = this.#options;
     const routing = tracer?.start('route');
     const receivedAt = now();

@@ -22,7 +22,7 @@ export function ownSender(tenant: TenantId, by: OwnSender): Sender {
 }
 
 /** The token in whose place Belfry sends, with the addresses of its last notification, so that rules match both alike. */
-export interface Absent {
+export interface SilentSender {
   readonly token: Ref;
   readonly sourceIp: string;
 }

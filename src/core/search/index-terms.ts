@@ -27,15 +27,18 @@ export interface IndexedNotification {
   readonly throttledOn: string | null;
 }
 
-export type ValueTermField = 'level' | 'host' | 'tsoh' | 'key' | 'token' | 'rule' | 'panel' | 'tag';
+export type ValueTermField = 'level' | 'host' | 'hostReversed' | 'key' | 'token' | 'rule' | 'panel' | 'tag';
 
 /** ASCII characters that an index may split at or fold. */
 const unsafe = /[^a-z0-9._:/\-\x80-\uffff]/g;
 const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** `tsoh` is the reversed host, for patterns such as *.example.org. */
+/** The name of a field in its terms, where it differs: the stored indexes contain it. */
+const storedNames: Partial<Record<ValueTermField, string>> = { hostReversed: 'tsoh' };
+
+/** `hostReversed` serves patterns such as *.example.org. */
 export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
-  `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
+  `${tenant}.${storedNames[field] ?? field}:${value.replace(unsafe, percentEncoded)}`;
 
 /**
  * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms. A store may find
@@ -91,7 +94,7 @@ export function indexTerms(tenant: TenantId, given: IndexedNotification, route: 
   terms += ` ${valueTerm(tenant, 'token', given.tokenId)}`;
   if (given.host !== null) {
     const host = given.host.toLowerCase();
-    terms += ` ${valueTerm(tenant, 'host', host)} ${valueTerm(tenant, 'tsoh', reversed(host))}`;
+    terms += ` ${valueTerm(tenant, 'host', host)} ${valueTerm(tenant, 'hostReversed', reversed(host))}`;
   }
   if (given.key !== null) terms += ` ${valueTerm(tenant, 'key', given.key)}`;
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);

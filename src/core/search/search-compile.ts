@@ -222,7 +222,7 @@ class Compiler {
     const ends: TermExpression[] = [];
     if (typeof first === 'object') ends.push(one(valueTerm(this.#tenant, field, first.literal), true));
     if (field === 'host' && typeof last === 'object')
-      ends.push(one(valueTerm(this.#tenant, 'tsoh', reversed(last.literal)), true));
+      ends.push(one(valueTerm(this.#tenant, 'hostReversed', reversed(last.literal)), true));
     const isEndOnly = ends.length === 1 && parts.length === 2 && parts.includes('*');
     if (this.#store.patterns && !isEndOnly) {
       const begin = one(valueTerm(this.#tenant, field, typeof first === 'object' ? first.literal : ''), true);

@@ -33,7 +33,7 @@ export function sayBye(hub: Hub | undefined): void {
 }
 
 /** A hub that is open, or opens. */
-export interface HubSlot {
+export interface TenantStreamsEntry {
   /** Rejects if the log cannot be read; connecting panels wait for it. */
   readonly opening: Promise<Hub>;
   /** Set once open. Only connecting panels wait for `opening`: a slow read for one tenant must not delay the others. */

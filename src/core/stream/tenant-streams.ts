@@ -15,11 +15,11 @@ import {
   type ConnectRequest,
   connectedPanels,
   type Hub,
-  type HubSlot,
   type PanelContact,
   retryMs,
   sayBye,
   settingsOf,
+  type TenantStreamsEntry,
   updateSettings,
 } from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
@@ -58,7 +58,7 @@ const unreadMs = 5_000;
 export class TenantStreams {
   readonly #options: TenantStreamsOptions;
   #epoch: string;
-  readonly #hubs = new Map<TenantId, HubSlot>();
+  readonly #hubs = new Map<TenantId, TenantStreamsEntry>();
   readonly #ticker: NodeJS.Timeout;
   readonly #stopPolling: () => void;
   readonly #stopListening: () => void;
@@ -215,10 +215,10 @@ export class TenantStreams {
     this.#hubs.clear();
   }
 
-  #claim(tenant: TenantId): HubSlot {
+  #claim(tenant: TenantId): TenantStreamsEntry {
     let slot = this.#hubs.get(tenant);
     if (!slot) {
-      const created: HubSlot = { opening: this.#open(tenant), hub: undefined, users: 0 };
+      const created: TenantStreamsEntry = { opening: this.#open(tenant), hub: undefined, users: 0 };
       created.opening.then(
         (hub) => {
           if (this.#draining || this.#hubs.get(tenant) !== created) hub.follower.close();
@@ -259,7 +259,7 @@ export class TenantStreams {
     };
   }
 
-  #closeLater(tenant: TenantId, slot: HubSlot): void {
+  #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {
     setTimeout(() => {
       if (slot.users > 0 || this.#hubs.get(tenant) !== slot) return;
       this.#hubs.delete(tenant);

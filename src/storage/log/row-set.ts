@@ -51,11 +51,11 @@ export class RowSet {
   }
 
   /**
-   * Adds ascending rows in the format of FTS5: variable-length numbers with seven bits in each byte, the highest first; the eighth
+   * Adds ascending rows in the format of FTS5: varints with seven bits in each byte, the highest first; the eighth
    * bit is set if more bytes follow. The first number is a row, each other one the difference to the previous row. Returns false if
    * they cannot be rows of this partition.
    */
-  addWritten(page: Buffer, from: number, to: number): boolean {
+  addVarintDeltas(page: Buffer, from: number, to: number): boolean {
     const bits = this.#bits;
     let place = -this.#firstRow;
     let number = 0;

@@ -13,7 +13,7 @@ export const singleTerms = (terms: TermExpression): SingleTerm[] =>
 /** The index of one partition, for the searches of one tenant. */
 export abstract class TermIndex {
   /** Whether the result of `narrow` may contain rows that do not match the terms. */
-  isCut = false;
+  mayHaveFalsePositives = false;
   /** Whether reading a few rows costs less than reading more of the index. */
   protected readonly stopsAtFew: boolean = true;
   readonly #rows: IndexedRows;
@@ -64,23 +64,23 @@ export abstract class TermIndex {
 
   /**
    * The given rows that match `terms`, and maybe other ones of them: it may stop at few rows, and a term with unknown rows
-   * excludes nothing. In these cases it sets `isCut`.
+   * excludes nothing. In these cases it sets `mayHaveFalsePositives`.
    */
   narrow(rows: RowSet, terms: TermExpression): RowSet {
-    if (this.#isEnough(rows)) return this.#cut(rows);
+    if (this.#isEnough(rows)) return this.#withFalsePositives(rows);
     switch (terms.kind) {
       case 'term':
       case 'or': {
         if (terms.kind === 'term' && this.isOfAll(terms)) return rows;
         const found = this.find(terms);
-        return found ? rows.keepOnly(found) : this.#cut(rows);
+        return found ? rows.keepOnly(found) : this.#withFalsePositives(rows);
       }
       case 'and':
         return terms.of.reduce<RowSet>((found, part) => this.narrow(found, part), rows);
       case 'without': {
         const found = this.narrow(rows, terms.of);
         const unwanted = this.#isEnough(found) ? undefined : this.find(terms.not);
-        return unwanted ? found.remove(unwanted) : this.#cut(found);
+        return unwanted ? found.remove(unwanted) : this.#withFalsePositives(found);
       }
     }
   }
@@ -89,8 +89,8 @@ export abstract class TermIndex {
     return rows.isEmpty || (this.stopsAtFew && rows.isFew);
   }
 
-  #cut(rows: RowSet): RowSet {
-    this.isCut ||= !rows.isEmpty;
+  #withFalsePositives(rows: RowSet): RowSet {
+    this.mayHaveFalsePositives ||= !rows.isEmpty;
     return rows;
   }
 

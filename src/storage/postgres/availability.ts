@@ -25,7 +25,7 @@ export class Availability {
     this.#pool = pool;
     this.#options = options;
     // A connection that breaks while it is idle says the same as one in use.
-    pool.on('error', (error) => this.met(error));
+    pool.on('error', (error) => this.recordError(error));
   }
 
   /** undefined when all is well. */
@@ -34,7 +34,7 @@ export class Availability {
   }
 
   /** After an error that says that the database is lost, it counts as lost until a write has succeeded. */
-  met(error: unknown): void {
+  recordError(error: unknown): void {
     if (this.#isClosed || !(error instanceof Error) || !isLost(error)) return;
     // Callers do not learn the address or name of the database's machine.
     this.#problem = 'PostgreSQL cannot be used';

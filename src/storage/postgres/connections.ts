@@ -80,7 +80,7 @@ export type Scope = TenantId | 'all';
 /** How many may wait for a connection before more are refused. */
 const mostWaiting = 10_000;
 
-export interface LaneOptions {
+export interface PoolShareOptions {
   readonly availability: Availability;
   /** Connections of the pool that may be in use at once. */
   readonly atOnce: number;
@@ -91,11 +91,11 @@ export interface LaneOptions {
 /** Some of a pool's connections, for one kind of work: given out in the order in which they were asked for. */
 export class Connections {
   readonly #pool: pg.Pool;
-  readonly #options: LaneOptions;
+  readonly #options: PoolShareOptions;
   #free: number;
   readonly #waiting = new Set<() => void>();
 
-  constructor(pool: pg.Pool, options: LaneOptions) {
+  constructor(pool: pg.Pool, options: PoolShareOptions) {
     this.#pool = pool;
     this.#options = options;
     this.#free = options.atOnce;
@@ -111,7 +111,7 @@ export class Connections {
     try {
       return await runOn(this.#pool, scope, work);
     } catch (error) {
-      this.#options.availability.met(error);
+      this.#options.availability.recordError(error);
       throw toAppError(error);
     } finally {
       const [next] = this.#waiting;

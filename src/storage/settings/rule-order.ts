@@ -29,9 +29,9 @@ export interface Move {
   readonly ordinal: number;
 }
 
-/** Every statement has this many moves; unused ones have an empty id. So there are only few different statements to prepare. */
+/** Each statement is padded to this many moves with a dummy id, so that one prepared statement fits any number. */
 const chunkRows = 256;
-const nobody: Move = { id: '', ordinal: 0 };
+const unusedMove: Move = { id: '', ordinal: 0 };
 /** Between the ordinals of neighbours, so that a rule can move without the others. */
 const gap = 2 ** 20;
 const attempts = 20;
@@ -178,7 +178,7 @@ function chunks(moves: readonly Move[]): Move[][] {
   const result: Move[][] = [];
   for (let start = 0; start < moves.length; start += chunkRows) {
     const chunk = moves.slice(start, start + chunkRows);
-    while (chunk.length < chunkRows) chunk.push(nobody);
+    while (chunk.length < chunkRows) chunk.push(unusedMove);
     result.push(chunk);
   }
   return result;

@@ -155,6 +155,7 @@ class PanelPage {
       cards,
       isPartial: board.isPartial,
       name: board.settings?.panel.name ?? this.#pairing.panelName,
+      tenantTitle: board.settings?.tenant.title,
       serverTime,
       clock: this.#clock,
       contact,

@@ -135,7 +135,7 @@ export class AppendQueue {
       for (const [i, job] of batch.entries()) job.resolve(toOutcome(job.draft, answers[i] as Answer));
     } catch (error) {
       const isUnavailable = error instanceof AppError && error.code === 'unavailable';
-      // One that cannot be stored takes no other with it.
+      // A failing job does not fail the others.
       if (batch.length > 1 && !isUnavailable) for (const job of batch) await this.#store([job]);
       else this.#fail(batch, error);
     }

@@ -1,4 +1,4 @@
-/** How the log's rows become what core speaks of. */
+/** Converts rows of the log to the types of core. */
 import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/ports.ts';
 import {
   acknowledgedColumns,

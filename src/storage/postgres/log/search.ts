@@ -107,14 +107,19 @@ export async function openSearch(
       const narrow = (part: ListedPart, lists: ReadonlyMap<number, TermRows>) => {
         const index = new TermLists(part.rows, states, lists.get(part.rows.firstRow));
         const found = index.narrow(RowSet.all(part.rows), terms);
-        return { ...part, found, isCut: index.isCut, needsLong: index.isCut && !found.isFew };
+        return {
+          ...part,
+          found,
+          mayHaveFalsePositives: index.mayHaveFalsePositives,
+          needsLong: index.mayHaveFalsePositives && !found.isFew,
+        };
       };
       const short = await read(given, shortLists);
       const narrowed = given.map((part) => narrow(part, short));
       const open = narrowed.filter(({ needsLong }) => needsLong);
       const long = open.length > 0 ? await read(open, longLists) : short;
       for (const each of open) Object.assign(each, narrow(each, long));
-      const isExact = exact && !narrowed.some(({ isCut }) => isCut);
+      const isExact = exact && !narrowed.some(({ mayHaveFalsePositives }) => mayHaveFalsePositives);
       const [low, high] = [given.at(-1)?.low ?? 0, given[0]?.high ?? 0];
       return { low, high, isExact, isListed: true, candidates: narrowed.map(({ found }) => found) };
     };

@@ -58,8 +58,8 @@ export function restore(
     // Only the holder of the lock restores, so these files belong to nobody.
     for (const path of leftBehind(databasePath, 'restoring')) removeWithSidecars(path);
     copyBackup(file, fresh);
-    renew(fresh, file, options.purges ?? false);
-    likeBefore(databasePath, fresh);
+    startNewEpoch(fresh, file, options.purges ?? false);
+    copyOwnerAndMode(databasePath, fresh);
     flushToDisk(fresh);
     const kept = setAside(databasePath, now);
     renameSync(fresh, databasePath);
@@ -90,7 +90,7 @@ function copyBackup(file: string, fresh: string): void {
 }
 
 /** Brings the schema up to date, starts a new epoch, and signs everybody out. */
-function renew(path: string, file: string, purges: boolean): void {
+function startNewEpoch(path: string, file: string, purges: boolean): void {
   const db = new Database(path);
   try {
     db.pragma('synchronous = FULL');
@@ -107,7 +107,7 @@ function renew(path: string, file: string, purges: boolean): void {
 }
 
 /** Copies the permissions and the owner of the old database; without one, the owner of the folder. */
-function likeBefore(databasePath: string, fresh: string): void {
+function copyOwnerAndMode(databasePath: string, fresh: string): void {
   const isThere = existsSync(databasePath);
   const mode = isThere ? statSync(databasePath).mode & 0o777 : undefined;
   giveToOwnerOf(isThere ? databasePath : dirname(databasePath), fresh, mode);
@@ -124,7 +124,7 @@ function setAside(databasePath: string, now: number): string | undefined {
   }
   const time = new Date(now).toISOString().replaceAll(/[-:]/g, '');
   const kept = `${databasePath}.before-restore-${time}`;
-  foldLog(databasePath);
+  checkpointAndLeaveWal(databasePath);
   duplicate(databasePath, kept);
   removeSidecars(databasePath);
   flushToDisk(dirname(databasePath));
@@ -135,7 +135,7 @@ function setAside(databasePath: string, now: number): string | undefined {
  * Moves the write-ahead log into the database file, as far as both are still readable.
  * @throws AppError `conflict` when another process has the database open.
  */
-function foldLog(databasePath: string): void {
+function checkpointAndLeaveWal(databasePath: string): void {
   const db = new Database(databasePath, { timeout: busyMs });
   try {
     // Leaving WAL mode needs exclusive access. It writes the log into the database and deletes it.

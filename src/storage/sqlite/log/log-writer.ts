@@ -114,7 +114,7 @@ export class LogWriter {
     this.mayHaveDead = true;
   }
 
-  /** Indexes whatever is not, however little that is. */
+  /** Indexes all pending rows, even if they are fewer than a batch. */
   indexAll(): void {
     indexRows(this.sql, this.#partition, this.#unindexed);
     this.#unindexed = [];

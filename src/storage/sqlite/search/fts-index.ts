@@ -175,7 +175,7 @@ interface Wanted {
 function readPage(page: Buffer, { wanted, prefix, found, setOf }: Wanted, target: Target): Target {
   const end = page.length < headBytes ? 0 : page.readUInt16BE(2);
   if (end < headBytes || end > page.length) throw damagedIndex();
-  const list = new Numbers(page, end);
+  const list = new VarintReader(page, end);
   let next = list.isAtEnd ? end : list.next();
   let last = target;
   add(last, page, headBytes, next);
@@ -184,7 +184,7 @@ function readPage(page: Buffer, { wanted, prefix, found, setOf }: Wanted, target
   let common = 0;
   let text = Buffer.alloc(0);
   for (let isFirst = true; next < end; isFirst = false) {
-    const term = new Numbers(page, next);
+    const term = new VarintReader(page, next);
     // A term is stored without the prefix that it shares with the previous one.
     const shared = isFirst ? 0 : term.next();
     const length = term.next();
@@ -216,11 +216,11 @@ function readPage(page: Buffer, { wanted, prefix, found, setOf }: Wanted, target
 }
 
 function add(target: Target, page: Buffer, from: number, to: number): void {
-  if (target instanceof RowSet && !target.addWritten(page, from, to)) throw damagedIndex();
+  if (target instanceof RowSet && !target.addVarintDeltas(page, from, to)) throw damagedIndex();
 }
 
-/** SQLite's variable-length numbers: seven bits in each byte, the highest first; the eighth bit is set if more bytes follow. */
-class Numbers {
+/** Reads SQLite's varints: seven bits in each byte, the highest first; the eighth bit is set if more bytes follow. */
+class VarintReader {
   at: number;
   readonly #bytes: Buffer;
 
@@ -246,7 +246,7 @@ class Numbers {
 
 /** Reads the list of segments. It begins with 4 bytes that change with the settings, then the number of levels. */
 function segmentsOf(structure: Buffer): Segment[] {
-  const numbers = new Numbers(structure, 4);
+  const numbers = new VarintReader(structure, 4);
   const levels = numbers.next();
   const count = numbers.next();
   // Skips the number of written pages.

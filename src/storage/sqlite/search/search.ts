@@ -108,7 +108,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
 
   look(part: SqlitePart, take: (row: NotificationRow) => boolean): number {
     const found = part.isIndexed ? this.#found(part) : undefined;
-    const isTested = part.isExact && found?.isCut;
+    const isTested = part.isExact && found?.mayHaveFalsePositives;
     for (const row of this.#rows(part, found?.rows)) {
       this.#looked += 1;
       if (this.#looked % rowsACheck === 0 && this.#isOver()) return row.row + 1;
@@ -172,14 +172,17 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     return { rows, levels: rows && !rows.isEmpty ? index.levels() : new Map() };
   }
 
-  /** All matches of an indexed part, and maybe other rows. There are no others if the terms decide the query and `isCut` is false. */
-  #found({ partition }: SqlitePart): { readonly rows: RowSet; readonly isCut: boolean } {
+  /**
+   * All matches of an indexed part, and maybe other rows. There are no others if the terms decide the query and
+   * `mayHaveFalsePositives` is false.
+   */
+  #found({ partition }: SqlitePart): { readonly rows: RowSet; readonly mayHaveFalsePositives: boolean } {
     const index = this.#indexOf(partition);
     const { terms } = this.compiled;
     const rows = terms ? index.narrow(RowSet.all(partition), terms) : new RowSet(partition);
     // If values were not tested against a pattern, rows of other tenants may be among them.
-    const own = index.isCut ? index.narrow(rows, one(flagTerm(this.tenant, 'all'))) : rows;
-    return { rows: own, isCut: index.isCut };
+    const own = index.mayHaveFalsePositives ? index.narrow(rows, one(flagTerm(this.tenant, 'all'))) : rows;
+    return { rows: own, mayHaveFalsePositives: index.mayHaveFalsePositives };
   }
 
   /** `rows`: the rows that the index finds; undefined for a part that is not indexed. */

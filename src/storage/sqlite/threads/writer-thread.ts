@@ -86,7 +86,7 @@ function commitTogether(messages: PackedJobs[]): JobAnswer[][] {
   });
 }
 
-/** All durable when this returns. One job that cannot be done takes no other with it. */
+/** All durable when this returns. A failing job does not fail the others. */
 function commit(jobs: readonly Job[]): JobAnswer[] {
   const current = log;
   try {
@@ -101,12 +101,12 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     // Each job alone would only wait as long again.
     if (isBusy(error)) return fail(unavailable('another process holds the database; try again'));
     if (jobs.length > 1) return jobs.flatMap((job) => commit([job]));
-    return fail(isDamage(error) ? metDamage(error, jobs[0]?.[0]) : error);
+    return fail(isDamage(error) ? handleCorruption(error, jobs[0]?.[0]) : error);
   }
 }
 
-/** Nothing of this job was stored. What else there is to do may still go through, on a connection that has cached nothing. */
-function metDamage(error: unknown, kind: JobKind | undefined): AppError {
+/** The job is not stored. Reopens the database, because later jobs may succeed on a connection with an empty cache. */
+function handleCorruption(error: unknown, kind: JobKind | undefined): AppError {
   thread.notify({ damage: damageReport(error, `writing (${kind})`) });
   close();
   try {

@@ -7,10 +7,19 @@ test('a key or token as author reads in the reader’s language, and is found by
     'actor.key': 'Schlüssel {{name}}',
     'actor.token': 'Token {{name}}',
     'actor.retention': 'Belfry',
+    'actor.cli': 'Befehlszeile',
   };
   await i18next.init({ lng: 'de', keySeparator: false, resources: { de: { translation: texts } } });
   expect(actorText('key on-call bot')).toBe('Schlüssel on-call bot');
   expect(actorText('retention')).toBe('Belfry');
-  for (const actor of ['key on-call bot', 'token ci', 'cli', 'ann@example.org', 'keys@example.org'])
+  expect(actorText('cli')).toBe('Befehlszeile');
+  for (const actor of [
+    'key on-call bot',
+    'token ci',
+    'cli',
+    'retention',
+    'ann@example.org',
+    'keys@example.org',
+  ])
     expect(actorFrom(actorText(actor))).toBe(actor);
 });

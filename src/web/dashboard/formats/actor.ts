@@ -2,8 +2,8 @@
 import i18next from 'i18next';
 
 const kinds = ['key', 'token'] as const;
-/** What Belfry does by itself. */
-const own = ['live-limit', 'retention'] as const;
+/** Without a name of its own: Belfry itself, and its command line. */
+const own = ['cli', 'live-limit', 'retention'] as const;
 
 export function actorText(actor: string): string {
   const itself = own.find((each) => each === actor);
@@ -14,6 +14,8 @@ export function actorText(actor: string): string {
 
 /** The API's name for what {@link actorText} shows. */
 export function actorFrom(text: string): string {
+  const itself = own.find((each) => text === i18next.t(`actor.${each}`));
+  if (itself) return itself;
   for (const kind of kinds) {
     const start = i18next.t(`actor.${kind}`, { name: '' });
     if (text.startsWith(start)) return `${kind} ${text.slice(start.length)}`;

@@ -15,7 +15,7 @@ export interface Formats {
   /** 21 Nov 21:41; with numbers (21.11. 21:41) in languages whose month names are long. */
   dayTime(at: Instant): string;
   date(at: Instant): string;
-  /** "3 minutes ago", "in 2 days". */
+  /** "3 min ago", "in 2 days". */
   relative(at: Instant, now?: number): string;
   number(value: number): string;
   /** "340 ms", "30 s", "2 min", "1 h 30 min": as the texts of server and command line have it, in the reader's numbers. */
@@ -28,6 +28,8 @@ const steps = [
   ['minute', 60_000],
   ['second', 1_000],
 ] as const;
+
+const units = { hour: 'h', minute: 'min', second: 's' } as const;
 
 export function createFormats(locale: string, timeZone: string): Formats {
   const make = (options: Intl.DateTimeFormatOptions) => {
@@ -52,7 +54,9 @@ export function createFormats(locale: string, timeZone: string): Formats {
     relative(at, now = Date.now()) {
       const distance = new Date(at).getTime() - now;
       const [name, ms] = steps.find(([, length]) => Math.abs(distance) >= length) ?? steps[3];
-      return relative.format(Math.trunc(distance / ms), name);
+      const text = relative.format(Math.trunc(distance / ms), name);
+      // Units as in `duration`: "9 h ago", "vor 9 h".
+      return name === 'day' ? text : text.replace(/(?<=\d)\s*\p{L}+\.?/u, `\u00a0${units[name]}`);
     },
     number: (value) => number.format(value),
     duration: (ms) =>

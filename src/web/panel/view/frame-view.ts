@@ -7,6 +7,7 @@ import type { PanelTranslate } from '../texts/en.ts';
 
 export interface FrameState {
   readonly name: string;
+  readonly tenantTitle: string | undefined;
   readonly cards: readonly Card[];
   readonly serverTime: number;
   readonly clock: Clock;
@@ -27,6 +28,7 @@ export interface FrameView {
 export function createFrameView(translate: PanelTranslate, lookOf: (level: string) => LevelLook): FrameView {
   const name = element('h1');
   const counts = element('ul', { class: 'counts' });
+  const brand = element('span', { class: 'brand' });
   const clock = element('time', { class: 'clock' });
   const line = element('span', { class: 'line' });
   const date = element('span', { class: 'date' });
@@ -64,9 +66,10 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
 
   return {
     header,
-    footer: element('footer', {}, element('span', { class: 'brand', text: 'Belfry' }), line, date),
+    footer: element('footer', {}, brand, line, date),
     update(state) {
       setText(name, state.name);
+      setText(brand, state.tenantTitle || 'Belfry');
       count(state.cards);
       setText(clock, state.clock.time(state.serverTime));
       setText(line, state.line);

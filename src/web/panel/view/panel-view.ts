@@ -34,6 +34,8 @@ export interface PanelViewOptions {
 /** Everything that the page shows at one moment. */
 export interface PanelMoment {
   readonly name: string;
+  /** The title of the panel's tenant; undefined until the first settings. */
+  readonly tenantTitle: string | undefined;
   /** The highest in rank first, then the newest. */
   readonly cards: readonly Card[];
   /** Whether there may be more live notifications than these. */

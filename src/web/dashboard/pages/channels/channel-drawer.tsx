@@ -237,12 +237,29 @@ function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boo
       <div role="status" className={styles.log}>
         {test.data && (
           <span>
-            {test.data.ok ? t('testOk', { time: formats.duration(test.data.tookMs) }) : t('testFailed')}{' '}
-            <bdi>{test.data.answer}</bdi>
+            {test.data.ok
+              ? t('testOk', { time: formats.duration(test.data.tookMs) })
+              : `${t('testFailed')}: `}
+            <TestAnswer {...test.data} />
           </span>
         )}
       </div>
       {test.error && <ErrorNotice error={test.error} title={t('testFailed')} />}
     </div>
+  );
+}
+
+/** "(200 ok)" or "the receiver answered 500", from the server's "answered 200: ok". */
+function TestAnswer({ ok, answer }: ChannelTest) {
+  const { t } = useTranslation('channels');
+  const [, status, text = ''] = /^answered (\S+?)(?::? (.*))?$/.exec(answer) ?? [];
+  const shown = <bdi>{status === undefined ? answer : `${status} ${text}`.trim()}</bdi>;
+  if (ok) return <> ({shown})</>;
+  return status === undefined ? (
+    shown
+  ) : (
+    <>
+      {t('testAnswered')} {shown}
+    </>
   );
 }

@@ -10,6 +10,7 @@ import escalatedIcon from 'virtual:icon/stairs-up';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
+import type { PanelReceipt } from '#contract/panels/panel.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -26,9 +27,12 @@ export const ownSenderOf = (origin: string | null) => ownSenders.find((each) => 
 /** The summary: whether the notification is on panels, and why or why not. */
 export function DrawerAnswer({
   notification,
+  deliveries,
   onOpen,
 }: {
   notification: HistoryNotification;
+  /** Of all its panels, or of the first ones; empty until they are read. */
+  deliveries: readonly PanelReceipt[];
   onOpen: (id: string) => void;
 }) {
   const { t } = useTranslation('history');
@@ -44,7 +48,7 @@ export function DrawerAnswer({
         <Icon paths={icon} size={18} />
       </span>
       <div>
-        <p className={styles.answerText}>{useAnswer(notification, isEscalated)}</p>
+        <p className={styles.answerText}>{useAnswer(notification, deliveries, isEscalated)}</p>
         {acknowledged && (
           <p>
             {t('why.acknowledged', {
@@ -99,7 +103,11 @@ function useIsEscalated({ state, cleared }: HistoryNotification): boolean {
   return isReplaced && data?.origin === escalation;
 }
 
-function useAnswer(notification: HistoryNotification, isEscalated: boolean): string {
+function useAnswer(
+  notification: HistoryNotification,
+  deliveries: readonly PanelReceipt[],
+  isEscalated: boolean,
+): string {
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { state, panelCount, rules, cleared, expiresAt, receipts } = notification;
@@ -127,15 +135,18 @@ function useAnswer(notification: HistoryNotification, isEscalated: boolean): str
         if (tags.length > 0) return t('why.noneTagged', { tags: tags.join(', ') });
         return t(all ? 'why.noPanels' : 'why.panelsGone');
       }
-      const shown = formats.number(receipts.shown);
-      if (expiresAt === null)
-        return receipts.shown === 0
-          ? t('why.unseenUntilCleared', { count: panelCount })
-          : t('why.liveUntilCleared', { count: panelCount, shown });
-      const time = formats.dateTime(expiresAt);
-      return receipts.shown === 0
-        ? t('why.unseenUntil', { count: panelCount, time })
-        : t('why.liveUntil', { count: panelCount, shown, time });
+      if (
+        receipts.shown === 0 &&
+        deliveries.length === panelCount &&
+        deliveries.every(({ hidden }) => hidden)
+      )
+        return t('why.hidden');
+      const received = deliveries.filter(({ sent, hidden }) => sent && !hidden).length;
+      const look = receipts.shown > 0 ? 'live' : received > 0 ? 'received' : 'unseen';
+      const counts = { count: panelCount, shown: formats.number(receipts.shown), received };
+      return expiresAt === null
+        ? t(`why.${look}UntilCleared`, counts)
+        : t(`why.${look}Until`, { ...counts, time: formats.dateTime(expiresAt) });
     }
   }
 }

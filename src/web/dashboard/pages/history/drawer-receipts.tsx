@@ -87,7 +87,8 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
   }
   if (hidden) return t('proof.hidden');
   const isLive = detail.state === 'live';
-  if (online) return t(sent ? 'proof.unconfirmed' : 'proof.onItsWay');
+  if (!isLive && (online || sent)) return t('proof.unconfirmed');
+  if (online) return t(sent ? 'proof.received' : 'proof.onItsWay');
   const seen = panels?.find(({ id }) => id === receipt.panel.id)?.lastSeenAt;
   if (!seen) return t(isLive ? 'proof.neverCatchUp' : 'proof.never');
   return t(isLive ? 'proof.offlineCatchUp' : 'proof.offline', { time: formats.dateTime(seen) });

@@ -64,7 +64,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
               {notification.title}
             </h2>
             <p className={styles.message}>{notification.message}</p>
-            <DrawerAnswer notification={notification} onOpen={onOpen} />
+            <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (

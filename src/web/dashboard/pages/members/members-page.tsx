@@ -64,7 +64,7 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
               <span className="muted"> · {actorText(createdBy)}</span>
             </span>
             <span>{t(`role.${role}`)}</span>
-            <span className="muted">{t('expires', { when: formats.relative(expiresAt) })}</span>
+            <span className="muted">{t('expires', { date: formats.date(expiresAt) })}</span>
             <Button
               size="xs"
               variant="subtle"

@@ -44,6 +44,9 @@ export function StatusStrip({
               <Icon paths={checkIcon} size={18} /> {t('calm')}
             </span>
           )}
+          {overview && live.length > 0 && overview.panels.online === 0 && (
+            <small className={styles.unseen}>{t('noScreen')}</small>
+          )}
         </div>
       </section>
       <section className={styles.figure}>
@@ -63,7 +66,7 @@ export function StatusStrip({
         <h2>{t('refused')}</h2>
         <p className={styles.number}>
           {overview && formats.number(refused)}
-          {overview && <small>{t('since', { time: formats.dayTime(overview.countedSince) })}</small>}
+          {overview && <small title={formats.dateTime(overview.countedSince)}>{t('since')}</small>}
         </p>
       </section>
     </div>
@@ -94,7 +97,9 @@ export function LastHour({
       <div className={styles.hourHead}>
         <h2>{t('hour')}</h2>
         {overview && (
-          <span>{t('hourSums', { total: formats.number(total), most: formats.number(most) })}</span>
+          <span>
+            {t('hourSums', { count: total, total: formats.number(total), most: formats.number(most) })}
+          </span>
         )}
         <TableToggle asTable={asTable} onToggle={() => setAsTable((was) => !was)} />
       </div>

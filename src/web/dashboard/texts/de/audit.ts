@@ -162,7 +162,7 @@ export const audit: TranslatedPage<'audit'> = {
   'value.sound.chime': 'Glocke',
   'value.sound.ping': 'Ping',
   'value.sound.knock': 'Klopfen',
-  'value.sound.alert': 'Hinweis',
+  'value.sound.alert': 'Warnton',
   'value.sound.alarm': 'Alarm',
   'value.sound.siren': 'Sirene',
   'value.scheme.dark': 'dunkel',

@@ -1,14 +1,13 @@
 import type { TranslatedPage } from '../translated.ts';
 
 export const expectations: TranslatedPage<'expectations'> = {
-  about:
-    'Heartbeats: Ein Absender gibt an, wann seine nächste Meldung fällig ist. Bleibt sie aus, schlägt Belfry Alarm.',
+  about: 'Ein Absender gibt an, wann seine nächste Meldung fällig ist. Bleibt sie aus, schlägt Belfry Alarm.',
   filter: 'Nach Schlüssel, Titel, Host oder Token filtern',
   empty: 'Nichts wird erwartet',
   emptyText:
     'Erfahren Sie, wenn ein Backup oder Cronjob ausbleibt. Geben Sie seinen Meldungen einen Schlüssel und den Header X-Expect-Every mit, zum Beispiel (mit einem Token anstelle von TOKEN):',
   example: 'Die nächste erwarten',
-  nothing: 'Keine Erwartung passt zum Filter.',
+  nothing: 'Kein Lebenszeichen passt zum Filter.',
   every: 'Intervall',
   last: 'Zuletzt empfangen',
   state: 'Nächste',
@@ -17,9 +16,9 @@ export const expectations: TranslatedPage<'expectations'> = {
   open: 'Meldung öffnen',
   overdue: 'überfällig',
   due: 'fällig {{time}}',
-  end: 'Erwartung beenden …',
-  endDo: 'Erwartung beenden',
-  endTitle: 'Erwartung „{{title}}“ beenden?',
+  end: 'Lebenszeichen beenden …',
+  endDo: 'Lebenszeichen beenden',
+  endTitle: 'Lebenszeichen „{{title}}“ beenden?',
   endAbout:
     'Belfry wartet nicht mehr auf die nächste, bis ein Absender sie wieder erwartet. Ist sie überfällig, wird die Meldung darüber erledigt.',
 };

@@ -2,7 +2,7 @@ import type { TranslatedPage } from '../translated.ts';
 
 export const integrations: TranslatedPage<'integrations'> = {
   about:
-    'Software, die eine URL aufrufen kann, sendet ohne Änderung an Belfry. Wählen Sie Ihre aus, um zu sehen, was wo einzutragen ist.',
+    'Software, die eine URL aufrufen kann, sendet ohne Änderung an Belfry. Wählen Sie Ihre Software; Belfry zeigt, was einzutragen ist.',
   formats: 'Unterstützte Software',
   mappings: 'Zuordnungen',
   createMapping: 'Zuordnung anlegen',

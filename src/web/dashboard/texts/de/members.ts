@@ -14,7 +14,7 @@ export const members: TranslatedPage<'members'> = {
   roleChange: 'Rolle ändern',
   roleOwn: 'Sie verlieren sofort Rechte. Nur ein anderes Mitglied kann sie Ihnen zurückgeben.',
   'can.viewer': 'Alles ansehen',
-  'can.member': 'Auch Meldungen erledigen und Suchen speichern',
+  'can.member': 'Auch Meldungen quittieren und erledigen, Suchen speichern',
   'can.admin': 'Auch Regeln, Anzeigen, Tokens, Stufen und Mitglieder verwalten',
   'can.owner': 'Alle Rechte, auch über Eigentümer',
   leave: 'Verlassen',
@@ -36,7 +36,7 @@ export const members: TranslatedPage<'members'> = {
   inviteReady: 'Kopieren Sie diesen Link jetzt, und senden Sie ihn. Er wird nur einmal gezeigt.',
   inviteLink: 'Einladungslink',
   anyone: 'Jeder mit dem Link',
-  expires: 'Läuft {{when}} ab',
+  expires: 'Läuft am {{date}} ab',
   withdraw: 'Zurückziehen',
   withdrawOf: 'Einladung für {{who}} zurückziehen',
 };

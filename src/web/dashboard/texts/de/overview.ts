@@ -1,18 +1,20 @@
 import type { TranslatedPage } from '../translated.ts';
 
 export const overview: TranslatedPage<'overview'> = {
-  onPanels: 'Jetzt auf Anzeigen',
+  onPanels: 'Jetzt aktiv',
+  noScreen: 'Keine Anzeige ist online, um sie zu zeigen',
   calm: 'Alles ruhig',
   panels: 'Anzeigen online',
   online: '{{online}} von {{total}}',
   behind: '{{count}} im Rückstand',
   received: 'Empfangen in 24 h',
   refused: 'Abgelehnt',
-  since: 'seit {{time}}',
+  since: 'seit dem Start des Servers',
   hour: 'Letzte Stunde',
-  hourSums: '{{total}} Meldungen, höchstens {{most}} pro Minute',
+  hourSums_one: '{{total}} Meldung',
+  hourSums_other: '{{total}} Meldungen, Spitze {{most}} pro Minute',
   hourLabel:
-    'Meldungen pro Minute in der letzten Stunde, nach Stufe: {{total}} insgesamt, höchstens {{most}} pro Minute',
+    'Meldungen pro Minute in der letzten Stunde, nach Stufe: {{total}} insgesamt, Spitze {{most}} pro Minute',
   feed: 'Neueste Meldungen',
   'tail.connecting': 'Verbinden …',
   'tail.live': 'Live',

@@ -2,7 +2,7 @@ import type { TranslatedPage } from '../translated.ts';
 
 export const rules: TranslatedPage<'rules'> = {
   about:
-    'Regeln werden von oben nach unten geprüft. Die erste, die zutrifft, entscheidet, außer sie macht mit der nächsten weiter.',
+    'Regeln werden von oben nach unten geprüft. Die erste zutreffende Regel entscheidet, es sei denn, sie gibt an die nächste weiter.',
   newRule: 'Regel anlegen',
   ruleNumber: 'Regel {{number}}',
   list: 'Regeln in ihrer Reihenfolge',
@@ -124,10 +124,10 @@ export const rules: TranslatedPage<'rules'> = {
   makeIt: 'Stufe setzen:',
   showIt: 'zeigen',
   'ttl.for': 'für',
-  'action.escalate': 'Eskalieren (wenn niemand bestätigt)',
+  'action.escalate': 'Eskalieren (wenn niemand quittiert)',
   'escalate.after': 'eskalieren nach',
   'escalate.unless': 'außer sie wurde',
-  'escalate.acknowledged': 'bestätigt',
+  'escalate.acknowledged': 'quittiert',
   'escalate.shown': 'angezeigt',
   'escalate.as': 'mit Stufe',
   'escalate.level': 'Stufe der Eskalation',

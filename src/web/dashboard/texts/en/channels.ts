@@ -66,8 +66,9 @@ export const channels = {
   signingKeyUnsaved: 'Close without the key?',
   signingKeySaved: 'I’ve saved it',
   test: 'Send test',
-  testOk: 'Delivered in {{time}}.',
-  testFailed: 'Not delivered.',
+  testOk: 'Delivered in {{time}}',
+  testFailed: 'Not delivered',
+  testAnswered: 'the receiver answered',
   deleteDo: 'Delete channel',
   deleteTitle: 'Delete channel “{{name}}”?',
   deleteAbout:

@@ -13,7 +13,7 @@ export const members = {
   roleChange: 'Change role',
   roleOwn: 'You lose rights immediately. Only another member can give them back.',
   'can.viewer': 'View everything',
-  'can.member': 'Also clear notifications and save searches',
+  'can.member': 'Also acknowledge and clear notifications, and save searches',
   'can.admin': 'Also manage rules, panels, tokens, levels and members',
   'can.owner': 'Full access, including owners',
   leave: 'Leave',
@@ -35,7 +35,7 @@ export const members = {
   inviteReady: 'Copy this link now and send it. It is shown only once.',
   inviteLink: 'Invitation link',
   anyone: 'Anyone with the link',
-  expires: 'Expires {{when}}',
+  expires: 'Expires on {{date}}',
   withdraw: 'Withdraw',
   withdrawOf: 'Withdraw the invitation for {{who}}',
 } as const;

@@ -11,7 +11,7 @@ export const panels = {
   shows: 'Showing now',
   tags: 'Tags',
   seen: 'Last seen',
-  lag: 'Lag',
+  lag: 'Behind',
   lagHint: 'Log entries not yet sent to this panel',
   version: 'Version',
   noneMatch: 'No panels match this filter.',

@@ -115,6 +115,7 @@ export const shell = {
 
   // Names, labels and buttons that several pages have.
   actions: 'Actions',
+  'actor.cli': 'command line',
   'actor.key': 'key {{name}}',
   'actor.live-limit': 'Belfry, because too many notifications stayed on panels',
   'actor.retention': 'Belfry, because history no longer keeps it',

@@ -31,7 +31,7 @@ export const tokens = {
   'scope.panel': 'Register panels and show notifications',
   'scope.metrics': 'Read the tenant’s metrics, for example with Prometheus',
   'keyRole.viewer': 'Read history, panels, rules and levels',
-  'keyRole.member': 'Also clear notifications and control panels',
+  'keyRole.member': 'Also acknowledge and clear notifications, and control panels',
   'keyRole.admin': 'Also change settings',
   'keyRole.owner': 'Full access, including owners',
   'state.active': 'Active',
