@@ -7,7 +7,7 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import { AppError } from '#core/errors.ts';
-import { FairQueue } from '../log/fair-queue.ts';
+import { FairQueue } from '#core/fair-queue.ts';
 import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { Availability } from './availability.ts';
