@@ -33,7 +33,7 @@ import type { OtlpTracing } from './otlp-tracing.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/channels/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
-import { assertFirstKey, assertSharedKey, replaceKey } from './storage/meta.ts';
+import { assertFirstKey, assertFirstNode, assertSharedKey, replaceKey } from './storage/meta.ts';
 import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
@@ -226,12 +226,13 @@ export const keyFileOf = ({ database, keyFile }: Pick<Config, 'database' | 'keyF
 /** Nodes of one database must have the same key, and an existing database never gets a new one by itself. */
 async function openKey(config: Config, { db }: Storage, logger: Logger): Promise<string> {
   const path = resolve(keyFileOf(config));
-  if (!existsSync(path)) await assertFirstKey(db, path);
   if (config.database.kind === 'postgres') {
+    if (!existsSync(path)) await assertFirstNode(db);
     const key = openKeyFile(path, makePrivateFolder);
     await assertSharedKey(db, key);
     return key;
   }
+  if (!existsSync(path)) await assertFirstKey(db, path);
   const key = openKeyFile(path);
   if (await replaceKey(db, key))
     logger.warn(

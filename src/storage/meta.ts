@@ -93,6 +93,11 @@ export async function assertFirstKey(db: Database, path: string): Promise<void> 
     );
 }
 
+/** @throws AppError `conflict` when nodes have a key, before another one is made. */
+export async function assertFirstNode(db: Database): Promise<void> {
+  if ((await readMeta(db, 'key')) !== undefined) throw otherKey();
+}
+
 /** A new key is made by a person, and never by itself. */
 const ifKeyIsLost = (path: string) =>
   `If it is lost, make a new one as the server's user: (umask 077; openssl rand -hex 32 > ${path}). That signs everybody out, and second factors, devices and secrets of channels must be set up again`;
