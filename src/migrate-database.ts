@@ -1,9 +1,13 @@
 /** `belfry migrate`: copies a whole database to another one. */
 import { existsSync } from 'node:fs';
+import { sql } from 'kysely';
 import { createKeyFile, openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config/values.ts';
+import { AppError } from './core/errors.ts';
+import { createSealer } from './core/history/sealing.ts';
 import { keyFileOf } from './services.ts';
-import { assertSharedKey } from './storage/meta.ts';
+import { assertFirstKey, assertSharedKey, hasOtherKey } from './storage/meta.ts';
+import type { Database } from './storage/sql.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
 import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
 import type { TransferDatabase } from './storage/transfer/transfer-database.ts';
@@ -33,13 +37,19 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
   try {
     const keyFile = keyFileOf({ database: source, keyFile: options.keyFile });
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
-    // With another key than the nodes', nobody could sign in afterwards.
-    if (key !== undefined && source.kind === 'postgres') await assertSharedKey(from.db, key);
+    if (key === undefined) await assertFirstKey(from.db, keyFile);
+    // With another key than the servers', nobody could sign in afterwards.
+    else await assertOpens(from.db, key, keyFile);
+    const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
+    if (key !== undefined && existsSync(needed) && openKeyFile(needed) !== key)
+      throw new AppError(
+        'conflict',
+        `${needed} holds another key than the source's ${keyFile}: move it away`,
+      );
     const to = await open(target, 'target');
     try {
       const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
-      if (key !== undefined && target.kind === 'postgres') await assertSharedKey(to.db, key);
-      const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
+      if (key !== undefined) await assertSharedKey(to.db, key);
       if (key !== undefined && !existsSync(needed)) createKeyFile(needed, key);
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
     } finally {
@@ -48,6 +58,30 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
   } finally {
     await from.close();
   }
+}
+
+/** @throws AppError `conflict` when it is not the key with which the source was used. */
+async function assertOpens(db: Database, key: string, keyFile: string): Promise<void> {
+  const [channel] = await db.read(
+    sql<{
+      tenant: number;
+      id: string;
+      sealed: string;
+    }>`select tenant, id, sealed from channels where sealed is not null limit 1`,
+  );
+  const opens = () => {
+    if (channel) createSealer(key, 'channel secrets').open(channel.sealed, `${channel.tenant} ${channel.id}`);
+    return true;
+  };
+  try {
+    if (!(await hasOtherKey(db, key)) && opens()) return;
+  } catch {
+    // A source from before fingerprints were stored.
+  }
+  throw new AppError(
+    'conflict',
+    `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
+  );
 }
 
 /** Nobody waits for an answer here, and words go into their index in large pieces. */
@@ -67,7 +101,7 @@ async function open(database: DatabaseSetting, side: 'source' | 'target'): Promi
     onProblem: () => undefined,
   });
   try {
-    return await openPostgresTransfer(storage);
+    return await openPostgresTransfer(storage, database.url);
   } catch (error) {
     await storage.close();
     throw error;

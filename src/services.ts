@@ -1,6 +1,7 @@
 /** The services of a running server, and how they are created. */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createAccounts } from './accounts/accounts.ts';
@@ -32,7 +33,7 @@ import type { OtlpTracing } from './otlp-tracing.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/channels/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
-import { assertFirstKey, assertSharedKey } from './storage/meta.ts';
+import { assertFirstKey, assertFirstNode, assertSharedKey, replaceKey } from './storage/meta.ts';
 import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
@@ -57,7 +58,7 @@ export async function createServices(
   const tracer = tracing?.tracer;
   const history = tracing ? tracing.traceCalls(storage.history, ['append', 'search']) : storage.history;
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
-  const key = await openKey(config, storage);
+  const key = await openKey(config, storage, logger);
   const bus = await openBus(config, key, logger, onError);
   const onRuleError = (error: unknown, of: { readonly tenant: string; readonly rule: string }) =>
     logger.error({ err: error, ...of }, 'a rule could not be evaluated');
@@ -222,12 +223,20 @@ function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>
 export const keyFileOf = ({ database, keyFile }: Pick<Config, 'database' | 'keyFile'>): string =>
   keyFile ?? (database.kind === 'sqlite' ? `${realDatabasePath(database.path)}.key` : './data/belfry.key');
 
-/** Nodes of one database must have the same key. */
-async function openKey(config: Config, { db }: Storage): Promise<string> {
-  const path = keyFileOf(config);
-  if (config.database.kind === 'sqlite') return openKeyFile(path);
-  if (!existsSync(path)) await assertFirstKey(db);
-  const key = openKeyFile(path, makePrivateFolder);
-  await assertSharedKey(db, key);
+/** Nodes of one database must have the same key, and an existing database never gets a new one by itself. */
+async function openKey(config: Config, { db }: Storage, logger: Logger): Promise<string> {
+  const path = resolve(keyFileOf(config));
+  if (config.database.kind === 'postgres') {
+    if (!existsSync(path)) await assertFirstNode(db);
+    const key = openKeyFile(path, makePrivateFolder);
+    await assertSharedKey(db, key);
+    return key;
+  }
+  if (!existsSync(path)) await assertFirstKey(db, path);
+  const key = openKeyFile(path);
+  if (await replaceKey(db, key))
+    logger.warn(
+      `${path} is another key file than before: everybody is signed out, and second factors, devices and secrets of channels that the earlier key encrypted cannot be read. Put the earlier file back if you have it`,
+    );
   return key;
 }

@@ -84,6 +84,17 @@ test.each([
   );
 });
 
+test.each([
+  ['28P01', 'password authentication failed for user "belfry"'],
+  [undefined, 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'],
+])('a wrong or missing password (%s) is one line that says what to check', (code, message) => {
+  expect(databaseFailure(unavailable(message, code), postgres)).toEqual(
+    new Failure(
+      `cannot use PostgreSQL at db/belfry (${message}): check user and password in BELFRY_DATABASE_URL, PGPASSWORD or PGPASSFILE`,
+    ),
+  );
+});
+
 test('a missing file of sslrootcert is an error of TLS, too; other files are not those of PostgreSQL', () => {
   const error = Object.assign(new Error("ENOENT: no such file or directory, open '/ca.pem'"), {
     ...{ code: 'ENOENT', syscall: 'open', path: '/ca.pem' },

@@ -66,6 +66,10 @@ const isOfTls = ({ code = '', message, path }: NodeJS.ErrnoException, url: strin
       /\b(SSL|TLS)\b/.test(message)
     : new URL(url).search.includes(path);
 
+/** PostgreSQL refused user or password, or none was given. */
+const isOfPassword = ({ code = '', message }: NodeJS.ErrnoException): boolean =>
+  /^28/.test(code) || message.startsWith('SASL');
+
 function postgresFailure(error: Error, url: string): unknown {
   const cause: NodeJS.ErrnoException = error.cause instanceof Error ? error.cause : error;
   const { code = '' } = cause;
@@ -86,9 +90,11 @@ function postgresFailure(error: Error, url: string): unknown {
     return error;
   return new Failure(
     `cannot use PostgreSQL at ${host}${pathname} (${inOneLine(cause.message) || code}): ${
-      isTls
-        ? 'check sslmode and sslrootcert in BELFRY_DATABASE_URL, and the certificate of the server'
-        : 'check BELFRY_DATABASE_URL, and that the server runs'
+      isOfPassword(cause)
+        ? 'check user and password in BELFRY_DATABASE_URL, PGPASSWORD or PGPASSFILE'
+        : isTls
+          ? 'check sslmode and sslrootcert in BELFRY_DATABASE_URL, and the certificate of the server'
+          : 'check BELFRY_DATABASE_URL, and that the server runs'
     }`,
   );
 }

@@ -37,6 +37,7 @@ import { ListenerIntake } from './intake/listener-intake.ts';
 import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
+import { PayloadTurns } from './intake/payload-turns.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { lazyCompilers } from './openapi/lazy-compilers.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
@@ -113,7 +114,11 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   app.setNotFoundHandler((request, reply) => answerError(notFoundError(request, reply), request, reply));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
-  const control = { rates: new NotifyLimits(services), gate: new IntakeGate(() => performance.now()) };
+  const control = {
+    rates: new NotifyLimits(services),
+    gate: new IntakeGate(() => performance.now()),
+    turns: new PayloadTurns(),
+  };
   notifyRoutes(app, services, { authenticator, ...control });
   integrationRoutes(app, services, { ...control, authenticator });
   notificationRoutes(app, services);

@@ -106,6 +106,7 @@ export type ExpensiveKind =
   | 'search'
   | 'count'
   | 'explain'
+  | 'mapping preview'
   | 'rule order'
   | 'replay'
   | 'export'

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { customFormat } from './custom.ts';
+import { longestText } from './payload-values.ts';
+import { PayloadWork } from './payload-work.ts';
 
 const ups = {
   device: { name: 'ups-1', addr: '10.0.0.9' },
@@ -98,6 +100,45 @@ describe('a mapping', () => {
     const body = { big: 'y'.repeat(900_000), list: Array(10).fill({}) };
     const payload = { body, header: () => undefined, query: new URLSearchParams(), params: {} };
     for (const { title, message } of format.read(payload))
-      expect([title?.length, message?.length]).toEqual([20_000, 20_000]);
+      expect([title?.length, message?.length]).toEqual([longestText, longestText]);
   });
+});
+
+it('reads a bounded number of characters, however often a mapping repeats a long value', () => {
+  const blank = ' '.repeat(900_000);
+  const events = Array.from({ length: 1_000 }, () => ({ what: 'x' }));
+  const one = customFormat({ items: '/events', fields: { title: 'x', message: '{^/pad}' } });
+  const hostile = customFormat({
+    items: '/events',
+    fields: { title: 'x', message: '{^/pad}'.repeat(20), key: '{^/pad}'.repeat(20) },
+  });
+  const refusal = 'reads more than 8388608 characters of this payload';
+  expect(() => read(one, { pad: blank, events })).toThrow(refusal);
+  expect(() => read(hostile, { pad: blank, events: events.slice(0, 100) })).toThrow(refusal);
+  expect(() => read(hostile, { pad: 'y'.repeat(20_000), events })).toThrow(refusal);
+  // Many steps of pointers are work, too.
+  const steps = '/a'.repeat(20);
+  const deep = customFormat({
+    items: '/events',
+    fields: { title: 'x', message: `{^${steps}}`.repeat(20), host: `{^${steps}}`.repeat(20) },
+  });
+  expect(() => read(deep, { events })).not.toThrow();
+  const work = new PayloadWork(0);
+  deep.read({ body: { events }, work, header: () => undefined, query: new URLSearchParams(), params: {} });
+  expect(work.extraTokens).toBeGreaterThan(50);
+});
+
+it('takes a payload with many long texts, and counts them against the rate', () => {
+  const events = Array.from({ length: 1_000 }, (_, id) => ({ id, what: 'w'.repeat(1_000) }));
+  const format = customFormat({ items: '/events', fields: { title: '{/id}', message: '{/what}' } });
+  const work = new PayloadWork(1_000_000);
+  const items = format.read({
+    body: { events },
+    work,
+    header: () => undefined,
+    query: new URLSearchParams(),
+    params: {},
+  });
+  expect(items).toHaveLength(1_000);
+  expect(work.extraTokens).toBe(31);
 });

@@ -2,11 +2,13 @@
 import type { MappingPut } from '#contract/integrations/mapping.ts';
 import { badField } from '#core/errors.ts';
 import type { Format, Item } from './format.ts';
-import { objectsAt, textOf } from './payload-values.ts';
+import { longestText, objectsAt, textOf } from './payload-values.ts';
+import { PayloadWork } from './payload-work.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
 type FieldName = keyof MappingPut['fields'];
 interface Subject {
+  readonly work: PayloadWork;
   readonly item: unknown;
   readonly payload: unknown;
 }
@@ -16,8 +18,9 @@ type Template = (subject: Subject) => string;
 const mostPlaceholders = 20;
 /** The most steps of one pointer. */
 const mostSteps = 20;
-/** Longer than any field. Each value is cut to it, so that many items cannot repeat one very long value. */
-const longestText = 20_000;
+/** What a placeholder costs, and each step of its pointer, compared to a character that is read. */
+const placeholderCost = 16;
+const stepCost = 8;
 
 /**
  * Templates are compiled once for each mapping. A value that is missing, an object or a list is an empty text.
@@ -46,9 +49,9 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
     };
   };
   return {
-    read({ body }) {
-      if (!list) return [read({ item: body, payload: body })];
-      return objectsAt(valueAt(body, list), items ?? '').map((item) => read({ item, payload: body }));
+    read({ body, work = new PayloadWork(0) }) {
+      if (!list) return [read({ item: body, payload: body, work })];
+      return objectsAt(valueAt(body, list), items ?? '').map((item) => read({ item, payload: body, work }));
     },
     criticalPattern: /./s,
   };
@@ -70,16 +73,24 @@ function compile(path: string, text: string): Template {
   parts.push(text.slice(at));
   if (parts.length > 2 * mostPlaceholders + 1)
     throw badField(path, `at most ${mostPlaceholders} placeholders are allowed`);
-  return ({ item, payload }) => {
+  return ({ item, payload, work }) => {
     let result = '';
     for (const part of parts) {
       const value =
-        typeof part === 'string' ? part : textOf(valueAt(part.ofPayload ? payload : item, part.pointer));
+        typeof part === 'string' ? part : read(part.ofPayload ? payload : item, part.pointer, work);
       result += value?.slice(0, longestText - result.length) ?? '';
       if (result.length >= longestText) break;
     }
     return result;
   };
+}
+
+/** The text at a pointer. What is read is added to `work`. */
+function read(value: unknown, pointer: readonly string[], work: PayloadWork): string | undefined {
+  const found = valueAt(value, pointer);
+  const characters = typeof found === 'string' ? Math.min(found.length, longestText) : 0;
+  work.add(placeholderCost + stepCost * pointer.length + characters);
+  return textOf(found);
 }
 
 /** RFC 6901. */

@@ -5,6 +5,8 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
+import { longestText } from './payload-values.ts';
+import type { PayloadWork } from './payload-work.ts';
 import type { LevelMap } from './severity.ts';
 
 /** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
@@ -38,6 +40,8 @@ export interface Payload {
   readonly query: URLSearchParams;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
+  /** Counts what a format reads more than once. Not given: it is not bounded. */
+  readonly work?: PayloadWork;
 }
 
 export interface Stored {
@@ -80,7 +84,9 @@ export interface Format {
 /** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
 export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields {
   const message = cut(item.message ?? '', limits.messageChars);
-  const title = cut(oneLine(item.title ?? ''), limits.titleChars) || cut(oneLine(message), limits.titleChars);
+  const title =
+    cut(oneLine(item.title?.slice(0, longestText) ?? ''), limits.titleChars) ||
+    cut(oneLine(message), limits.titleChars);
   if (title === '') throw badRequest('the payload holds neither a title nor a message');
   const level = words.get(item.severity) ?? others ?? item.level;
   return checkFields({
@@ -108,7 +114,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('base64u
 
 /** At most `max` characters, with an ellipsis where the rest was cut off. */
 function cut(text: string, max: number): string {
-  const clean = text.toWellFormed().replaceAll('\0', '').trim();
+  const clean = text.slice(0, longestText).toWellFormed().replaceAll('\0', '').trim();
   if (clean.length <= max) return clean;
   // Counts code points; each has at most 2 units, so the rest need not be read.
   const characters = Array.from(clean.slice(0, 2 * max + 2));

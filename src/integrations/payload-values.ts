@@ -1,4 +1,5 @@
 /** Reads values of an unvalidated payload. */
+import { limits } from '#contract/limits.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { AppError } from '#core/errors.ts';
 
@@ -6,6 +7,9 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** More items than this in one payload are refused. */
 const mostItems = 1_000;
+
+/** Longer than any field. A longer text is cut before it is read, so that many items cannot repeat the work for one very long text. */
+export const longestText = 2 * limits.messageChars + 2;
 
 const invalid = (pointer: string, wanted: string) =>
   new AppError('bad-request', `${pointer === '' ? 'the body' : nameOf(pointer)} must be ${wanted}`, {
@@ -37,11 +41,13 @@ export function objectsAt(value: unknown, pointer: string): readonly JsonObject[
   return value.map((each, i) => objectAt(each, `${pointer}/${i}`));
 }
 
-/** The first text that is not blank, number or boolean of some values, as text. */
+/** The first text that is not blank, number or boolean of some values, as text; of a very long text, its beginning. */
 export function textOf(...values: readonly unknown[]): string | undefined {
   for (const value of values) {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+    if (typeof value !== 'string') continue;
+    const text = value.slice(0, longestText).trim();
+    if (text !== '') return text;
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
+import { parseBoundedJson } from '#core/bounded-json.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import type { Format, Item, Outside, Payload } from './format.ts';
@@ -125,7 +126,7 @@ function itemOf(message: JsonObject): Item {
 function alarmOf(text: string): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
-    const found = JSON.parse(text) as JsonObject;
+    const found = parseBoundedJson(text) as JsonObject;
     return textOf(found.AlarmName) && textOf(found.NewStateValue) ? found : undefined;
   } catch {
     return undefined;

@@ -39,3 +39,12 @@ it('takes time in proportion to the length of HTML', () => {
   for (const part of ['<', '<br ', '<style>', '</style', '<style></style', '<!--', '\n \r', '&amp;'])
     textOfHtml(part.repeat(200_000 / part.length));
 });
+
+it('reads the text of a forwarded mail, and not what is nested in it any deeper', async () => {
+  const forwarding = (times: number) =>
+    Buffer.from(
+      `Subject: Fwd\r\n${'Content-Type: message/rfc822\r\n\r\n'.repeat(times)}Subject: inner\r\n\r\nthe text`,
+    );
+  expect((await itemOfMail(forwarding(1))).message).toContain('the text');
+  for (const times of [3, 2_400]) expect((await itemOfMail(forwarding(times))).message).toBe('');
+});

@@ -38,6 +38,8 @@ export class MailStart {
 export async function itemOfMail(bytes: Buffer): Promise<Item> {
   const mail = await PostalMime.parse(new Uint8Array(bytes), {
     maxNestingDepth: 20,
+    // A forwarded mail is read, but not what was forwarded in it: each level is parsed once more.
+    maxRfc822NestingDepth: 1,
     maxHeadersSize: 64 * 1024,
   });
   const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();

@@ -1,5 +1,6 @@
 /** Reads an MQTT message: JSON with Belfry's fields, or any other text. */
 import { limits } from '#contract/limits.ts';
+import { parseBoundedJson } from '#core/bounded-json.ts';
 import type { Item } from '#integrations/format.ts';
 import { type JsonObject, textOf } from '#integrations/payload-values.ts';
 import { usualLevel, wordOf } from '#integrations/severity.ts';
@@ -52,7 +53,7 @@ export function takesTopic(filter: string, topic: string): boolean {
 
 function findObject(text: string): JsonObject | undefined {
   try {
-    return JSON.parse(text) as JsonObject;
+    return parseBoundedJson(text) as JsonObject;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { addressSet, canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
+import { FairQueue } from '#core/fair-queue.ts';
 import type { Certificate } from './certificate.ts';
 import {
   type ListenAddress,
@@ -50,6 +51,8 @@ export async function listenSmtp(
 ): Promise<OpenPort> {
   const tls = certificate?.current;
   const isAllowed = addressSet(allow);
+  /** Tenants take turns, and other work of the process gets as much time as each mail took. */
+  const turns = new FairQueue(1, (tookMs) => tookMs);
   const sessions = new WeakMap<SMTPServerSession, Session>();
   const of = (session: SMTPServerSession): Session => {
     const known = sessions.get(session) ?? {};
@@ -87,7 +90,7 @@ export async function listenSmtp(
     const sender = await find(password ?? recipient, session);
     if (!sender) throw signInFirst();
     const source = canonicalAddress(session.remoteAddress) ?? '';
-    const item = await itemOfMail(bytes);
+    const item = await turns.run(sender.tenant, () => itemOfMail(bytes));
     return storeItem(
       intake,
       sender,

@@ -44,22 +44,63 @@ export async function assertComplete(db: Database): Promise<void> {
   );
 }
 
+const fingerprintOf = (key: string) => createHash('sha256').update(`belfry key ${key}`).digest('base64url');
+
 /**
  * The first node stores a fingerprint of its key in the database.
  * @throws AppError `conflict` on a node with another key, because each node must verify and decrypt what another one signs and encrypts.
  */
 export async function assertSharedKey(db: Database, key: string): Promise<void> {
-  const fingerprint = createHash('sha256').update(`belfry key ${key}`).digest('base64url');
+  const fingerprint = fingerprintOf(key);
   await db.write([
     sql`insert into meta (name, value) values ('key', ${fingerprint}) on conflict (name) do nothing`,
   ]);
   if ((await readMeta(db, 'key')) !== fingerprint) throw otherKey();
 }
 
+/** Stores the fingerprint of the key of the only server. Returns whether there was another one before. */
+export async function replaceKey(db: Database, key: string): Promise<boolean> {
+  const before = await readMeta(db, 'key');
+  const fingerprint = fingerprintOf(key);
+  if (before !== fingerprint) await writeMeta(db, 'key', fingerprint);
+  return before !== undefined && before !== fingerprint;
+}
+
+/** Whether a server with another key has used the database; false if that is not known. */
+export async function hasOtherKey(db: Database, key: string): Promise<boolean> {
+  const before = await readMeta(db, 'key');
+  return before !== undefined && before !== fingerprintOf(key);
+}
+
+/**
+ * Before a key is made: a database that was used with one needs that key.
+ * @throws AppError `conflict`, with the way out, when the database has been used with a key.
+ */
+export async function assertFirstKey(db: Database, path: string): Promise<void> {
+  // On SQLite, the fingerprint has been stored since November 2026.
+  const isUsed =
+    (await readMeta(db, 'key')) !== undefined ||
+    (
+      await db.read(
+        sql`select 1 from sessions union all select 1 from two_factors union all select 1 from push_devices
+          union all select 1 from channels where sealed is not null limit 1`,
+      )
+    ).length > 0;
+  if (isUsed)
+    throw new AppError(
+      'conflict',
+      `the key file ${path} is missing, and this database was used with one: put it back from its copy, or name it in BELFRY_KEY_FILE. ${ifKeyIsLost(path)}`,
+    );
+}
+
 /** @throws AppError `conflict` when nodes have a key, before another one is made. */
-export async function assertFirstKey(db: Database): Promise<void> {
+export async function assertFirstNode(db: Database): Promise<void> {
   if ((await readMeta(db, 'key')) !== undefined) throw otherKey();
 }
+
+/** A new key is made by a person, and never by itself. */
+const ifKeyIsLost = (path: string) =>
+  `If it is lost, make a new one as the server's user: (umask 077; openssl rand -hex 32 > ${path}). That signs everybody out, and second factors, devices and secrets of channels must be set up again`;
 
 const otherKey = () =>
   new AppError(

@@ -114,6 +114,45 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     await proxy.close();
   });
 
+  test('a server that falls silent counts as away without any traffic, until a write has succeeded', async () => {
+    const url = await createDatabase(server());
+    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
+    const storage = await open(proxy.through(url), { timeouts: { connectMs: 1_000 } });
+    proxy.freeze();
+    await eventually(() =>
+      expect(storage.problem()).toMatch(/^PostgreSQL (has not answered|cannot be used)/),
+    );
+    await expect(storage.history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
+    proxy.mend();
+    await eventually(() => expect(storage.problem()).toBeUndefined());
+    await store(storage.history, tenant);
+    await close(storage);
+    await proxy.close();
+  });
+
+  test('while a table of the log is locked, it counts as away without a break, and senders are answered before the lock’s time is over', async () => {
+    const url = await createDatabase(server());
+    const reported: (string | undefined)[] = [];
+    const { history, problem } = await open(url, {
+      timeouts: { lockMs: 60_000, statementMs: 60_000, answerMs: 60_000 },
+      onProblem: (message) => reported.push(message),
+    });
+    await store(history, tenant);
+    await withClient(url, async (client) => {
+      await client.query('BEGIN; LOCK TABLE log IN ACCESS EXCLUSIVE MODE');
+      const sent = [draft(), draft()].map((each) => history.append(tenant, each, null));
+      for (const each of await Promise.allSettled(sent)) expect(each).toMatchObject({ reason: unavailable });
+      expect(problem()).toBe('a write has waited 2 s for the database');
+      // A probe has failed, too.
+      await eventually(() => expect(reported).toHaveLength(2));
+      await expect(history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
+      expect([reported.includes(undefined), problem()]).toEqual([false, expect.any(String)]);
+      await client.query('ROLLBACK');
+    });
+    await eventually(() => expect(problem()).toBeUndefined());
+    await store(history, tenant);
+  });
+
   test('a commit whose answer is lost is a 503, and a retry with its key tells that it was stored, once', async () => {
     const url = await createDatabase(server());
     const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });

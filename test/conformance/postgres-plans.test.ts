@@ -232,7 +232,7 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
         client.query(`ANALYZE log_1; SELECT setval('log_row', ${partitionRows})`),
       );
       const { entries } = await storage.history.readAfter(tenant, 0, rows);
-      const other = await openPostgresTransfer(storage);
+      const other = await openPostgresTransfer(storage, url);
       for (let from = 0; from < rows; from += 500) {
         const page = entries
           .slice(from, from + 500)

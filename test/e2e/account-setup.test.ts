@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -127,11 +127,17 @@ describe('a server without an account', () => {
     'has its key on disk before anybody signs in, and does not start on a file that holds none',
     async () => {
       const key = join(server.folder, 'belfry.db.key');
-      expect(readFileSync(key, 'utf8')).toMatch(/^[A-Za-z0-9_-]{43}\n$/);
+      const text = readFileSync(key, 'utf8');
+      expect(text).toMatch(/^[A-Za-z0-9_-]{43}\n$/);
       await server.stop({ keep: true });
       writeFileSync(key, '');
       await expect(TestServer.start({}, server.folder)).rejects.toThrow(/the key file .+ holds no key/);
       rmSync(key);
+      const refusal = /the key file .+ is missing, .+: put it back .+ make a new one .+ openssl rand -hex 32/;
+      await expect(TestServer.start({}, server.folder)).rejects.toThrow(refusal);
+      expect(existsSync(key)).toBe(false);
+      // A key that a person made is taken.
+      writeFileSync(key, `${'ab'.repeat(32)}\n`);
       server = await TestServer.start({ BELFRY_RATE_AUTH: 'off' }, server.folder);
     },
   );

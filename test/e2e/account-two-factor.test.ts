@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makePerson, password, TestBrowser, type TestPerson } from '../support/person.ts';
@@ -249,7 +249,7 @@ test.skipIf(testStore === 'postgres')(
     const { totpUri } = (await beas.post('/api/account/two-factor', { password })).json;
     await beas.post('/api/account/two-factor/verify', { code: totpCode(totpUri, -1) });
     await old.stop({ keep: true });
-    rmSync(join(old.folder, 'belfry.db.key'));
+    writeFileSync(join(old.folder, 'belfry.db.key'), `${'0'.repeat(64)}\n`);
     old = await TestServer.start({ BELFRY_RATE_AUTH: 'off' }, old.folder);
     expect((await new TestBrowser(old, { cookie: beas.cookie }).get('/api/session')).json.person).toBeNull();
     const fresh = new TestBrowser(old);

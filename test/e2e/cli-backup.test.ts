@@ -259,6 +259,27 @@ test('only a whole backup of a known Belfry is restored, and nothing is touched 
   expect(readdirSync(cli.folder).filter((name) => /restor/.test(name))).toEqual([]);
 });
 
+test('a backup in which one byte is not as it was written is refused', async () => {
+  await cli.ok(['token', 'create', '--name', 'in-the-backup']);
+  await cli.ok(['backup', file]);
+  const whole = readFileSync(file);
+  const before = look(cli.database).epoch;
+  const text = whole.indexOf('in-the-backup');
+  expect(text).toBeGreaterThan(0);
+  for (const at of [text, whole.length - 1, whole.length - 40]) {
+    const flipped = Buffer.from(whole);
+    flipped[at] = (flipped[at] ?? 0) ^ 0x01;
+    writeFileSync(file, flipped);
+    const { code, stderr } = await cli.run(['restore', file]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/is damaged \(it is not as its checksum says/)]);
+  }
+  expect(look(cli.database).epoch).toBe(before);
+  // Cut to its pages, it is a database as older versions and copies of the file are.
+  writeFileSync(file, whole.subarray(0, whole.length - (whole.length % 4096)));
+  expect(look(file).tenants).toEqual(['default']);
+  await cli.ok(['restore', file]);
+});
+
 test('a database that another process has open is left alone', async () => {
   await cli.token();
   await cli.ok(['backup', file]);

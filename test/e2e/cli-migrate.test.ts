@@ -1,5 +1,7 @@
 /** `belfry migrate`: from SQLite to PostgreSQL, and back. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
@@ -185,6 +187,64 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const firstSaid = /copying: (\d+) %/.exec(out)?.[1];
     expect(Number(firstSaid)).toBeGreaterThanOrEqual(60);
     expect(out).toContain('copied and compared');
+  });
+
+  test('refuses a key that is not the source’s, a source without its key, and a target with another one', async () => {
+    const cli = newCli();
+    const { sqlite, keyFile } = filesOf(cli.folder);
+    const server = await TestServer.start({}, cli.folder);
+    await server.stop({ keep: true });
+    const url = await newDatabase();
+    const refusal = async (to: string, from: string, env = {}) => {
+      const { code, stderr } = await cli.run(['migrate', from, to], { env });
+      return [code, stderr];
+    };
+    const other = join(cli.folder, 'other.key');
+    writeFileSync(other, `${'0'.repeat(64)}\n`);
+    const withOther = { BELFRY_KEY_FILE: other };
+    const isNot = [1, expect.stringContaining(`${other} is not the key of the source`)];
+    expect(await refusal(url, sqlite, withOther)).toEqual(isNot);
+    const held = await cli.run(['migrate', sqlite, `sqlite:${join(cli.folder, 'c.db')}`], { env: withOther });
+    expect([held.code, existsSync(join(cli.folder, 'c.db'))]).toEqual([1, false]);
+    await cli.ok(['migrate', sqlite, url]);
+    const back = join(cli.folder, 'back.db');
+    expect(await refusal(`sqlite:${back}`, url, withOther)).toEqual(isNot);
+    const without = { BELFRY_KEY_FILE: join(cli.folder, 'none.key') };
+    const isMissing = [
+      1,
+      expect.stringContaining('none.key is missing, and this database was used with one'),
+    ];
+    expect(await refusal(`sqlite:${back}`, url, without)).toEqual(isMissing);
+    expect(await refusal(`sqlite:${back}`, sqlite, without)).toEqual(isMissing);
+    writeFileSync(`${back}.key`, `${'0'.repeat(64)}\n`);
+    const right = { BELFRY_KEY_FILE: keyFile };
+    expect(await refusal(`sqlite:${back}`, url, right)).toEqual([
+      1,
+      expect.stringContaining('holds another key than'),
+    ]);
+    expect(existsSync(back)).toBe(false);
+  });
+
+  test('two at once: one of them is refused', async () => {
+    const [one, other] = [newCli(), newCli()];
+    for (const cli of [one, other]) await cli.token();
+    const url = await newDatabase();
+    const runs = await Promise.all(
+      [one, other].map((cli) => cli.run(['migrate', filesOf(cli.folder).sqlite, url])),
+    );
+    expect(runs.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+    const refusal = /another belfry migrate runs on|the target is not empty|unfinished copy of another/;
+    expect(runs.find(({ code }) => code === 1)?.stderr).toMatch(refusal);
+
+    const held = new pg.Client({ connectionString: url });
+    await held.connect();
+    await held.query('SELECT pg_advisory_lock($1)', [0x62656c67]);
+    const { code, stderr } = await one.run(['migrate', filesOf(one.folder).sqlite, url]);
+    await held.end();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('another belfry migrate runs on the PostgreSQL'),
+    ]);
   });
 
   test('says what is wrong with its arguments', async () => {

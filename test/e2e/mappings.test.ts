@@ -148,3 +148,24 @@ it.each([
   expect(answer.status).toBe(400);
   expect(await desk.head()).toBe(head);
 });
+
+it('an expensive payload is paid by the rate of its token, whether it is stored or refused', async () => {
+  const tenant = await desk.server.token({ tenant: 'expensive', rate: { perSecond: 0.01, burst: 20 } });
+  const other = await desk.server.key('admin', 'expensive');
+  const put = (name: string, fields: object) =>
+    call('PUT', `/api/mappings/${name}`, { items: '/events', fields }, other);
+  await put('usual', { title: '{/t}' });
+  await put('hostile', { title: 'x', message: '{^/pad}'.repeat(20) });
+  const events = Array.from({ length: 1_000 }, () => ({ t: 'x' }));
+  const refused = await send({ pad: ' '.repeat(20_000), events }, 'hostile', tenant);
+  expect([refused.status, refused.text]).toMatchObject([400, expect.stringContaining('fewer items at once')]);
+  expect((await send({ events: [{ t: 'small' }] }, 'usual', tenant)).status).toBe(429);
+});
+
+it('a preview refuses JSON that is nested too deeply', async () => {
+  const answer = await call('POST', '/api/mappings/preview', {
+    mapping: { fields: { title: 'x' } },
+    payload: '['.repeat(1_000),
+  });
+  expect([answer.status, answer.text]).toMatchObject([400, expect.stringContaining('more than 100 levels')]);
+});

@@ -8,6 +8,7 @@ import { Cli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
 
@@ -161,6 +162,20 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
     expect(readdirSync(cli.folder)).toEqual(['same.yaml']);
   });
 
+  test('a database with tables of another program is refused, and nothing is made in it', async () => {
+    for (const table of ['meta (a int)', 'schema_version (version text)', 'orders (id int)']) {
+      const url = await createDatabase(postgres().url);
+      await withClient(url, (client) => client.query(`CREATE TABLE ${table}`));
+      const name = table.split(' ')[0] as string;
+      const refusal = new RegExp(`has tables of another program \\(${name}\\): make an empty database`);
+      await expect(TestServer.start({ ...env, BELFRY_DATABASE_URL: url })).rejects.toThrow(refusal);
+      const { rows } = await withClient(url, (client) =>
+        client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      );
+      expect(rows).toEqual([{ tablename: name }]);
+    }
+  });
+
   test('a new database with another encoding is refused, and the error says how to make it', async () => {
     const url = new URL(await createDatabase(postgres().url));
     const name = `${url.pathname.slice(1)}_latin`;
@@ -205,6 +220,24 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
         expect(cursor).not.toContain(ready.data.epoch);
       });
     }
+  });
+
+  test('while PostgreSQL is silent, readiness is answered with 503, and senders with 503 and Retry-After', async () => {
+    const url = env.BELFRY_DATABASE_URL as string;
+    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
+    const three = await TestServer.start({ ...env, BELFRY_DATABASE_URL: proxy.through(url) });
+    const token = await three.token();
+    expect((await three.notify(token, { title: 'before', message: 'M' })).status).toBe(200);
+    proxy.freeze();
+    const waiting = three.notify(token, { title: 'meanwhile', message: 'M' });
+    await eventually(async () => expect((await three.call('GET', '/readyz')).status).toBe(503));
+    const refused = [await waiting, await three.notify(token, { title: 'later', message: 'M' })];
+    for (const { status, headers } of refused)
+      expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    proxy.mend();
+    await eventually(async () => expect((await three.call('GET', '/readyz')).status).toBe(200));
+    await three.stop();
+    await proxy.close();
   });
 
   test('while PostgreSQL is away senders get 503 with Retry-After; afterwards all that was acknowledged is there', async () => {

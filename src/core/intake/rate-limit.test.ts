@@ -5,6 +5,16 @@ import { RateLimiter } from './rate-limit.ts';
 const rate = { perSecond: 2, burst: 3 };
 
 describe('a token bucket', () => {
+  it('is charged for work that is done, into a debt of at most its burst', () => {
+    const limiter = new RateLimiter<string>({ countsTaken: true });
+    limiter.charge('a', rate, 2, 0);
+    expect(limiter.peek('a', rate, 0).remaining).toBe(1);
+    limiter.charge('a', rate, 1_000, 0);
+    expect(limiter.take('a', rate, 0)).toEqual({ allowed: false, remaining: 0, resetSeconds: 2 });
+    expect(limiter.take('a', rate, 2_000).allowed).toBe(true);
+    expect(limiter.collectTaken()).toMatchObject([{ key: 'a', count: 7 }]);
+  });
+
   it('gives its burst at once, then nothing', () => {
     const limiter = new RateLimiter<string>();
     expect([1, 2, 3, 4].map(() => limiter.take('a', rate, 0).allowed)).toEqual([true, true, true, false]);

@@ -47,6 +47,14 @@ export class RateLimiter<K extends string | number> {
     return rateState(allowed, bucket.tokens, rate);
   }
 
+  /** Takes `count` tokens for work that is already done. What is missing is a debt, of at most a whole bucket. */
+  charge(key: K, rate: Rate, count: number, now: number): void {
+    const bucket = this.#fill(key, rate, now);
+    const taken = Math.min(count, bucket.tokens + rate.burst);
+    bucket.tokens -= taken;
+    this.#countTaken(key, rate, taken);
+  }
+
   /** Returns the state without taking a token. */
   peek(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
@@ -73,14 +81,14 @@ export class RateLimiter<K extends string | number> {
     this.#buckets.set(key, { tokens: tokens - since, at: now });
   }
 
-  #countTaken(key: K, rate: Rate): void {
+  #countTaken(key: K, rate: Rate, count = 1): void {
     if (!this.#taken) return;
     const taken = this.#taken.get(key);
     if (taken) {
-      taken.count += 1;
+      taken.count += count;
       taken.rate = rate;
     } else {
-      this.#taken.set(key, { rate, count: 1 });
+      this.#taken.set(key, { rate, count });
     }
   }
 

@@ -21,6 +21,8 @@ const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   count: { most: 16, plural: 'counts', retryAfterSeconds: 1 },
   /** A draft may have as many rules as a tenant, each is compiled, and viewers may ask. */
   explain: { most: 2, plural: 'explains', retryAfterSeconds: 1 },
+  /** The main thread makes them. */
+  'mapping preview': { most: 1, plural: 'previews of mappings', retryAfterSeconds: 1, waiting: 20 },
   replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
   /** An export runs for as long as its client reads. */
   export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },

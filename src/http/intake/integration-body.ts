@@ -2,7 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '#contract/limits.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '#integrations/format.ts';
-import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompressed } from './body.ts';
+import {
+  bodyKind,
+  decodeUtf8,
+  looksLikeJson,
+  mostFormFields,
+  parseForm,
+  parseShallowJson,
+  refuseCompressed,
+} from './body.ts';
 
 /** Fields in which senders that send a form put their JSON: Slack's and GitHub's, and Uptime Kuma's. */
 const jsonFields = ['payload', 'data'];
@@ -35,7 +43,7 @@ export async function readPayloadBody(
   }
   const kind = kindOf(type, encoding, body, takesAnyText === 'otherwise');
   const text = decodeUtf8(body);
-  if (kind === 'json') return parseJson(text);
+  if (kind === 'json') return parseShallowJson(text);
   return kind === 'form' ? fromForm(parseForm(text)) : text;
 }
 
@@ -84,6 +92,7 @@ function kindOf(type: string | undefined, encoding: string | undefined, body: Bu
 
 /** The platform's own parser. */
 async function parseMultipart(type: string, body: Buffer): Promise<FormData> {
+  refuseManyParts(type, body);
   try {
     return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
   } catch {
@@ -91,7 +100,19 @@ async function parseMultipart(type: string, body: Buffer): Promise<FormData> {
   }
 }
 
-function fromForm(form: URLSearchParams | FormData): unknown {
+/** It takes a second for a megabyte of small parts. @throws AppError `bad-request`. */
+function refuseManyParts(type: string, body: Buffer): void {
+  const [, boundary] = /boundary="?([^";]+)/i.exec(type) ?? [];
+  let parts = 0;
+  for (
+    let at = boundary ? body.indexOf(`--${boundary}`) : -1;
+    at >= 0;
+    at = body.indexOf(`--${boundary}`, at + 1)
+  )
+    if (++parts > mostFormFields) throw badRequest(`a form may have at most ${mostFormFields} fields`);
+}
+
+function fromForm(form: Iterable<readonly [string, string | File]>): unknown {
   const fields = new Map<string, string>();
   for (const [name, value] of form) {
     if (typeof value !== 'string')
@@ -100,5 +121,5 @@ function fromForm(form: URLSearchParams | FormData): unknown {
     fields.set(name, value);
   }
   const json = jsonFields.map((name) => fields.get(name)).find((text) => text?.trimStart().startsWith('{'));
-  return json === undefined ? Object.fromEntries(fields) : parseJson(json);
+  return json === undefined ? Object.fromEntries(fields) : parseShallowJson(json);
 }

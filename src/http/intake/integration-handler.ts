@@ -12,6 +12,7 @@ import {
   retryKeyOf,
   type Stored,
 } from '#integrations/format.ts';
+import { PayloadWork } from '#integrations/payload-work.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
@@ -20,11 +21,13 @@ import { readHeader } from './notify-fields.ts';
 import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import { type IntakeGate, refuseOverload } from './overload.ts';
+import type { PayloadTurns } from './payload-turns.ts';
 
 /** Controls intake of all protocols. */
 export interface IntakeControl {
   readonly rates: NotifyLimits;
   readonly gate: IntakeGate;
+  readonly turns: PayloadTurns;
 }
 
 export interface NamedFormat extends Format {
@@ -51,13 +54,15 @@ export class IntegrationHandler {
   readonly #services: Services;
   readonly #rates: NotifyLimits;
   readonly #gate: IntakeGate;
+  readonly #turns: PayloadTurns;
   /** Errors whose items are counted. */
   readonly #counted = new WeakSet<AppError>();
 
-  constructor(services: Services, { rates, gate }: IntakeControl) {
+  constructor(services: Services, { rates, gate, turns }: IntakeControl) {
     this.#services = services;
     this.#rates = rates;
     this.#gate = gate;
+    this.#turns = turns;
   }
 
   /** Before the body is read. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
@@ -116,26 +121,35 @@ export class IntegrationHandler {
     format: NamedFormat,
     refusal: AppError | undefined,
   ): Promise<{ payload: Payload; drafts: Draft[] }> {
+    const body = request.body as Buffer | undefined;
+    const bytes = body?.length ?? 0;
+    const work = new PayloadWork(bytes);
+    const inTurn = <T>(read: () => T | Promise<T>) => this.#turns.run(sender.tenant, bytes, read);
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
       const payload = {
-        body: await readPayloadBody(request.raw, request.body as Buffer | undefined, format),
+        body: await inTurn(() => readPayloadBody(request.raw, body, format)),
         // The fetch of JavaScript can send headers in Latin-1 only.
         header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
         query,
         params: request.params as Payload['params'],
+        work,
       };
       // A format with outgoing requests takes its token first.
       if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
       await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
-      const drafts = format.read(payload).map((item) => {
-        const fields = fieldsOf(item, levels);
-        return { fields, retryKey: retryKeyOf(format.name, item, fields) };
-      });
+      const drafts = await inTurn(() =>
+        format.read(payload).map((item) => {
+          const fields = fieldsOf(item, levels);
+          return { fields, retryKey: retryKeyOf(format.name, item, fields) };
+        }),
+      );
       return { payload, drafts };
     } catch (error) {
       throw refusal ?? error;
+    } finally {
+      this.#rates.charge(sender, refusal && 'critical', work.extraTokens);
     }
   }
 

@@ -16,9 +16,13 @@ const ignoredHeaders: HeaderSink = { header: () => undefined };
 export class ListenerIntake {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
-  readonly #control: IntakeControl;
+  readonly #control: Pick<IntakeControl, 'rates' | 'gate'>;
 
-  constructor(services: Services, authenticator: Authenticator, control: IntakeControl) {
+  constructor(
+    services: Services,
+    authenticator: Authenticator,
+    control: Pick<IntakeControl, 'rates' | 'gate'>,
+  ) {
     this.#services = services;
     this.#authenticator = authenticator;
     this.#control = control;

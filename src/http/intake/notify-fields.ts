@@ -63,9 +63,10 @@ function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void
 function fromForm(text: string, fields: Mutable): void {
   const form = parseForm(text);
   // A message with a "=", which `curl -d 'exit code=23'` calls a form.
-  if (fields.message === undefined && !fieldNames.some((name) => form.has(name))) fields.message = text;
+  if (fields.message === undefined && !fieldNames.some((name) => form.some(([sent]) => sent === name)))
+    fields.message = text;
   for (const name of fieldNames) {
-    const values = form.getAll(name);
+    const values = form.flatMap(([sent, value]) => (sent === name ? [value] : []));
     if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
     if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
   }

@@ -23,6 +23,11 @@ class Buckets {
     this.#tenant = limits.approximate(`${kind} tenant`);
   }
 
+  charge({ id, tenant }: Principal, { token, tenant: ofTenant }: Rates, count: number, now: number): void {
+    if (token !== 'off') this.#token.charge(id, token, count, now);
+    if (ofTenant !== 'off') this.#tenant.charge(String(tenant), ofTenant, count, now);
+  }
+
   run(how: 'take' | 'peek', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
     const { token: ofToken, tenant: ofTenant } = rates;
     if (ofToken === 'off' && ofTenant === 'off') return unlimited;
@@ -102,6 +107,13 @@ export class NotifyLimits {
     const states = buckets.run('take', caller, this.#rates(caller), this.#services.now());
     if (!allowed(states)) throw this.#exceeded(answer, caller, states);
     rateHeaders(answer, states);
+  }
+
+  /** Takes tokens for work that is done, so that later requests are refused until it is paid. */
+  charge(caller: Principal, level: string | undefined, count: number): void {
+    if (count <= 0) return;
+    const buckets = level === 'critical' ? this.#critical : this.#usual;
+    buckets.charge(caller, this.#rates(caller), count, this.#services.now());
   }
 
   /** The limits of the token and of its tenant; the server's defaults where those are not set or not loaded. */

@@ -8,10 +8,12 @@ import {
   MappingPreviewed,
   MappingPut,
 } from '#contract/integrations/mapping.ts';
+import { parseBoundedJson, tooDeep } from '#core/bounded-json.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
 import { actorOf } from '#core/people/access.ts';
 import { iso } from '#core/time.ts';
 import { fieldsOf, type Payload } from '#integrations/format.ts';
+import { PayloadWork } from '#integrations/payload-work.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -82,10 +84,12 @@ export function mappingRoutes(app: App, services: Services): void {
       description: 'Stores nothing.',
       body: MappingPreview,
       response: { 200: MappingPreviewed },
+      config: { expensive: 'mapping preview' },
     }),
     async ({ body }) => {
       const format = await compile(body.mapping);
-      const items = format.read({ ...nothing, body: parse(body.payload) });
+      const work = new PayloadWork(body.payload.length);
+      const items = format.read({ ...nothing, body: parse(body.payload), work });
       const levels = parseLevelMap([]);
       const shown = items.slice(0, mostPreviewed).map((item) => {
         const { title, message, level, host, ip, key, url } = fieldsOf(item, levels);
@@ -105,8 +109,8 @@ async function compile(mapping: MappingPut) {
 
 function parse(payload: string): unknown {
   try {
-    return JSON.parse(payload);
-  } catch {
-    throw badField('payload', 'it is not valid JSON');
+    return parseBoundedJson(payload);
+  } catch (error) {
+    throw badField('payload', String(error).includes(tooDeep) ? tooDeep : 'it is not valid JSON');
   }
 }

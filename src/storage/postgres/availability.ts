@@ -1,8 +1,18 @@
 import type pg from 'pg';
+import { settlesWithin } from '#core/concurrency.ts';
 import { AppError } from '#core/errors.ts';
 import { isLost } from './errors.ts';
 
 const probeMs = 500;
+/** A database that answers nothing for so long, after the pause between two probes, counts as away. */
+const silentMs = 1_500;
+/** How long a probe waits for a lock, and for its answer. */
+const probeLockMs = 1_000;
+const probeAnswerMs = 3_000;
+
+/** Waits for all that an append waits for, and changes a row. */
+const writeProbe = `BEGIN; SET LOCAL lock_timeout = ${probeLockMs}; LOCK TABLE log, logs, live IN ROW EXCLUSIVE MODE;
+  UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'; COMMIT`;
 
 export interface AvailabilityOptions {
   /** Called with each new reason why the database cannot be used, and with undefined once it can be used again. */
@@ -19,6 +29,7 @@ export class Availability {
   /** What was reported last. */
   #reason: string | undefined;
   #probe: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(pool: pg.Pool, options: AvailabilityOptions) {
@@ -26,6 +37,7 @@ export class Availability {
     this.#options = options;
     // A connection that breaks while it is idle says the same as one in use.
     pool.on('error', (error) => this.recordError(error));
+    this.#watchSoon();
   }
 
   /** undefined when all is well. */
@@ -42,9 +54,33 @@ export class Availability {
     this.#probeSoon();
   }
 
+  /** Something takes too long, whatever the reason: the database counts as lost until a write has succeeded. */
+  stalled(problem: string): void {
+    if (this.#isClosed || this.#problem !== undefined) return;
+    this.#problem = problem;
+    this.#reason = problem;
+    this.#options.onProblem(problem);
+    this.#probeSoon();
+  }
+
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#watch);
     clearTimeout(this.#probe);
+  }
+
+  /** Without traffic, nothing else would notice that the database is silent. */
+  #watchSoon(): void {
+    if (this.#isClosed) return;
+    this.#watch = setTimeout(async () => {
+      if (this.#problem === undefined) {
+        const answered = this.#pool.query('SELECT 1');
+        answered.catch((error: unknown) => this.recordError(error));
+        if (!(await settlesWithin(answered, silentMs)))
+          this.stalled(`PostgreSQL has not answered for ${(silentMs + probeMs) / 1000} s`);
+      }
+      this.#watchSoon();
+    }, probeMs).unref();
   }
 
   #report(error: unknown): void {
@@ -55,11 +91,27 @@ export class Availability {
     this.#options.onProblem(`${this.#problem}: ${reason}`);
   }
 
+  async #write(): Promise<void> {
+    const client = await this.#pool.connect();
+    let isDone = false;
+    // The probe under way reports it.
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    try {
+      await client.query({ text: writeProbe, query_timeout: probeAnswerMs } as pg.QueryConfig);
+      isDone = true;
+    } finally {
+      client.off('error', ignore);
+      // Otherwise its transaction may be open.
+      client.release(!isDone);
+    }
+  }
+
   #probeSoon(): void {
     if (this.#isClosed) return;
     this.#probe ??= setTimeout(async () => {
       try {
-        await this.#pool.query("UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'");
+        await this.#write();
         await this.#options.onReturn();
         this.#problem = undefined;
         this.#reason = undefined;

@@ -13,7 +13,10 @@ export interface Timeouts {
   readonly lockMs: number;
   /** How long is waited for a connection: a new one, or one that is free. */
   readonly connectMs: number;
-  /** How long this process waits for an answer: the time-outs above do not help when the database's machine is gone. */
+  /**
+   * How long this process waits for an answer: the time-outs above do not help when the database's machine is gone. Shorter than theirs,
+   * so that callers do not wait for them.
+   */
   readonly answerMs: number;
 }
 
@@ -21,7 +24,7 @@ export const usualTimeouts: Timeouts = {
   statementMs: 10_000,
   lockMs: 5_000,
   connectMs: 10_000,
-  answerMs: 15_000,
+  answerMs: 8_000,
 };
 
 /** A transaction that sits idle this long is ended: its process hangs. */

@@ -7,7 +7,7 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import { AppError } from '#core/errors.ts';
-import { FairQueue } from '../log/fair-queue.ts';
+import { FairQueue } from '#core/fair-queue.ts';
 import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { Availability } from './availability.ts';
@@ -59,7 +59,7 @@ export interface PostgresOptions {
 
 /**
  * Connects to PostgreSQL, brings the schema up to date, and makes the first partitions.
- * @throws Error when the database cannot be reached, or was made by a newer Belfry; AppError `not-found` for an empty one with `makes: false`.
+ * @throws Error when the database cannot be reached, was made by a newer Belfry, or has tables of another program; AppError `not-found` for an empty one with `makes: false`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, partitionRows = usualRows, blockRows = usualBlockRows, onProblem } = options;
@@ -77,6 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   try {
     await all.run('all', async (client) => {
       if (options.makes === false) await requireTables(client, url);
+      await requireEmptyOrOurs(client, url);
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
       await checkIdentity(client);
@@ -119,6 +120,24 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       return Promise.race([ended, late]);
     },
   };
+}
+
+/** A table of another program may have the name of one of Belfry's. Those of extensions do not count. */
+async function requireEmptyOrOurs(client: pg.ClientBase, url: string): Promise<void> {
+  const { rows } = await client.query<{ relname: string }>(
+    `SELECT relname FROM pg_class c
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+       AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+       AND NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('schema_version') AND attname = 'oldest')
+     ORDER BY relname LIMIT 1`,
+  );
+  const [foreign] = rows;
+  if (!foreign) return;
+  const { host, pathname } = new URL(url);
+  throw new AppError(
+    'conflict',
+    `${host}${pathname} has tables of another program (${foreign.relname}): make an empty database with createdb, and name it in BELFRY_DATABASE_URL`,
+  );
 }
 
 async function requireTables(client: pg.ClientBase, url: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { acknowledgedReason } from '../log/history-rows.ts';
@@ -9,17 +10,19 @@ import {
   type TransferPage,
   type TransferReceipt,
 } from '../transfer/transfer-database.ts';
+import { isLockTimeout, toAppError } from './errors.ts';
 import { toJob } from './log/append-queue.ts';
 import { partitionRows } from './log/partitions.ts';
 
 /**
- * @throws AppError `conflict` while a node runs on the database.
+ * @throws AppError `conflict` while a node runs on the database, or another transfer.
  */
-export async function openPostgresTransfer(storage: Storage): Promise<TransferDatabase> {
+export async function openPostgresTransfer(storage: Storage, url: string): Promise<TransferDatabase> {
   const { db, history } = storage;
   const running = await db.read(sql`select 1 from nodes where alive_until > now()`);
   if (running.length > 0)
     throw new AppError('conflict', 'a Belfry node runs on the PostgreSQL database: stop all of them first');
+  const release = await holdLock(url);
   return {
     db,
     log: history,
@@ -63,8 +66,33 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
 
     async close() {
       await storage.close();
+      await release();
     },
   };
+}
+
+/** Names the advisory lock of transfers. PostgreSQL releases it when the process ends. */
+const lock = 0x62656c67;
+
+/** Returns how to release it. @throws AppError `conflict` while another transfer holds it. */
+async function holdLock(url: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url, application_name: 'belfry', keepAlive: true });
+  // Without the connection, the statements of the transfer fail, too.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    // A process that was killed may hold it for a moment more.
+    await client.query("SET lock_timeout = '2s'");
+    await client.query('SELECT pg_advisory_lock($1)', [lock]);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    if (!isLockTimeout(error)) throw toAppError(error);
+    throw new AppError(
+      'conflict',
+      'another belfry migrate runs on the PostgreSQL database: wait for its end, or stop it',
+    );
+  }
+  return () => client.end();
 }
 
 /** As JSON; what is undefined has nothing to store. */

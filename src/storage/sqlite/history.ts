@@ -1,3 +1,4 @@
+import type { FairQueue } from '#core/fair-queue.ts';
 import type { ReceiptStore } from '#core/history/receipts.ts';
 import type {
   History,
@@ -8,7 +9,6 @@ import type {
   SearchPage,
 } from '#core/ports.ts';
 import { isEmpty } from '#core/target.ts';
-import type { FairQueue } from '../log/fair-queue.ts';
 import { toClearing, toRepeat } from '../log/history-rows.ts';
 import type { DraftRow } from './log/rows.ts';
 import type { LogReads } from './threads/reader-thread.ts';

@@ -6,7 +6,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { FairQueue } from '../log/fair-queue.ts';
+import { FairQueue } from '#core/fair-queue.ts';
 import { pauseUnderLoad } from '../low-priority.ts';
 import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';

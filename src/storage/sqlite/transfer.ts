@@ -35,7 +35,11 @@ export async function openSqliteTransfer(
   const path = realDatabasePath(configuredPath);
   if (side === 'source' && !existsSync(path)) throw notFound(`database ${path}`);
   const lock = tryServerLock(path);
-  if (!lock) throw new AppError('conflict', `a Belfry server runs on ${path}: stop it first`);
+  if (!lock)
+    throw new AppError(
+      'conflict',
+      `a Belfry server runs on ${path}, or another belfry migrate: stop it first`,
+    );
   let file: Db;
   try {
     prepare(path, 'server');

@@ -22,7 +22,9 @@ import { rowBytes } from './rows.ts';
 /** Notifications in one transaction, at the most: more of them gain nothing, and the first would wait for the last. */
 const mostInBatch = 256;
 /** A commit takes milliseconds; one that takes this long may take for ever. */
-const stalledMs = 3_000;
+const stalledMs = 2_000;
+/** So long after its begin, those who wait for it are answered. It may still be stored; a retry with the same key tells. */
+const answerMs = 4_000;
 
 interface Waiting {
   readonly tenant: TenantId;
@@ -65,7 +67,6 @@ export class AppendQueue {
   readonly #options: AppendQueueOptions;
   #waiting: Waiting[] = [];
   #underWay: readonly Waiting[] = [];
-  #startedAt = 0;
 
   constructor(write: LogWrite, options: AppendQueueOptions) {
     this.#write = write;
@@ -74,12 +75,7 @@ export class AppendQueue {
 
   /** Why nothing can be stored now; undefined when all is well. */
   get problem(): string | undefined {
-    const { problem } = this.#options.availability;
-    if (problem !== undefined) return problem;
-    const waitedMs = this.#underWay.length === 0 ? 0 : performance.now() - this.#startedAt;
-    return waitedMs < stalledMs
-      ? undefined
-      : `a write has waited ${Math.floor(waitedMs / 1000)} s for the database`;
+    return this.#options.availability.problem;
   }
 
   /** Accepted and not yet durable. */
@@ -123,10 +119,25 @@ export class AppendQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
       this.#underWay = batch;
-      this.#startedAt = performance.now();
+      const stop = this.#watch(batch);
       await this.#store(batch);
+      stop();
       this.#underWay = [];
     }
+  }
+
+  /** Until the returned function is called: a batch that takes too long is answered, and so are those that wait for it. */
+  #watch(batch: readonly Waiting[]): () => void {
+    const problem = `a write has waited ${stalledMs / 1000} s for the database`;
+    const stalled = setTimeout(() => this.#options.availability.stalled(problem), stalledMs);
+    const late = setTimeout(() => {
+      for (const { reject } of [...batch, ...this.#waiting.splice(0)])
+        reject(unavailable(`not stored: ${problem}`));
+    }, answerMs);
+    return () => {
+      clearTimeout(stalled);
+      clearTimeout(late);
+    };
   }
 
   async #store(batch: readonly Waiting[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { stepsOf } from '#core/fair-queue.ts';
 import type {
   ClearOutcome,
   Entry,
@@ -7,7 +8,6 @@ import type {
   LogBounds,
   Route,
 } from '#core/ports.ts';
-import { stepsOf } from '../../log/fair-queue.ts';
 import {
   type AcknowledgedRow,
   acknowledgedColumns,

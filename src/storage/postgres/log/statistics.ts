@@ -1,4 +1,6 @@
 /** What overview, histogram and completion count. */
+
+import { type FairQueue, stepsOf } from '#core/fair-queue.ts';
 import type {
   BusyHost,
   Counted,
@@ -11,7 +13,6 @@ import type {
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { levelsAlone, minuteMs, sortedValues, Tally, withTimes } from '../../log/counting.ts';
-import { type FairQueue, stepsOf } from '../../log/fair-queue.ts';
 import { typedPrefix, valueRanges, valuesMs, wantedValues } from '../../log/field-values.ts';
 import { countInSteps, timer } from '../../log/log-search.ts';
 import type { Connections } from '../connections.ts';

@@ -13,6 +13,7 @@ import { basename, dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '#core/errors.ts';
 import { schemaVersion } from '../migrate.ts';
+import { addChecksum } from './checksum.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { applicationId, flushToDisk } from './database-file.ts';
 import { type Lock, tryLock } from './lock.ts';
@@ -23,7 +24,7 @@ export interface BackupResult {
 }
 
 /**
- * Writes a consistent copy of the database to `file`, readable by its owner only. The copy is on disk when this returns. A
+ * Writes a consistent copy of the database, with its checksum, to `file`, readable by its owner only. The copy is on disk when this returns. A
  * running server may continue to write meanwhile. If the process is killed, a `<file>.<random>.partial` remains; the next
  * backup to the same file deletes it.
  *
@@ -44,6 +45,7 @@ export function backUp(databasePath: string, file: string, { force = false } = {
   try {
     lock = tryLock(lockOf(partial));
     copyWhole(databasePath, partial, whileSyncing);
+    addChecksum(partial);
     flushToDisk(partial);
     const { size } = statSync(partial);
     requireWritableTarget(databasePath, file, force);

@@ -15,6 +15,7 @@ import {
   removeWithSidecars,
   temporaryFile,
 } from './backup.ts';
+import { matchesChecksum } from './checksum.ts';
 import { flushToDisk, giveToOwnerOf, hasOurHeader, realDatabasePath } from './database-file.ts';
 import { isBusy, isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
@@ -59,6 +60,9 @@ export function restore(
     for (const path of leftBehind(databasePath, 'restoring')) removeWithSidecars(path);
     copyBackup(file, fresh);
     startNewEpoch(fresh, file, options.purges ?? false);
+    // Last, because what else is wrong with the file says more.
+    if (!matchesChecksum(file))
+      throw damagedBackup(file, 'it is not as its checksum says, so it has changed since it was written');
     copyOwnerAndMode(databasePath, fresh);
     flushToDisk(fresh);
     const kept = setAside(databasePath, now);

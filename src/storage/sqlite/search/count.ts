@@ -2,12 +2,13 @@
  * Counts the matches of a query by time and level, newest first. Where the index decides a query, no row is read: `row_minutes`
  * has the minute of each row, and the index has the rows of each level.
  */
+
+import { resultOf } from '#core/fair-queue.ts';
 import type { CountTimes, LevelCount } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { StoreTerms } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { minuteMs, Tally, withTimes } from '../../log/counting.ts';
-import { resultOf } from '../../log/fair-queue.ts';
 import { type CountPart, countInSteps, type LogRange, timer } from '../../log/log-search.ts';
 import type { RowSet } from '../../log/row-set.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';

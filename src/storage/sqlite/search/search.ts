@@ -1,11 +1,12 @@
 /** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
+
+import { resultOf } from '#core/fair-queue.ts';
 import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { one } from '#core/search/term-expression.ts';
-import { resultOf } from '../../log/fair-queue.ts';
 import { finite, toAcknowledged, toCleared } from '../../log/history-rows.ts';
 import {
   type FoundRow,
