@@ -35,7 +35,7 @@ import { createDueTimes } from './storage/due-times.ts';
 import { assertFirstKey, assertSharedKey } from './storage/meta.ts';
 import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 const webFolder = fileURLToPath(new URL('../dist/web/', import.meta.url));
 const docsFolder = fileURLToPath(new URL('../dist/docs/', import.meta.url));
@@ -156,6 +156,7 @@ export async function createServices(
     fetchText,
     now,
     version,
+    commit,
     explainer: new Explainer(now),
     intake,
     schedule: attention.schedule,

@@ -21,6 +21,7 @@ export function addServe(program: Command, io: Io): void {
       const stop = stopSignal(io);
       const { startServer, createLogger } = await import('#app.ts');
       const logger = createLogger(config.log);
+      logger.info({ version: io.build, node: process.version }, 'starting');
       let server: RunningServer;
       try {
         server = await startServer(config, logger);

@@ -121,6 +121,11 @@ const variables = {
     oneOf('auto', 'pretty', 'json'),
     'pretty, json, or auto: pretty on a terminal, otherwise json',
   ),
+  BELFRY_LOG_REQUESTS: setting(
+    'off',
+    oneOf('on', 'off'),
+    'on: a log line for each request, with its id, method, path, status and milliseconds',
+  ),
   BELFRY_METRICS_TOKEN: optionalSecret(secret, 'bearer token for /metrics'),
   BELFRY_METRICS_HOST: setting('127.0.0.1', host, 'address of the separate listener for /metrics'),
   BELFRY_METRICS_PORT: setting(
@@ -272,7 +277,11 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     minFreeBytes: of.BELFRY_MIN_FREE_BYTES,
     heartbeatMs: of.BELFRY_HEARTBEAT_MS,
     drainMs: of.BELFRY_DRAIN_MS,
-    log: Object.freeze({ level: of.BELFRY_LOG_LEVEL, format: of.BELFRY_LOG_FORMAT }),
+    log: Object.freeze({
+      level: of.BELFRY_LOG_LEVEL,
+      format: of.BELFRY_LOG_FORMAT,
+      requests: of.BELFRY_LOG_REQUESTS === 'on',
+    }),
     metrics: Object.freeze({
       token: of.BELFRY_METRICS_TOKEN,
       host: of.BELFRY_METRICS_HOST,

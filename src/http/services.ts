@@ -69,6 +69,8 @@ export interface Services {
   readonly fetchText: (url: string) => Promise<string>;
   readonly now: () => number;
   readonly version: string;
+  /** The commit it was built from, if that is known. */
+  readonly commit: string | undefined;
   readonly settings: HttpSettings;
 }
 
