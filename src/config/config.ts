@@ -5,6 +5,7 @@ import { channelsOf, channelVariables } from './channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './listeners.ts';
 import { adminOf, oidcOf, peopleVariables, problemsBetween } from './people.ts';
 import { boundsOf, tenantVariables } from './tenants.ts';
+import { withoutServiceLinks } from './service-links.ts';
 import { tracingOf, tracingVariables } from './tracing.ts';
 import {
   busUrl,
@@ -167,11 +168,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting from `env` and, for secrets, from the files that it names. An empty value counts as not set.
+ * Reads every setting from `given` and, for secrets, from the files that it names. An empty value counts as not set.
  *
  * @throws ConfigError with all problems at once.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
+  const { own: env, warnings } = withoutServiceLinks(given);
   const problems = unknownNames(env);
   const settings: Record<string, unknown> = {};
   const effective: Effective[] = [];
@@ -194,7 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   problems.push(...problemsBetween(settings), ...listenerProblems(settings));
   if (problems.length > 0) throw new ConfigError(problems);
-  return arrange(settings as Settings, effective);
+  return arrange(settings as Settings, effective, warnings);
 }
 
 /** The effective settings as `NAME=value` lines for an env file; secrets are masked. `explain` puts a comment over each. */
@@ -255,7 +257,7 @@ function shown(text: string | undefined, isSecret: boolean): string {
 }
 
 /** The settings, grouped by the part that uses them. */
-function arrange(of: Settings, effective: readonly Effective[]) {
+function arrange(of: Settings, effective: readonly Effective[], warnings: readonly string[]) {
   return Object.freeze({
     host: of.BELFRY_HOST,
     port: of.BELFRY_PORT,
@@ -293,5 +295,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     tracing: tracingOf(of),
     client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
+    /** For the log, when a server starts. */
+    warnings: Object.freeze(warnings),
   });
 }
