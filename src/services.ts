@@ -151,7 +151,7 @@ export async function createServices(
       now,
       onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
     }),
-    setUp: new InitialSetup(),
+    setUp: new InitialSetup(key),
     storage,
     fetchText,
     now,

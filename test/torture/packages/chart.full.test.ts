@@ -112,7 +112,11 @@ describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : 
 
   test.each([
     ['a second server on SQLite', ['replicas=2'], 'only one server can use SQLite'],
-    ['a copy beside a running server', [...onPostgres, 'migrate.enabled=true'], 'no server may run meanwhile'],
+    [
+      'a copy beside a running server',
+      [...onPostgres, 'migrate.enabled=true'],
+      'no server may run meanwhile',
+    ],
     ['a monitor of nothing', ['podMonitor.enabled=true', 'metrics=false'], 'nothing to scrape'],
     ['nodes without a shared key', ['database.secret=belfry-database'], 'share one server key'],
   ])('refuses %s', (_, settings, reason) => {
@@ -154,7 +158,12 @@ function writeSchemas(folder: string): void {
     for (const each of (schema['x-kubernetes-group-version-kind'] as Record<string, string>[] | undefined) ??
       []) {
       const { group = '', version = '', kind = '' } = each;
-      if (!/^(?:Deployment|Job|NetworkPolicy|Service|Ingress|PodDisruptionBudget|PersistentVolumeClaim)$/.test(kind)) continue;
+      if (
+        !/^(?:Deployment|Job|NetworkPolicy|Service|Ingress|PodDisruptionBudget|PersistentVolumeClaim)$/.test(
+          kind,
+        )
+      )
+        continue;
       const suffix = [group.split('.')[0], version].filter((part) => part !== '').join('-');
       const file = join(folder, `${kind.toLowerCase()}-${suffix}.json`);
       writeFileSync(file, JSON.stringify({ $ref: `#/definitions/${name}`, definitions }));
