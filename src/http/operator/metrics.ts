@@ -74,7 +74,13 @@ export function serverRegistry(services: ServerMetricsOf): Registry {
   gauge('bus_connected', '1 while this node wakes the others; else they find what is new later.', () =>
     services.bus.problem() === undefined ? 1 : 0,
   );
-  const { clockAheadMs, indexBacklog } = services.storage;
+  const { clockAheadMs, indexBacklog, freeBytes } = services.storage;
+  if (freeBytes)
+    gauge(
+      'disk_free_bytes',
+      'Free bytes on the disk of the database; below BELFRY_MIN_FREE_BYTES intake stops.',
+      () => freeBytes() ?? Number.NaN,
+    );
   if (clockAheadMs)
     gauge(
       'clock_ahead_seconds',
