@@ -53,6 +53,7 @@ export default defineConfig({
       },
     },
   ],
+  define: { builtFromCommit: JSON.stringify(process.env.BUILD_COMMIT ?? '') },
   ssr: { noExternal: true, external: Object.keys(manifest.dependencies) },
   build: {
     ssr: true,

@@ -1,4 +1,5 @@
 /** What is built into dist/ from the sources: the pages, the documentation, the server and the client of the package; each when it is not what they say. */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -74,7 +75,8 @@ const RECIPES = {
 export async function ensureBuilt(product, root, node, env) {
   const { folder, config, sources, except } = RECIPES[product];
   if (!existsSync(join(root, config))) return;
-  const wanted = fingerprint(root, [...sources, config], except);
+  const commit = folder === 'server' ? commitOf(root, env) : '';
+  const wanted = fingerprint(root, [...sources, config], except, commit);
   const built = () => readText(join(root, 'dist', folder, '.built')) === wanted;
   if (built()) return;
   await withLock(root, async (onStart) => {
@@ -86,7 +88,7 @@ export async function ensureBuilt(product, root, node, env) {
       node,
       [vite, 'build', '--config', config, '--logLevel', 'warn', '--outDir', fresh],
       // A build begun by the tests is the same as any other: not React's slower one for development.
-      { cwd: root, env: { ...env, NODE_ENV: 'production' }, onStart },
+      { cwd: root, env: { ...env, NODE_ENV: 'production', BUILD_COMMIT: commit }, onStart },
     );
     if (code !== 0) {
       rmSync(fresh, { recursive: true, force: true });
@@ -114,12 +116,32 @@ function swap(folder, fresh) {
 }
 
 /**
+ * The commit of a checkout, with "-changed" if sources of the server differ from it. Where there is no git, as in a container, the
+ * variable BUILD_COMMIT names it; otherwise it is empty.
+ * @param {string} root
+ * @param {NodeJS.ProcessEnv} env
+ */
+function commitOf(root, env) {
+  if (env.BUILD_COMMIT) return env.BUILD_COMMIT;
+  /** @param {string[]} args */
+  const git = (...args) => spawnSync('git', args, { cwd: root, env, encoding: 'utf8' });
+  // A folder without a repository of its own may be inside another one.
+  const { status, stdout } = existsSync(join(root, '.git'))
+    ? git('rev-parse', '--short=12', 'HEAD')
+    : { status: 1, stdout: '' };
+  if (status !== 0) return '';
+  const isSame = git('diff', '--quiet', 'HEAD', '--', ...RECIPES.server.sources).status === 0;
+  return `${stdout.trim()}${isSame ? '' : '-changed'}`;
+}
+
+/**
  * @param {string} root
  * @param {string[]} sources
- * @param {string} [except]
+ * @param {string | undefined} except
+ * @param {string} commit
  */
-function fingerprint(root, sources, except) {
-  const hash = createHash('sha256');
+function fingerprint(root, sources, except, commit) {
+  const hash = createHash('sha256').update(commit);
   for (const path of sources.flatMap((source) => filesOf(root, source, except))) {
     hash
       .update(`${path}\0`)

@@ -75,6 +75,7 @@ function silentIo(version: string): Io {
     env: {},
     program: 'belfry',
     version,
+    build: version,
     config: () => readConfig({}),
     onSignal: none,
     onEnd: none,

@@ -21,7 +21,7 @@ import { createAccountStore } from './storage/people/accounts.ts';
 import { tryServerLock } from './storage/sqlite/file/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 // The command line imports what it needs of other folders from here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
@@ -160,7 +160,7 @@ async function serve(
   const tracing = await openTracing(config, logger);
   const services = await createServices(config, logger, opened, tracing);
   const setUpSecret = await prepareFirstAccount(config, services);
-  const server = await createServer({ services, logger });
+  const server = await createServer({ services, logger, logsRequests: config.log.requests });
   const clock = await watchClock(opened.clockMemory, logger, services.now);
   // Registers this node before the first request.
   await services.presence.report();
@@ -209,7 +209,7 @@ async function serve(
 async function openTracing({ tracing }: Config, logger: Logger) {
   if (!tracing) return undefined;
   const { openOtlpTracing } = await import('./otlp-tracing.ts');
-  return openOtlpTracing({ ...tracing, version, onProblem: (message) => logger.warn(message) });
+  return openOtlpTracing({ ...tracing, version, commit, onProblem: (message) => logger.warn(message) });
 }
 
 /** Opens the listeners: all of them, or none. */

@@ -13,7 +13,7 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 }
 
 // Loaded after the check, because an older Node cannot parse them.
-const [{ run }, { readConfig }, { version }] = await Promise.all([
+const [{ run }, { readConfig }, { build, version }] = await Promise.all([
   import('./cli/run.ts'),
   import('./config/config.ts'),
   import('./version.ts'),
@@ -38,6 +38,7 @@ const code = await run(process.argv.slice(2), {
   stderr,
   env,
   version,
+  build,
   isWholeProcess: true,
   program: isRunByNpm ? 'npm run --silent belfry --' : 'belfry',
   config: () => readConfig(env),

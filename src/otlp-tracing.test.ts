@@ -23,7 +23,7 @@ test('a collector that answers slowly gets one batch at a time, and what waits f
   const tracing = openOtlpTracing({
     endpoint: `http://127.0.0.1:${port}`,
     headers: {},
-    serviceName: 's',
+    resource: { 'service.name': 's' },
     version: '1',
     ratio: 1,
     onProblem: () => undefined,

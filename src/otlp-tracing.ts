@@ -1,14 +1,16 @@
 /** Spans, sent to an OpenTelemetry collector as OTLP over HTTP in JSON. Loaded only where a collector is configured. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readTraceparent, type Span, type SpanValue, type TracePlace, type Tracer } from './core/tracing.ts';
 
 export interface TracingOptions {
   /** Of the collector, without /v1/traces. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
+  /** Attributes of this server. */
+  readonly resource: Readonly<Record<string, string>>;
   readonly version: string;
+  readonly commit?: string | undefined;
   /** The share of traces that are kept, from 0 to 1, unless the caller has decided it. */
   readonly ratio: number;
   readonly onProblem: (message: string) => void;
@@ -184,6 +186,7 @@ function attributeList(attributes: { readonly [name: string]: SpanValue }): obje
 
 class Exporter {
   readonly #options: TracingOptions;
+  readonly #attributes: object[];
   #waiting: SpanRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** The one batch under way: what a slow collector does not take yet stays in `#waiting`, which is bounded. */
@@ -192,6 +195,13 @@ class Exporter {
 
   constructor(options: TracingOptions) {
     this.#options = options;
+    const { resource, version, commit } = options;
+    this.#attributes = attributeList({
+      'service.instance.id': randomUUID(),
+      'service.version': version,
+      ...(commit !== undefined && { 'vcs.ref.head.revision': commit }),
+      ...resource,
+    });
   }
 
   add(record: SpanRecord): void {
@@ -227,10 +237,8 @@ class Exporter {
 
   /** Spans that the collector refuses are dropped: a trace may be incomplete. */
   async #send(spans: readonly SpanRecord[]): Promise<void> {
-    const { endpoint, headers, serviceName, version, onProblem } = this.#options;
-    const resource = {
-      attributes: attributeList({ 'service.name': serviceName, 'service.version': version }),
-    };
+    const { endpoint, headers, version, onProblem } = this.#options;
+    const resource = { attributes: this.#attributes };
     const scopeSpans = [{ scope: { name: 'belfry', version }, spans }];
     let problem: string | undefined;
     try {

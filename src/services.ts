@@ -36,7 +36,7 @@ import { createDueTimes } from './storage/due-times.ts';
 import { assertFirstKey, assertFirstNode, assertSharedKey, replaceKey } from './storage/meta.ts';
 import { makePrivateFolder, realDatabasePath } from './storage/sqlite/file/database-file.ts';
 import type { Storage } from './storage/storage.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 const webFolder = fileURLToPath(new URL('../dist/web/', import.meta.url));
 const docsFolder = fileURLToPath(new URL('../dist/docs/', import.meta.url));
@@ -152,11 +152,12 @@ export async function createServices(
       now,
       onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
     }),
-    setUp: new InitialSetup(),
+    setUp: new InitialSetup(key),
     storage,
     fetchText,
     now,
     version,
+    commit,
     explainer: new Explainer(now),
     intake,
     schedule: attention.schedule,

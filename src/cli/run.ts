@@ -39,7 +39,7 @@ export function createProgram(io: Io): Command {
     .description(
       'Notifications that reach the screen: takes them, keeps them, routes them, shows them on panels.',
     )
-    .version(io.version, '-V, --version', 'print the version')
+    .version(io.build, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command')
     .enablePositionalOptions()
     .exitOverride()

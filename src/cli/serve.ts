@@ -21,6 +21,8 @@ export function addServe(program: Command, io: Io): void {
       const stop = stopSignal(io);
       const { startServer, createLogger } = await import('#app.ts');
       const logger = createLogger(config.log);
+      logger.info({ version: io.build, node: process.version }, 'starting');
+      for (const warning of config.warnings) logger.warn(`settings: ${warning}`);
       let server: RunningServer;
       try {
         server = await startServer(config, logger);

@@ -296,3 +296,26 @@ describe('settings that belong together', () => {
     });
   });
 });
+
+test('variables that Kubernetes makes for services are ignored, with one warning', () => {
+  const links = {
+    BELFRY_PORT: 'tcp://10.96.0.7:80',
+    BELFRY_PORT_80_TCP: 'tcp://10.96.0.7:80',
+    BELFRY_PORT_80_TCP_ADDR: '10.96.0.7',
+    BELFRY_PORT_80_TCP_PORT: '80',
+    BELFRY_PORT_80_TCP_PROTO: 'tcp',
+    BELFRY_SERVICE_HOST: '10.96.0.7',
+    BELFRY_SERVICE_PORT: '80',
+    BELFRY_SERVICE_PORT_HTTP: '80',
+    BELFRY_METRICS_PORT: 'tcp://10.96.0.8:9464',
+    BELFRY_POSTGRES_SERVICE_HOST: '10.96.0.9',
+    BELFRY_POSTGRES_PORT: 'tcp://10.96.0.9:5432',
+  };
+  const config = readConfig({ ...links, BELFRY_HOST: '::1' });
+  expect(config).toMatchObject({ host: '::1', port: 8080, metrics: { port: undefined } });
+  expect(config.warnings).toEqual([expect.stringContaining('BELFRY_METRICS_PORT, BELFRY_PORT,')]);
+  for (const name of Object.keys(links)) expect(config.warnings[0]).toContain(name);
+  expect(readConfig({ BELFRY_PORT: '9000' }).warnings).toEqual([]);
+  expect(problemsOf({ BELFRY_PORT: 'http://10.96.0.7' })).toHaveLength(1);
+  expect(problemsOf({ BELFRY_PORT_X: '80', BELFRY_SERVICES: '80' })).toHaveLength(2);
+});

@@ -5,6 +5,7 @@ import { channelVariables, groupChannelSettings } from './channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './listeners.ts';
 import { adminOf, oidcOf, peopleVariables, problemsBetween } from './people.ts';
 import { boundsOf, tenantVariables } from './tenants.ts';
+import { withoutServiceLinks } from './service-links.ts';
 import { tracingOf, tracingVariables } from './tracing.ts';
 import {
   busUrl,
@@ -121,6 +122,11 @@ const variables = {
     oneOf('auto', 'pretty', 'json'),
     'pretty, json, or auto: pretty on a terminal, otherwise json',
   ),
+  BELFRY_LOG_REQUESTS: setting(
+    'off',
+    oneOf('on', 'off'),
+    'on: a log line for each request, with its id, method, path, status and milliseconds',
+  ),
   BELFRY_METRICS_TOKEN: optionalSecret(secret, 'bearer token for /metrics'),
   BELFRY_METRICS_HOST: setting('127.0.0.1', host, 'address of the separate listener for /metrics'),
   BELFRY_METRICS_PORT: setting(
@@ -162,11 +168,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting from `env` and, for secrets, from the files that it names. An empty value counts as not set.
+ * Reads every setting from `given` and, for secrets, from the files that it names. An empty value counts as not set.
  *
  * @throws ConfigError with all problems at once.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
+  const { own: env, warnings } = withoutServiceLinks(given);
   const problems = unknownNames(env);
   const settings: Record<string, unknown> = {};
   const effective: Effective[] = [];
@@ -189,7 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   problems.push(...problemsBetween(settings), ...listenerProblems(settings));
   if (problems.length > 0) throw new ConfigError(problems);
-  return groupSettings(settings as Settings, effective);
+  return groupSettings(settings as Settings, effective, warnings);
 }
 
 /** The effective settings as `NAME=value` lines for an env file; secrets are masked. `explain` puts a comment over each. */
@@ -250,7 +257,7 @@ function shown(text: string | undefined, isSecret: boolean): string {
 }
 
 /** The settings, grouped by the part that uses them. */
-function groupSettings(settings: Settings, effective: readonly Effective[]) {
+function groupSettings(settings: Settings, effective: readonly Effective[], warnings: readonly string[]) {
   return Object.freeze({
     host: settings.BELFRY_HOST,
     port: settings.BELFRY_PORT,
@@ -266,16 +273,17 @@ function groupSettings(settings: Settings, effective: readonly Effective[]) {
       auth: settings.BELFRY_RATE_AUTH,
       api: settings.BELFRY_RATE_API,
     }),
-    retention: Object.freeze({
-      days: settings.BELFRY_RETENTION_DAYS,
-      count: settings.BELFRY_RETENTION_COUNT,
-    }),
+    retention: Object.freeze({ days: settings.BELFRY_RETENTION_DAYS, count: settings.BELFRY_RETENTION_COUNT }),
     bounds: boundsOf(settings),
     intakeQueue: settings.BELFRY_INTAKE_QUEUE,
     minFreeBytes: settings.BELFRY_MIN_FREE_BYTES,
     heartbeatMs: settings.BELFRY_HEARTBEAT_MS,
     drainMs: settings.BELFRY_DRAIN_MS,
-    log: Object.freeze({ level: settings.BELFRY_LOG_LEVEL, format: settings.BELFRY_LOG_FORMAT }),
+    log: Object.freeze({
+      level: settings.BELFRY_LOG_LEVEL,
+      format: settings.BELFRY_LOG_FORMAT,
+      requests: settings.BELFRY_LOG_REQUESTS === 'on',
+    }),
     metrics: Object.freeze({
       token: settings.BELFRY_METRICS_TOKEN,
       host: settings.BELFRY_METRICS_HOST,
@@ -287,5 +295,7 @@ function groupSettings(settings: Settings, effective: readonly Effective[]) {
     tracing: tracingOf(settings),
     client: Object.freeze({ url: settings.BELFRY_URL, token: settings.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
+    /** For the log, when a server starts. */
+    warnings: Object.freeze(warnings),
   });
 }

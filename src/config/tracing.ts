@@ -8,20 +8,32 @@ const share: Reader<number> = (text) => {
   throw new InvalidSetting('must be a number from 0 to 1, as in 0.1');
 };
 
-/** `name=value,name=value`, values percent-encoded. */
+/** `name=value,name=value`, values percent-encoded. @throws Error */
+function pairsOf(text: string): [name: string, value: string][] {
+  return text.split(',').map((pair) => {
+    const [name = '', value] = pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim()));
+    if (name === '' || value === undefined) throw new Error('a pair without name or "="');
+    return [name, value];
+  });
+}
+
+const attributes: Reader<Readonly<Record<string, string>>> = (text) => {
+  try {
+    return Object.fromEntries(pairsOf(text));
+  } catch {
+    throw new InvalidSetting('must be names and values of attributes, as in name=value,name=value');
+  }
+};
+
 const headerList: Reader<Readonly<Record<string, string>>> = (text) => {
   try {
-    if (text.split(',').some((pair) => !pair.includes('='))) throw new Error('a pair without "="');
-    const pairs = text
-      .split(',')
-      .map((pair) => pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim())));
-    return Object.fromEntries(
-      new Headers(pairs.map(([name = '', value = '']): [string, string] => [name, value])),
-    );
+    return Object.fromEntries(new Headers(pairsOf(text)));
   } catch {
     throw new InvalidSetting('must be names and values of headers, as in name=value,name=value');
   }
 };
+
+const defaultName = 'belfry';
 
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
@@ -32,7 +44,11 @@ export const tracingVariables = {
     headerList,
     'headers of each request to the collector, as in name=value,name=value',
   ),
-  OTEL_SERVICE_NAME: setting('belfry', label, 'name of this server in traces'),
+  OTEL_SERVICE_NAME: setting(defaultName, label, 'name of this server in traces'),
+  OTEL_RESOURCE_ATTRIBUTES: optional(
+    attributes,
+    'what else traces say about this server, as in deployment.environment.name=production,host.name=web-1',
+  ),
   OTEL_TRACES_SAMPLER_ARG: setting(
     '1',
     share,
@@ -46,6 +62,9 @@ type TracingSettings = SettingsOf<typeof tracingVariables>;
 export function tracingOf(of: TracingSettings) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = {} } = of;
   if (endpoint === undefined) return undefined;
-  const [serviceName, ratio] = [of.OTEL_SERVICE_NAME, of.OTEL_TRACES_SAMPLER_ARG];
-  return Object.freeze({ endpoint, headers, serviceName, ratio });
+  const ratio = of.OTEL_TRACES_SAMPLER_ARG;
+  // A service.name among the attributes counts unless OTEL_SERVICE_NAME gives another one than the default.
+  const named = of.OTEL_SERVICE_NAME === defaultName ? {} : { 'service.name': of.OTEL_SERVICE_NAME };
+  const resource = { 'service.name': defaultName, ...of.OTEL_RESOURCE_ATTRIBUTES, ...named };
+  return Object.freeze({ endpoint, headers, resource: Object.freeze(resource), ratio });
 }

@@ -1,4 +1,5 @@
 /** The one place that turns errors into answers, including the parser's: `{"error": "…"}` and nothing else. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,11 +8,12 @@ import { errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 import { invalidRequest } from './invalid-request.ts';
+import { requestIdHeader, requestIdOf } from './request-id.ts';
 
 /** Answers any error. Only the message of an AppError reaches the caller; a bug is logged with its stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error, request.routeOptions.bodyLimit);
-  logBug(error, known, request);
+  logBug(error, known, { log: request.log, request: request.raw });
   for (const [name, value] of errorHeaders(known)) reply.header(name, value);
   if (known.code === 'too-large') endAfterBody(request.raw, reply.raw);
   return reply.code(errors[known.code].status).serializer(plainJson).send({ error: known.message });
@@ -34,10 +36,14 @@ export function answerRawError(
 export function logBug(
   error: unknown,
   known: AppError,
-  { log, url = '' }: { readonly log: FastifyBaseLogger; readonly url?: string | undefined },
+  { log, request }: { readonly log: FastifyBaseLogger; readonly request: IncomingMessage },
 ): void {
+  const { url = '' } = request;
   if (known.code === 'internal')
-    log.error({ err: error, url: url.split('?')[0] }, 'a request failed unexpectedly');
+    log.error(
+      { err: error, url: url.split('?')[0], requestId: requestIdOf(request) },
+      'a request failed unexpectedly',
+    );
 }
 
 function errorHeaders({ code, place, retryAfterSeconds }: AppError): [name: string, value: string][] {
@@ -167,6 +173,7 @@ function answerLast(socket: Socket, { code, message }: AppError, headers: readon
   const head = [
     `HTTP/1.1 ${errors[code].status} ${code}`,
     `${errorHeader}: ${formatErrorHeader(code)}`,
+    `${requestIdHeader}: ${randomUUID()}`,
     ...headers,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,

@@ -47,6 +47,7 @@ import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
 import { streamRoutes } from './panels/stream.ts';
 import { findHeadProblem } from './request-head.ts';
+import { logRequests, nameRequests } from './request-id.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
 import { levelRoutes } from './routing/levels.ts';
 import { routingRoutes } from './routing/routing.ts';
@@ -65,6 +66,8 @@ import { webRoutes } from './web.ts';
 export interface ServerOptions {
   readonly services: Services;
   readonly logger: FastifyBaseLogger;
+  /** Whether each request has a log line. */
+  readonly logsRequests?: boolean;
 }
 
 export interface Server {
@@ -83,7 +86,7 @@ export interface Server {
  *
  * @throws Error when a route declares no policy.
  */
-export async function createServer({ services, logger }: ServerOptions): Promise<Server> {
+export async function createServer({ services, logger, logsRequests }: ServerOptions): Promise<Server> {
   const app = createApp(logger);
   const closeSilent = watchSilentConnections(app.server);
   const routes = new RouteTable(app);
@@ -164,6 +167,8 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   docsRoutes(app, services);
   webRoutes(app, services);
   await app.ready();
+  if (logsRequests) logRequests(app.server, logger);
+  nameRequests(app.server);
   const closeIdleConnections = () => {
     app.server.closeIdleConnections();
     closeSilent();

@@ -60,6 +60,8 @@ export interface Services {
     /** Why intake does not work, as a sentence; undefined if it works. */
     problem(): string | undefined;
     queueDepth(): number;
+    /** With SQLite: free bytes on the disk of the database; undefined when the system does not say. */
+    readonly freeBytes?: () => number | undefined;
     /** On PostgreSQL: how far this node's clock is ahead of the database's. */
     readonly clockAheadMs?: () => number;
     /** On PostgreSQL: entries of the log that are not indexed for searches yet. */
@@ -69,6 +71,8 @@ export interface Services {
   readonly fetchText: (url: string) => Promise<string>;
   readonly now: () => number;
   readonly version: string;
+  /** The commit it was built from, if that is known. */
+  readonly commit: string | undefined;
   readonly settings: HttpSettings;
 }
 

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Tracer } from '#core/tracing.ts';
 import type { App } from './services.ts';
 
+/** What machines ask every few seconds would bury the traces of others. */
+const isWatching = (url: string) => ['/healthz', '/readyz', '/metrics'].includes(url);
+
 /** Streams stay open for hours, so a separate span measures how long opening a stream took. */
 const isStream = (url: string) => /\/(?:events|stream)$/.test(url);
 
@@ -35,7 +38,7 @@ export function traceRequest<T>(
 export function traceRequests(app: App, tracer: Tracer): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions;
-    if (request.is404 || isStream(url) || url === '/api/notify') return done();
+    if (request.is404 || isStream(url) || isWatching(url) || url === '/api/notify') return done();
     traceRequest(
       tracer,
       { name: `${request.method} ${url}`, request: request.raw, response: reply.raw },

@@ -33,6 +33,8 @@ export interface Storage {
   readonly indexNext?: () => Promise<boolean>;
   /** Entries of the log that are not indexed yet, in the whole database, as of the last call of {@link indexNext}. */
   readonly indexBacklog?: () => number;
+  /** Free bytes on the disk of the database, if it is on this machine; undefined when the system does not say. */
+  readonly freeBytes?: () => number | undefined;
   /** How far this node's clock was ahead of the database's at the last sweep; undefined if both have the same clock. */
   readonly clockAheadMs?: () => number;
   /** The number of accepted notifications that are not durable yet. */

@@ -41,7 +41,7 @@ describe('a server without an account, asked for what it refuses,', () => {
       expect([secret, status, json]).toEqual([
         secret,
         403,
-        { error: 'this setup link is no longer valid: open the newest link in the server’s log' },
+        { error: 'this setup link is not valid: open the link in the server’s log' },
       ]);
     }
     expect(await server.running.accounts.isEmpty()).toBe(true);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client.ts';
+import { version } from '#version.ts';
 import { Cli } from '../support/cli.ts';
 import { limitMs } from '../support/patience.ts';
 import { testStore } from '../support/test-store.ts';
@@ -55,7 +56,9 @@ test('a server that is ready says what to do next, and what it prints can be pas
 });
 
 test('SIGTERM stops it in order; stdout is for people, the log is on stderr', async () => {
-  const { running, url } = await cli.serve();
+  const { running, url } = await cli.serve({ BELFRY_LOG_REQUESTS: 'on' });
+  await fetch(`${url}/api/levels?auth=secret`, { headers: { 'x-request-id': 'request-1' } });
+  await fetch(`${url}/api/pairings/secret`);
   running.child.kill('SIGTERM');
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(0);
@@ -66,6 +69,13 @@ test('SIGTERM stops it in order; stdout is for people, the log is on stderr', as
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(lines.map(({ msg }) => msg)).toContain('stopped');
+  expect(lines[0]).toMatchObject({ msg: 'starting', version: expect.stringContaining(version) });
+  const requests = lines.filter(({ msg }) => msg === 'answered');
+  expect(requests).toContainEqual(
+    expect.objectContaining({ requestId: 'request-1', method: 'GET', path: '/api/levels', status: 401 }),
+  );
+  expect(requests.map(({ path }) => path)).toContain('/api/pairings/…');
+  expect(stderr).not.toContain('secret');
 });
 
 test.each(['SIGINT', 'SIGHUP'] as const)('%s stops it in order', async (signal) => {
@@ -114,19 +124,19 @@ describe('beside a server that runs', () => {
         BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'other.db')}`,
         BELFRY_HOST: '127.0.0.1',
       };
-      const taken = await cli.run(['serve'], { env: { ...other, BELFRY_PORT: port } });
+      const taken = await cli.run(['serve'], { env: { ...other, BELFRY_PORT: port, BELFRY_LOG_LEVEL: 'warn' } });
       expect(taken).toEqual({
         code: 1,
         stdout: '',
         stderr: `belfry: port ${port} is taken: end what listens there, or set BELFRY_PORT to another\n`,
       });
-      const second = await cli.run(['serve'], { env: { BELFRY_PORT: '0' } });
+      const second = await cli.run(['serve'], { env: { BELFRY_PORT: '0', BELFRY_LOG_LEVEL: 'warn' } });
       expect(second).toMatchObject({ code: 1, stdout: '' });
       expect(second.stderr).toMatch(
         /^belfry: another Belfry server runs on .*: stop it first, or set BELFRY_DATABASE_URL .*\n$/,
       );
       const nowhere = await cli.run(['serve'], {
-        env: { ...other, BELFRY_PORT: '0', BELFRY_HOST: '203.0.113.1' },
+        env: { ...other, BELFRY_PORT: '0', BELFRY_HOST: '203.0.113.1', BELFRY_LOG_LEVEL: 'warn' },
       });
       expect(nowhere).toMatchObject({ code: 2, stdout: '' });
       expect(nowhere.stderr).toMatch(/^belfry: this machine has no address 203\.0\.113\.1: .*\n$/);

@@ -28,6 +28,32 @@ test.each([
   });
 });
 
+test('each answer has the id of its request: the caller’s own, or a new one', async () => {
+  const token = await server.token();
+  const idOf = async (method: string, path: string, given?: string) => {
+    const headers: Record<string, string> = given === undefined ? {} : { 'x-request-id': given };
+    const json = method === 'POST' ? { title: 'T', message: 'M' } : undefined;
+    return (await server.call(method, path, { token, headers, json })).headers.get('x-request-id');
+  };
+  for (const [method, path] of [
+    ['POST', '/api/notify'],
+    ['POST', '/api/integrations/nothing'],
+    ['GET', '/api/levels'],
+    ['GET', '/healthz'],
+    ['GET', '/nothing'],
+    ['GET', '/docs/'],
+    ['PUT', '/api/notify'],
+  ] as const) {
+    expect([path, await idOf(method, path, 'trace-1.a:b/c=')]).toEqual([path, 'trace-1.a:b/c=']);
+    const [first, second] = [await idOf(method, path), await idOf(method, path, 'two words')];
+    expect([first, second]).toEqual([
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
+    expect(first).not.toBe(second);
+  }
+});
+
 test('nobody on another site may read an answer, and TRACE is not spoken', async () => {
   const { headers } = await server.call('GET', '/api/levels', {
     token: key,

@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roleOf, scopeOf } from '#core/people/access.ts';
 import { serializerOf, validatorOf } from '#http/openapi/lazy-compilers.ts';
+import { version } from '#version.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 import { testStore } from '../support/test-store.ts';
@@ -41,6 +42,7 @@ test('/metrics opens to its token alone, on its own listener to all, and tells o
     expect(each).not.toContain('canary');
     const samples = samplesOf(readExposition(each));
     expect(samples).toMatchObject({ belfry_ready: 1, belfry_write_queue: expect.any(Number) });
+    expect(each).toContain(`belfry_build_info{version="${version}",commit=""} 1`);
     expect(samples.process_resident_memory_bytes).toBeGreaterThan(0);
   }
   const head = await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'HEAD' });
@@ -52,11 +54,11 @@ test('/metrics opens to its token alone, on its own listener to all, and tells o
   await own.stop();
 });
 
-test('a server is alive and ready', async () => {
-  for (const path of ['/healthz', '/readyz']) {
-    const { status, json } = await server.call('GET', path);
-    expect([path, status, json]).toEqual([path, 200, { ok: true }]);
-  }
+test('a server is alive and ready, and says which build it is', async () => {
+  const alive = await server.call('GET', '/healthz');
+  expect([alive.status, alive.json]).toEqual([200, { ok: true, version }]);
+  const ready = await server.call('GET', '/readyz');
+  expect([ready.status, ready.json]).toEqual([200, { ok: true }]);
 });
 
 test.skipIf(testStore === 'postgres')(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
+import { TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
@@ -36,6 +37,19 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
       two = await TestServer.start(env);
     });
     afterAll(() => Promise.all([one?.stop(), two?.stop()]));
+
+    test('the set-up link of each node works on the other one, once', async () => {
+      const { setUpSecret } = one.running;
+      expect(setUpSecret).toMatch(/^[0-9A-Za-z]{32}$/);
+      expect(two.running.setUpSecret).toBe(setUpSecret);
+      const setUp = (node: TestServer, secret: string | undefined) =>
+        new TestBrowser(node).post('/api/setup', {
+          ...{ secret, email: 'a@example.org', name: 'A', password: 'four plain boxes', tenantTitle: 'T' },
+        });
+      expect((await setUp(two, `${setUpSecret}x`)).status).toBe(403);
+      expect((await setUp(two, setUpSecret)).status).toBe(200);
+      for (const node of [one, two]) expect((await setUp(node, setUpSecret)).status).toBe(409);
+    });
 
     const world = async (tenant: string) => ({
       token: await one.token({ tenant, scopes: ['notify', 'panel'] }),

@@ -1,5 +1,13 @@
 /** The package as `npm pack` makes it, installed in an empty folder, as its users have it. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -54,6 +62,11 @@ test('has the server, the pages and the migrations, and no source', () => {
       migrations(join(root, 'src/storage', store, 'migrations')),
     );
   expect(all.filter((file) => /(?<!\.d)\.tsx?$|\.test\.|^src\//.test(file))).toEqual([]);
+});
+
+test('says which version and commit it was built from', async () => {
+  const wanted = existsSync(join(root, '.git')) ? / \([0-9a-f]{12}(-changed)?\)\n$/ : /^[\d.]+\n$/;
+  expect(await run('node_modules/.bin/belfry --version')).toMatch(wanted);
 });
 
 test('is installed without build tools: no package runs a script at its installation, here or in the checkout', () => {

@@ -27,6 +27,7 @@ test('on a disk that takes no more, a start and commands end with one line that 
         BELFRY_DATABASE_URL: `sqlite:${cli.database}`,
         BELFRY_MIN_FREE_BYTES: '0',
         BELFRY_PORT: '0',
+        BELFRY_LOG_LEVEL: 'warn',
       },
     });
   for (const args of [['token', 'create', '--name', 'x'], ['token', 'list'], ['export'], ['serve']]) {

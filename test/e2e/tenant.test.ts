@@ -80,10 +80,10 @@ describe('the tenant', () => {
 
 test('an operator bounds what tenants set, also what is stored already, and how many tenants owners create', async () => {
   const bounded = await TestServer.start({
-    BELFRY_TENANTS_MAX: '2',
-    BELFRY_RATE_TENANT_MAX: '0.001:3',
-    BELFRY_RETENTION_DAYS_MAX: '30',
-    BELFRY_RETENTION_COUNT_MAX: '1000',
+    BELFRY_MAX_TENANTS: '2',
+    BELFRY_MAX_TENANT_RATE: '0.001:3',
+    BELFRY_MAX_RETENTION_DAYS: '30',
+    BELFRY_MAX_RETENTION_COUNT: '1000',
   });
   try {
     const token = await bounded.key('admin');
@@ -110,7 +110,7 @@ test('an operator bounds what tenants set, also what is stored already, and how 
     expect([await send(), await send(), await send(), await send()]).toEqual([200, 200, 200, 429]);
     const owner = await TestBrowser.of(bounded, await makePerson(bounded, 'owner'));
     const third = await owner.post('/api/tenants', { name: 'third', title: 'Third' });
-    expect([third.status, third.json.error]).toEqual([403, expect.stringContaining('(BELFRY_TENANTS_MAX)')]);
+    expect([third.status, third.json.error]).toEqual([403, expect.stringContaining('(BELFRY_MAX_TENANTS)')]);
   } finally {
     await bounded.stop();
   }

@@ -48,6 +48,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
     OTEL_SERVICE_NAME: 'belfry-1',
+    OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,host.name=web%2C1',
   });
   const token = await server.token();
   const key = await server.key('viewer');
@@ -59,6 +60,7 @@ beforeAll(async () => {
   await server.notify(token, { title: 'T', message: 'M' }, { traceparent: traceparent.replace(/01$/, '00') });
   await server.notify(token, { title: '' }, { traceparent: 'nonsense' });
   await server.call('GET', '/api/history?q=t', { token: key, headers: { traceparent } });
+  for (const path of ['/healthz', '/readyz']) await server.call('GET', path);
   stream.close();
   await server.stop();
 });
@@ -102,11 +104,17 @@ test('searches, opened streams and flushes to panels have spans', () => {
   expect(named('flush').map((span) => attributeOf(span, 'belfry.streams'))).toContain('1');
 });
 
+test('health checks are not traced', () => {
+  expect(spans().filter(({ name }) => /healthz|readyz/.test(name))).toEqual([]);
+});
+
 test('the collector learns who sends, and no word of a notification or a query', () => {
   expect(new Set(exports.map(({ path }) => path))).toEqual(new Set(['/v1/traces']));
   expect(exports[0]?.key).toBe('a b');
   const resource = exports[0]?.body.resourceSpans[0]?.resource;
   expect(resource && attributeOf(resource, 'service.name')).toBe('belfry-1');
+  expect(resource && attributeOf(resource, 'host.name')).toBe('web,1');
+  expect(resource && attributeOf(resource, 'service.instance.id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(JSON.stringify(exports)).not.toMatch(/Secret words|bfy_|bfk_|q=t/);
 });
 

@@ -16,6 +16,7 @@ export class FakeIo implements Io {
   readonly env: Readonly<Record<string, string>>;
   readonly program: string;
   readonly version: string;
+  readonly build: string;
   /** A test's process has other tests to run, and its priority cannot be raised again by everybody. */
   readonly isWholeProcess = false;
   readonly stdin: Io['stdin'];
@@ -30,6 +31,7 @@ export class FakeIo implements Io {
     this.env = env;
     this.program = program;
     this.version = version;
+    this.build = version;
     const write = (add: (text: string) => void) =>
       new Writable({
         decodeStrings: false,

@@ -2,7 +2,7 @@
  * Tokens and keys: `bfy_<id>_<secret>_<checksum>` and `bfk_…`. The public id identifies the record. The secret is stored only as
  * its SHA-256; it is random, so a slow hash would add nothing. The checksum detects a typo without a query.
  */
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export type SecretKind = 'token' | 'key';
@@ -93,23 +93,36 @@ function checksum(body: string): string {
   return text;
 }
 
-/** The one-time secret for creating the first account. It is in memory only, until it is used. */
+/**
+ * The secret for creating the first account. All nodes of one database derive the same one from their key, so that the link of any
+ * node's log works on each of them.
+ */
 export class InitialSetup {
-  #secret: string | undefined;
+  readonly #secret: string;
+  #isOpen = false;
 
-  /** Creates and returns the secret, for a server without an account. */
+  constructor(key: string) {
+    const digest = createHmac('sha512', key).update('belfry setup').digest();
+    const fair = [...digest].filter((byte) => byte < 256 - (256 % base62.length));
+    this.#secret = fair
+      .map((byte) => base62[byte % base62.length])
+      .join('')
+      .slice(0, secretChars);
+  }
+
+  /** Returns the secret, for a server without an account. */
   open(): string {
-    this.#secret = randomSecret();
+    this.#isOpen = true;
     return this.#secret;
   }
 
   /** In constant time; false when there is nothing to set up. */
   matches(secret: string): boolean {
-    return this.#secret !== undefined && secretMatches(hashSecret(this.#secret), secret);
+    return this.#isOpen && secretMatches(hashSecret(this.#secret), secret);
   }
 
   /** Call it when there is an account. */
   close(): void {
-    this.#secret = undefined;
+    this.#isOpen = false;
   }
 }

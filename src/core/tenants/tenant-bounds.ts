@@ -34,12 +34,12 @@ export function checkBounds(
     if (wanted != null && atMost(wanted, most) !== wanted)
       throw badField(name, `must be at most ${most}, the bound of this server (${setting})`);
   };
-  check('retentionDays', retentionDays, bounds.retentionDays, 'BELFRY_RETENTION_DAYS_MAX');
-  check('retentionCount', retentionCount, bounds.retentionCount, 'BELFRY_RETENTION_COUNT_MAX');
+  check('retentionDays', retentionDays, bounds.retentionDays, 'BELFRY_MAX_RETENTION_DAYS');
+  check('retentionCount', retentionCount, bounds.retentionCount, 'BELFRY_MAX_RETENTION_COUNT');
   if (rate == null || bounds.rate === 'off' || rateAtMost(rate, bounds.rate) === rate) return;
   const { perSecond, burst } = bounds.rate;
   throw badField(
     'rate',
-    `must be at most ${perSecond} a second and ${burst} at once, the bound of this server (BELFRY_RATE_TENANT_MAX)`,
+    `must be at most ${perSecond} a second and ${burst} at once, the bound of this server (BELFRY_MAX_TENANT_RATE)`,
   );
 }

@@ -29,10 +29,7 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
       const matches = setUp.matches(secret);
       if (!(await accounts.isEmpty())) throw isSetUp();
       if (!matches)
-        throw new AppError(
-          'forbidden',
-          'this setup link is no longer valid: open the newest link in the server’s log',
-        );
+        throw new AppError('forbidden', 'this setup link is not valid: open the link in the server’s log');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const person = await signIn.newPerson({ email, name, password, emailVerified: true });
       const tenant = await directory.tenants.findByName('default');

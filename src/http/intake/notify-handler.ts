@@ -9,6 +9,7 @@ import type { Accepted } from '#core/intake/intake.ts';
 import { type CheckedFields, checkFields, textProblem } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
+import { requestIdOf } from '../request-id.ts';
 import type { Services } from '../services.ts';
 import { traceRequest } from '../tracing.ts';
 import { readFields, readHeader } from './notify-fields.ts';
@@ -89,7 +90,10 @@ export class NotifyHandler {
     const call = new NotifyCall(request, response, sender);
     const answer = () =>
       this.#answer(call, sourceIp).catch((error: unknown) => {
-        this.#log.error({ err: error }, 'a notification could not be answered');
+        this.#log.error(
+          { err: error, requestId: requestIdOf(request) },
+          'a notification could not be answered',
+        );
         response.destroy();
       });
     const { tracer } = this.#services;
@@ -114,7 +118,7 @@ export class NotifyHandler {
       // The sender disconnected: nothing was refused, and no answer is needed.
       if (request.destroyed && !request.complete) return;
       const known = await this.#explain(call, error);
-      logBug(error, known, { log: this.#log, url: request.url });
+      logBug(error, known, { log: this.#log, request });
       call.refuse(known);
       return metrics.rejected(reasonOf(known));
     }

@@ -3,10 +3,16 @@ import { unavailable } from '#core/errors.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Healthy = Type.Object({ ok: Type.Literal(true) });
+const Ready = Type.Object({ ok: Type.Literal(true) });
+const Healthy = Type.Object({
+  ok: Type.Literal(true),
+  version: Type.String(),
+  commit: Type.Optional(Type.String({ description: 'What the server was built from, if that is known.' })),
+});
 
 /** Liveness (the process answers) and readiness (it can take and keep notifications). */
 export function healthRoutes(app: App, services: Services): void {
+  const { version, commit } = services;
   app.get(
     '/healthz',
     route(
@@ -14,7 +20,7 @@ export function healthRoutes(app: App, services: Services): void {
       { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
       { rateLimit: 'none' },
     ),
-    async () => ({ ok: true as const }),
+    async () => ({ ok: true as const, version, ...(commit !== undefined && { commit }) }),
   );
   app.get(
     '/readyz',
@@ -23,7 +29,7 @@ export function healthRoutes(app: App, services: Services): void {
       {
         tags: ['operating'],
         summary: 'Whether notifications can be stored',
-        response: { 200: Healthy },
+        response: { 200: Ready },
       },
       { rateLimit: 'none' },
     ),

@@ -44,10 +44,10 @@ export function metricsRoutes(app: App, services: Services): void {
   );
 }
 
+type ServerMetricsOf = Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus' | 'version' | 'commit'>;
+
 /** Metrics of the server: process, event loop, write queue. No metric contains data of a tenant. */
-export function serverRegistry(
-  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
-): Registry {
+export function serverRegistry(services: ServerMetricsOf): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -59,6 +59,12 @@ export function serverRegistry(
         this.set(read());
       },
     });
+  new Gauge({
+    name: 'belfry_build_info',
+    help: 'Always 1; its labels say which build this is.',
+    labelNames: ['version', 'commit'],
+    registers: [registry],
+  }).set({ version: services.version, commit: services.commit ?? '' }, 1);
   registry.registerMetric(services.metrics.overload);
   registry.registerMetric(services.metrics.listened);
   gauge('write_queue', 'Writes accepted and not yet durable.', () => services.storage.queueDepth());
@@ -68,7 +74,13 @@ export function serverRegistry(
   gauge('bus_connected', '1 while this node wakes the others; else they find what is new later.', () =>
     services.bus.problem() === undefined ? 1 : 0,
   );
-  const { clockAheadMs, indexBacklog } = services.storage;
+  const { clockAheadMs, indexBacklog, freeBytes } = services.storage;
+  if (freeBytes)
+    gauge(
+      'disk_free_bytes',
+      'Free bytes on the disk of the database; below BELFRY_MIN_FREE_BYTES intake stops.',
+      () => freeBytes() ?? Number.NaN,
+    );
   if (clockAheadMs)
     gauge(
       'clock_ahead_seconds',
@@ -196,7 +208,7 @@ const listenerNotFound = {
 /** Serves GET /metrics on a listener of its own; undefined when none is configured. */
 export async function startMetricsListener(
   { host, port }: { readonly host: string; readonly port: number | undefined },
-  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
+  services: ServerMetricsOf,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (port === undefined) return undefined;
   // A dynamic import, because the static import also loads fetch: 13 MiB that an idle server does not need.

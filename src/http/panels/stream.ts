@@ -6,6 +6,7 @@ import { AppError, notFound } from '#core/errors.ts';
 import { mayUsePanel } from '#core/people/access.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
+import { requestIdOf } from '../request-id.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
@@ -46,7 +47,9 @@ as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
       if (panel.display.alertWhenLostMs !== undefined)
         opening
           .then(() => noticeScreen(schedule, principal.tenant, panel.id))
-          .catch((error: unknown) => request.log.error(error));
+          .catch((error: unknown) =>
+            request.log.error({ err: error, requestId: requestIdOf(request.raw) }, 'a stream failed'),
+          );
       if (span) opening.then(() => span.end(), span.end.bind(span));
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {

@@ -83,7 +83,7 @@ export function createTenants(db: Database): Tenants {
 const full = (most: number) =>
   new AppError(
     'forbidden',
-    `owners may create tenants on this server up to ${most} (BELFRY_TENANTS_MAX), and there are so many: ask its operator`,
+    `owners may create tenants on this server up to ${most} (BELFRY_MAX_TENANTS), and there are so many: ask its operator`,
   );
 
 type Owner = Parameters<Tenants['createOwned']>[0]['owner'];

@@ -112,6 +112,7 @@ export function openSqlite(options: SqliteOptions): Storage {
       return queue.push('sweep', now, expired);
     },
     queueDepth: () => queue.depth,
+    freeBytes: () => space.freeBytes(),
     problem: () => queue.problem,
     failed: failure.promise,
     async close(withinMs = closeMs) {

@@ -23,6 +23,8 @@ const rules = readFileSync(join(root, 'deploy/alerts.yml'), 'utf8');
 const guide = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana-dashboard.json'), 'utf8')) as Dashboard;
 const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name]) => name as string);
+/** Not from a server on SQLite. */
+const ofPostgres = ['belfry_clock_ahead_seconds', 'belfry_index_backlog'];
 const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
 test('every alert is explained in the guide, and the guide explains no other', () => {
@@ -56,7 +58,9 @@ test('every metric of ours in the alerts and the dashboard is one that a server 
     new Set(texts.join(' ').match(/\b(?:belfry|nodejs|process)_\w+/g));
   // A counter with labels that has counted nothing has its type alone.
   const isMetric = (name: string) => new RegExp(`^(?:# TYPE )?${name}(?:\\{| )`, 'm').test(metrics);
-  const missing = [...named([...expressions, ...drawn, ...variables])].filter((name) => !isMetric(name));
+  const missing = [...named([...expressions, ...drawn, ...variables])].filter(
+    (name) => !isMetric(name) && !ofPostgres.includes(name),
+  );
   expect(missing).toEqual([]);
   const ours = Array.from(metrics.matchAll(/^# TYPE (belfry_\w+) (\w+)$/gm), ([, name = '', type]) =>
     type === 'histogram' ? `${name}_bucket` : name,

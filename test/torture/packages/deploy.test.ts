@@ -75,7 +75,9 @@ interface Service {
   readonly ports?: readonly string[];
   readonly secrets?: readonly string[];
   readonly read_only?: boolean;
+  readonly mem_limit?: string;
   readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly restart?: string;
   readonly volumes?: readonly string[];
 }
@@ -92,6 +94,7 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('%s', (file) => {
   test('has settings that the server takes', () => {
     expect(nodes.length).toBeGreaterThan(0);
     writeFileSync(join(scratch, 'database-url'), 'postgres://belfry:password@postgres/belfry');
+    writeFileSync(join(scratch, 'bus-url'), 'nats://belfry:password@nats:4222');
     for (const [, { environment = {} }] of nodes) {
       const settings = Object.entries(environment).map(([name, value]) => [
         name,
@@ -120,6 +123,14 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('%s', (file) => {
     }
   });
 
+  test('gives no container a writable root, or all of the memory', () => {
+    for (const [name, { read_only, mem_limit, security_opt }] of services)
+      expect({ name, read_only, mem_limit, security_opt }).toEqual({
+        ...{ name, read_only: true, mem_limit: expect.stringMatching(/^\d+[mg]$/) },
+        security_opt: ['no-new-privileges:true'],
+      });
+  });
+
   test('mounts what is there, and volumes that it declares', () => {
     for (const [source = ''] of services.flatMap(([, { volumes = [] }]) =>
       volumes.map((each) => each.split(':')),
@@ -127,6 +138,14 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('%s', (file) => {
       if (source.startsWith('./')) expect(readdirSync(join(root, 'deploy'))).toContain(basename(source));
       else expect(Object.keys(compose.volumes)).toContain(source);
   });
+});
+
+test('NATS of the three nodes asks for a password, which the guide makes', () => {
+  const { services } = parse(read('deploy/compose.nodes.yaml'), { merge: true });
+  expect(services.nats.command).toEqual(['--config', '/run/secrets/nats.conf']);
+  expect(services.node1.environment.BELFRY_BUS_URL_FILE).toBe('/run/secrets/bus-url');
+  const guide = read('docs/operations.md');
+  for (const name of ['bus-url', 'nats.conf']) expect(guide).toContain(`> deploy/secrets/${name}\n`);
 });
 
 test.for(['Caddyfile', 'nodes.Caddyfile'])('caddy takes %s', (file, context) => {
@@ -162,6 +181,14 @@ test('systemd takes the unit, and finds little that it may do', (context) => {
 test('the chart has the version of the package', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(parse(read('deploy/helm/belfry/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+});
+
+test('pods of the chart get no variables about services, roll with their Secrets, and are scraped one by one', () => {
+  const template = (name: string) => read(`deploy/helm/belfry/templates/${name}.yaml`);
+  for (const name of ['deployment', 'migrate'])
+    expect(template(name)).toMatch(/^ +enableServiceLinks: false$/m);
+  expect(template('deployment')).toMatch(/^ +checksum\/secrets: /m);
+  expect(template('monitor')).toMatch(/^kind: PodMonitor$/m);
 });
 
 test('what the README and the guide name in deploy/ is there', () => {

@@ -51,7 +51,7 @@ export class DiskSpace {
 
   /** Deletes the reserve on a full disk; creates it if there is room. Returns the bytes that are free afterwards. */
   makeRoom(): number | undefined {
-    const free = this.#free();
+    const free = this.freeBytes();
     const reserved = this.#reservedBytes;
     if (free === undefined || !this.#keepsReserve) return free;
     const found = statSync(this.#reservePath, { throwIfNoEntry: false })?.size;
@@ -62,7 +62,7 @@ export class DiskSpace {
       this.#reserve();
     } else if (found !== reserved || free < reserved * fullShare) this.release();
     else return free;
-    return this.#free();
+    return this.freeBytes();
   }
 
   /** Deletes the reserve. */
@@ -89,7 +89,8 @@ export class DiskSpace {
     }
   }
 
-  #free(): number | undefined {
+  /** Undefined when the system does not say. */
+  freeBytes(): number | undefined {
     try {
       const { bavail, bsize } = statfsSync(dirname(this.#path));
       return bavail * bsize;

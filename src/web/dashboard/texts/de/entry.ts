@@ -47,8 +47,7 @@ export const entry: TranslatedPage<'entry'> = {
   setupDone: 'Dieser Server ist bereits eingerichtet',
   setupDoneHint: 'Melden Sie sich mit Ihrem Konto an, oder bitten Sie den Eigentümer um eine Einladung.',
   setupNoSecret: 'Öffnen Sie den Einrichtungslink',
-  setupNoSecretHint:
-    'Dieser Server hat noch kein Konto. Der Einrichtungslink steht im Log des Servers; ein Neustart erzeugt einen neuen.',
+  setupNoSecretHint: 'Dieser Server hat noch kein Konto. Der Einrichtungslink steht im Log des Servers.',
 
   inviteTitle: '{{tenant}} beitreten',
   inviteHint: '{{by}} hat Sie als {{role}} eingeladen.',

@@ -42,8 +42,7 @@ export const entry = {
   setupDone: 'This server is already set up',
   setupDoneHint: 'Sign in with your account, or ask the owner for an invitation.',
   setupNoSecret: 'Open the setup link',
-  setupNoSecretHint:
-    'This server has no account yet. Open the setup link from its log, or restart it to get a new link.',
+  setupNoSecretHint: 'This server has no account yet. Open the setup link from its log.',
 
   inviteTitle: 'Join {{tenant}}',
   inviteHint: '{{by}} invited you as {{role}}.',
