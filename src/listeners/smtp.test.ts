@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { openAndEnd, openSilent } from '#test/support/connections.ts';
+import { eventually } from '#test/support/eventually.ts';
 import type { ListenerIntake, OpenPort } from './intake.ts';
 import { listenSmtp } from './smtp.ts';
 
@@ -36,8 +38,11 @@ afterEach(async () => {
 });
 
 /** Sends one command, or a mail, and gives the code of its answer. */
-const dial = async () => {
-  const socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
+const dial = async (localAddress = '127.0.0.1') => {
+  const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress }).on(
+    'error',
+    () => undefined,
+  );
   sockets.push(socket);
   const answer = async () => {
     for (let text = ''; ; ) {
@@ -104,4 +109,14 @@ it('one address does not hold all connections', async () => {
   const greetings = all.map(({ greeting }) => greeting);
   expect(greetings.filter((code) => code === '220').length).toBe(20);
   expect(greetings.filter((code) => code === '421').length).toBe(5);
+});
+
+it('connections that end are freed, and silent ones hold up their own address only', async () => {
+  await openAndEnd(listener.port);
+  expect((await dial()).greeting).toBe('220');
+  sockets.push(...(await openSilent(listener.port)));
+  await eventually(async () => expect((await dial('127.0.0.2')).greeting).toBe('220'));
+  expect((await dial()).greeting).toBe('421');
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await eventually(async () => expect((await dial()).greeting).toBe('220'));
 });
