@@ -174,6 +174,7 @@ function alertOf(name: string, event: string, payload: JsonObject): Item | undef
   const advisory = optionalObject(alert.security_advisory, '/alert/security_advisory');
   const rule = optionalObject(alert.rule, '/alert/rule');
   const what = event.replaceAll('_', ' ');
+  const number = textOf(alert.number);
   const severity = isOver
     ? 'resolved'
     : (textOf(advisory.severity, rule.security_severity_level, rule.severity) ?? 'alert');
@@ -182,7 +183,7 @@ function alertOf(name: string, event: string, payload: JsonObject): Item | undef
     message: textOf(advisory.summary, rule.description, alert.secret_type_display_name, alert.secret_type),
     severity,
     level: isOver ? 'success' : severity === 'critical' ? 'error' : 'warning',
-    key: `github:${name}:${event}:${textOf(alert.number) ?? ''}`,
+    key: number && `github:${name}:${event}:${number}`,
     url: textOf(alert.html_url),
   };
 }

@@ -32,12 +32,13 @@ function itemOf(kind: string, event: JsonObject): Item | undefined {
     const action = textOf(attributes.action) ?? 'update';
     if (!['open', 'close', 'reopen', 'merge'].includes(action)) return undefined;
     const what = kind === 'issue' ? 'issue' : 'merge request';
+    const number = textOf(attributes.iid);
     return {
       title: `${name}: ${what} ${action}`,
       message: textOf(attributes.title),
       severity: `${kind}.${action}`,
       level: 'info',
-      key: `gitlab:${name}:${kind}:${textOf(attributes.iid) ?? ''}`,
+      key: number && `gitlab:${name}:${kind}:${number}`,
       url: textOf(attributes.url),
     };
   }
