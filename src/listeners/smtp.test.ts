@@ -95,6 +95,17 @@ it('a token that is revoked stores nothing more, on connections that are open as
   expect(stored).toEqual(['bfy_a: Disk']);
 });
 
+it('commands of devices are accepted: no name, no brackets, no domain', async () => {
+  const { send } = await dial();
+  expect(await send('HELO')).toBe('250');
+  for (const from of ['a@b.c', '<ups>', 'ups', '<>', ' <a@my_host> SIZE=10']) {
+    expect([from, await send(`MAIL FROM:${from}`)]).toEqual([from, '250']);
+    expect(await send('RCPT TO:bfy_a')).toBe('250');
+    expect(await send('RSET')).toBe('250');
+  }
+  expect(await send('MAIL FROM:')).toBe('501');
+});
+
 it('a sender beyond its rate limit is told so before its mail is read', async () => {
   const { send } = await dial();
   await send('EHLO x');
