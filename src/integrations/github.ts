@@ -66,7 +66,7 @@ function itemOf(event: string, payload: JsonObject): Item | undefined {
 
 /** A push that creates or deletes a branch has no commits of its own and is not stored. */
 function pushOf(name: string, payload: JsonObject): Item | undefined {
-  const commits = payload.commits === undefined ? [] : objectsAt(payload.commits, '/commits');
+  const commits = objectsAt(payload.commits ?? [], '/commits');
   if (commits.length === 0 || payload.deleted === true) return undefined;
   const branch = (textOf(payload.ref) ?? '').replace(/^refs\/(?:heads|tags)\//, '');
   const pusher = textOf(optionalObject(payload.pusher, '/pusher').name);
