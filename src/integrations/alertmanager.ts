@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '#core/errors.ts';
-import type { Format, Item } from './format.ts';
-import {
-  choiceAt,
-  type JsonObject,
-  linesOf,
-  objectAt,
-  objectsAt,
-  optionalObject,
-  textOf,
-} from './payload-values.ts';
+import { type Format, type Item, itemsOf } from './format.ts';
+import { choiceAt, type JsonObject, linesOf, objectAt, optionalObject, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
 /** The webhook of Alertmanager (version 4): https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
@@ -29,10 +21,8 @@ interface Source {
 }
 
 /** One item for each alert of a group, and one that counts the alerts that the sender left out. */
-export function readAlerts(group: JsonObject, source: Source): Item[] {
-  const items = objectsAt(group.alerts, '/alerts').map((alert, i) =>
-    readAlert(alert, `/alerts/${i}`, source),
-  );
+export function readAlerts(group: JsonObject, source: Source): readonly Item[] {
+  const items = itemsOf(group.alerts, '/alerts', (alert, pointer) => readAlert(alert, pointer, source));
   const { truncatedAlerts } = group;
   if (typeof truncatedAlerts !== 'number' || truncatedAlerts <= 0) return items;
   const groupKey = textOf(group.groupKey) ?? '';

@@ -5,6 +5,7 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
+import { type JsonObject, objectsAt } from './payload-values.ts';
 import type { LevelMap } from './severity.ts';
 
 /** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
@@ -92,6 +93,28 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
     url: linkOf(item.url),
     ...sourceOf(item.source),
   });
+}
+
+/** The items of a list. Of a storm, the first 1,000 and one that counts the rest. @throws AppError as {@link objectsAt}. */
+export function itemsOf(
+  list: unknown,
+  pointer: string,
+  read: (value: JsonObject, pointer: string) => Item,
+): readonly Item[] {
+  const items = objectsAt(list, pointer).map((value, i) => read(value, `${pointer}/${i}`));
+  const all = (list as readonly unknown[]).length;
+  if (all === items.length) return items;
+  const first = items[0]?.identity;
+  return [
+    ...items,
+    {
+      title: `${all - items.length} more were not stored`,
+      message: `A payload had ${all} items, of which the first ${items.length} were stored.`,
+      severity: 'truncated',
+      level: 'warning',
+      identity: first && JSON.stringify([all, first, items.at(-1)?.identity]),
+    },
+  ];
 }
 
 /**

@@ -4,8 +4,8 @@ import { AppError } from '#core/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** More items than this in one payload are refused. */
-const mostItems = 1_000;
+/** Of a longer list only the first ones are read. */
+export const mostItems = 1_000;
 
 const invalid = (pointer: string, wanted: string) =>
   new AppError('bad-request', `${pointer === '' ? 'the body' : nameOf(pointer)} must be ${wanted}`, {
@@ -30,11 +30,10 @@ export function optionalObject(value: unknown, pointer: string): JsonObject {
   return value === undefined || value === null ? {} : objectAt(value, pointer);
 }
 
-/** The objects of a list. @throws AppError `bad-request` when it is no list of objects, or a very long one. */
+/** The objects of a list, at most the first 1,000. @throws AppError `bad-request` when it is no list of objects. */
 export function objectsAt(value: unknown, pointer: string): readonly JsonObject[] {
   if (!Array.isArray(value)) throw invalid(pointer, 'a list');
-  if (value.length > mostItems) throw invalid(pointer, `at most ${mostItems} items, not ${value.length}`);
-  return value.map((each, i) => objectAt(each, `${pointer}/${i}`));
+  return value.slice(0, mostItems).map((each, i) => objectAt(each, `${pointer}/${i}`));
 }
 
 /** The first text that is not blank, number or boolean of some values, as text. */

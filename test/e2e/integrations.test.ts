@@ -165,7 +165,7 @@ describe('beyond the rate', () => {
   it('a payload that stores nothing costs one, as one that is too large does', async () => {
     for (const options of [
       { json: { alerts: [] } },
-      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+      { body: `"${'x'.repeat(4 * 1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
     ]) {
       const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 2 } });
       const first = await post({ token, ...options });
@@ -563,7 +563,7 @@ describe('every format', () => {
     ['compression', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
     [
       'too much',
-      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+      { body: `"${'x'.repeat(4 * 1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
       413,
     ],
   ];
