@@ -74,6 +74,8 @@ export interface Format {
    * Set when something else than a shared word for `critical` can make an item critical: matches a JSON text that may contain it.
    */
   readonly criticalPattern?: RegExp;
+  /** How many files the JSON holds, which are ignored. */
+  readonly countFiles?: (payload: Payload) => number;
   /** The answer that this sender expects when everything is stored. Not given: `{"ok": true, "items": […]}`. */
   readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
 }

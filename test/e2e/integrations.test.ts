@@ -322,7 +322,7 @@ describe('the token', () => {
   });
 
   it('goes before everything else', async () => {
-    const wrong = { body: Buffer.alloc(2_000_000, 0xff), headers: { 'content-encoding': 'br' } };
+    const wrong = { body: Buffer.alloc(5_000_000, 0xff), headers: { 'content-encoding': 'br' } };
     const at = (name: string, token?: string) =>
       desk.server.call('POST', `/api/integrations/${name}`, { ...wrong, token });
     expect((await at('nothing')).status).toBe(401);
@@ -482,6 +482,26 @@ it('a message of SNS whose certificate is not at SNS, or of another kind, is ref
   for (const json of [message, { ...message, Type: 'x' }])
     expect([json, (await post({ json }, to)).status]).toEqual([json, 400]);
   expect(await desk.head()).toBe(head);
+});
+
+it('files in a payload are ignored, the text is stored, and the answer says so', async () => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ title: 'Motion', message: 'Door', type: 'info' }))
+    form.set(name, value);
+  for (const name of ['file01', 'file02']) form.set(name, new Blob(['x']), 'a.jpg');
+  const request = new Request('http://a/', { method: 'POST', body: form });
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' };
+  const to = '/api/integrations/apprise';
+  const ofForm = await post({ body: await request.text(), headers }, to);
+  const ofJson = await post(
+    { json: { title: 'Motion', message: 'Hall', type: 'info', attachments: [{ base64: 'eA==' }] } },
+    to,
+  );
+  expect([ofForm.json.warning, ofJson.json.warning]).toEqual([
+    '2 files were ignored: Belfry keeps no files',
+    '1 file was ignored: Belfry keeps no files',
+  ]);
+  expect(await desk.find(ids(ofForm)[0])).toMatchObject({ title: 'Motion', message: 'Door' });
 });
 
 it('software that looks at the answer gets the one it knows', async () => {

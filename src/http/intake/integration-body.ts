@@ -12,18 +12,19 @@ const droppedBytes = 15 * 1024 * 1024;
 const droppedMs = 12_000;
 
 const cutShort = new WeakSet<IncomingMessage>();
+const ignoredFiles = new WeakMap<IncomingMessage, number>();
 
 /**
- * The body of a request as the formats read it: the value of JSON, a form as an object of texts, plain text as a text.
+ * The body of a request as the formats read it: the value of JSON, a form as an object of texts without its files, plain text as a text.
  * A format that always takes any text also gets a file, as its bytes.
  * @throws AppError `unsupported-type` or `bad-request`.
  */
 export async function readPayloadBody(
-  { headers }: IncomingMessage,
+  request: IncomingMessage,
   body: Buffer | undefined,
   { takesAnyText }: Pick<Format, 'takesAnyText'>,
 ): Promise<unknown> {
-  const { 'content-type': type, 'content-encoding': encoding } = headers;
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
   if (!body || body.length === 0) return undefined;
   if (takesAnyText === 'always') {
     refuseCompressed(encoding);
@@ -31,7 +32,9 @@ export async function readPayloadBody(
   }
   if (/^multipart\/form-data\b/i.test(type ?? '')) {
     refuseCompressed(encoding);
-    return fromForm(await parseMultipart(type ?? '', body));
+    const form = await parseMultipart(type ?? '', body);
+    ignoredFiles.set(request, [...form.values()].filter((value) => typeof value !== 'string').length);
+    return fromForm(form);
   }
   const kind = kindOf(type, encoding, body, takesAnyText === 'otherwise');
   const text = decodeUtf8(body);
@@ -41,6 +44,9 @@ export async function readPayloadBody(
 
 /** Whether {@link readStart} has not read all of the body. */
 export const isCutShort = (request: IncomingMessage): boolean => cutShort.has(request);
+
+/** How many files {@link readPayloadBody} has left out of a form. */
+export const countIgnoredFiles = (request: IncomingMessage): number => ignoredFiles.get(request) ?? 0;
 
 /** The first 64 KiB of a body of any size. Rejects when the client goes away before its end. */
 export async function readStart(request: IncomingMessage): Promise<Buffer> {
@@ -94,8 +100,7 @@ async function parseMultipart(type: string, body: Buffer): Promise<FormData> {
 function fromForm(form: URLSearchParams | FormData): unknown {
   const fields = new Map<string, string>();
   for (const [name, value] of form) {
-    if (typeof value !== 'string')
-      throw badRequest(`${name.slice(0, 40)} is a file, and files are not taken`);
+    if (typeof value !== 'string') continue;
     if (fields.has(name)) throw badRequest(`${name.slice(0, 40)} is given twice in the form`);
     fields.set(name, value);
   }
