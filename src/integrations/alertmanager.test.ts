@@ -160,6 +160,14 @@ describe("Alertmanager's webhook", () => {
 });
 
 describe("Grafana's webhook", () => {
+  it('has the reason why a rule could not be evaluated', () => {
+    const labels = { alertname: 'DatasourceError', datasource_uid: 'P1', ref_id: 'A', rulename: 'Disk full' };
+    const annotations = { Error: 'failed to execute query A: connection refused' };
+    expect(read(grafana, of({ ...firing, labels, annotations }))).toMatchObject([
+      { title: 'DatasourceError: Disk full', message: annotations.Error },
+    ]);
+  });
+
   it('links to the panel, then the dashboard, then the rule', () => {
     const alert = {
       ...firing,

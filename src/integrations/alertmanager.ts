@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '#core/errors.ts';
 import { type Format, type Item, itemsOf } from './format.ts';
-import { choiceAt, type JsonObject, linesOf, objectAt, optionalObject, textOf } from './payload-values.ts';
+import {
+  choiceAt,
+  type JsonObject,
+  linesOf,
+  objectAt,
+  optionalObject,
+  paragraphs,
+  textOf,
+} from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
 /** The webhook of Alertmanager (version 4): https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
@@ -51,7 +59,10 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
   const fingerprint = textOf(alert.fingerprint) ?? fingerprintOf(labels);
   return {
     title: isResolved ? `Resolved: ${title}` : title,
-    message: textOf(annotations.description, annotations.message) ?? linesOf(labels),
+    message:
+      // Grafana names the reason why a rule could not be evaluated.
+      paragraphs([textOf(annotations.description, annotations.message), textOf(annotations.Error)]) ||
+      linesOf(labels),
     severity,
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),

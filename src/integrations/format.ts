@@ -131,9 +131,13 @@ export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFi
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 
+/** Zero bytes, and the escapes with which programs colour a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
+const invisible = /\0|\x1b\[[\d;:?]{0,40}[A-Za-z]/g;
+
 /** At most `max` characters, with an ellipsis where the rest was cut off. */
 function cut(text: string, max: number): string {
-  const clean = text.toWellFormed().replaceAll('\0', '').trim();
+  const clean = text.toWellFormed().replace(invisible, '').trim();
   if (clean.length <= max) return clean;
   // Counts code points; each has at most 2 units, so the rest need not be read.
   const characters = Array.from(clean.slice(0, 2 * max + 2));

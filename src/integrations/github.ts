@@ -69,7 +69,9 @@ function pushOf(name: string, payload: JsonObject): Item | undefined {
   const commits = objectsAt(payload.commits ?? [], '/commits');
   if (commits.length === 0 || payload.deleted === true) return undefined;
   const branch = (textOf(payload.ref) ?? '').replace(/^refs\/(?:heads|tags)\//, '');
-  const pusher = textOf(optionalObject(payload.pusher, '/pusher').name);
+  // Gitea has names of its own.
+  const { name: pusherName, full_name, login } = optionalObject(payload.pusher, '/pusher');
+  const pusher = textOf(pusherName, full_name, login);
   const summaries = commits.map(({ message }) => textOf(message)?.split('\n', 1)[0]);
   return {
     title: `${name}: ${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} pushed to ${branch}`,
@@ -77,7 +79,7 @@ function pushOf(name: string, payload: JsonObject): Item | undefined {
     severity: 'push',
     level: 'info',
     key: `github:${name}:push:${branch}`,
-    url: textOf(payload.compare),
+    url: textOf(payload.compare, payload.compare_url),
   };
 }
 

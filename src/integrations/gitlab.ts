@@ -16,6 +16,8 @@ const levelOfStatus: ReadonlyMap<string, string> = new Map([
 export const gitlab: Format = {
   read({ body, header }) {
     const event = objectAt(body);
+    // A system hook, as for a new project, has no kind unless it has a webhook's payload.
+    if (event.object_kind === undefined && textOf(event.event_name) !== undefined) return [];
     const kind = requiredText(event.object_kind, '/object_kind');
     const item = itemOf(kind, event);
     const delivery = textOf(header('Idempotency-Key'), header('X-Gitlab-Event-UUID'));

@@ -59,11 +59,11 @@ export function choiceAt<T extends string>(value: unknown, pointer: string, choi
   throw invalid(pointer, `one of ${choices.join(', ')}`);
 }
 
-/** Each name with its text, one a line, as in `job: node`. */
+/** Each name with its text, one a line, as in `job: node`. Objects and lists are JSON. */
 export function linesOf(values: JsonObject): string {
   return Object.entries(values)
     .flatMap(([name, value]) => {
-      const text = textOf(value);
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : textOf(value);
       return text === undefined ? [] : [`${name}: ${text}`];
     })
     .join('\n');

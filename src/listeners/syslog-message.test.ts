@@ -168,6 +168,10 @@ it('has the line ends and tabs that rsyslog escapes', () => {
   expect(parse('<11>p: ticket #012 is open')?.text).toBe('ticket #012 is open');
 });
 
+it('has no colours that rsyslog escapes', () => {
+  expect(parse('<11>p: #033[1;31mfailed#033[0m')?.text).toBe('failed');
+});
+
 it('becomes a notification of its host, or else of where it came from', () => {
   const message = { severity: 'alert', host: 'db-01', program: 'raid', text: 'disk 3 failed\nmore' } as const;
   expect(itemOfSyslog(message, '10.0.0.9')).toEqual({

@@ -53,6 +53,9 @@ const repeated = /^last message (?:repeated|buffered) \d/;
 /** How rsyslog forwards tabs and line ends. Behind a space, or before another digit, it may be a number, as in `ticket #012` or `PR#0123`. */
 const rsyslogEscape = /(?<=\S)#01([12])(?!\d)/g;
 
+/** The colour of a terminal, as rsyslog forwards it. */
+const escapedColour = /#033\[[\d;]{0,40}m/g;
+
 /** A text without a priority is a message, too. Undefined when it is blank. */
 export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   const line = withoutLineEnd(decode(bytes));
@@ -61,7 +64,9 @@ export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   const severity = syslogSeverities[priority % 8] ?? 'notice';
   const rest = line.slice(whole.length);
   const parsed = parseModern(rest) ?? parseOlder(rest);
-  const text = parsed.text.replace(rsyslogEscape, (_, code: string) => (code === '1' ? '\t' : '\n'));
+  const text = parsed.text
+    .replaceAll(escapedColour, '')
+    .replace(rsyslogEscape, (_, code: string) => (code === '1' ? '\t' : '\n'));
   return text.trim() === '' ? undefined : { severity, ...parsed, text };
 }
 

@@ -156,6 +156,16 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
   ],
   cloudevents: [
     {
+      what: 'an event of Harbor',
+      body: { ...cloudevent, data: { repository: { name: 'shop' }, resources: [{ tag: '1.2' }] } },
+      items: [
+        {
+          message: `source: ${cloudevent.source}\nrepository: {"name":"shop"}\nresources: [{"tag":"1.2"}]`,
+        },
+      ],
+      once: true,
+    },
+    {
       what: 'an event',
       body: cloudevent,
       items: [

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '#integrations/format.ts';
+import { tooLarge } from '../errors.ts';
 import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompressed } from './body.ts';
 
 /** Fields in which senders that send a form put their JSON: Slack's and GitHub's, and Uptime Kuma's. */
@@ -44,6 +48,22 @@ export async function readPayloadBody(
 
 /** Whether {@link readStart} has not read all of the body. */
 export const isCutShort = (request: IncomingMessage): boolean => cutShort.has(request);
+
+/**
+ * Unpacks a body that is compressed with gzip, as Fluent Bit sends it.
+ * @throws AppError `too-large` when it has more than `mostBytes` unpacked, and `bad-request` when it cannot be unpacked.
+ */
+export async function unpack(request: FastifyRequest, mostBytes: number): Promise<void> {
+  const { headers } = request.raw;
+  if (!/^(?:x-)?gzip$/i.test(headers['content-encoding'] ?? '') || !Buffer.isBuffer(request.body)) return;
+  try {
+    request.body = await promisify(gunzip)(request.body, { maxOutputLength: mostBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(mostBytes);
+    throw badRequest('the body is not valid gzip');
+  }
+  delete headers['content-encoding'];
+}
 
 /** How many files {@link readPayloadBody} has left out of a form. */
 export const countIgnoredFiles = (request: IncomingMessage): number => ignoredFiles.get(request) ?? 0;
