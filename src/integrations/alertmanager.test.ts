@@ -134,6 +134,15 @@ describe("Alertmanager's webhook", () => {
     expect(retryKeys(alertmanager, { ...of(resolved), truncatedAlerts: 7 })[1]).not.toBe(first);
   });
 
+  it('of a storm has the first 1,000 alerts, and one that counts the others', () => {
+    const alerts = Array.from({ length: 1_234 }, (_, i) => ({ ...firing, fingerprint: `f${i}` }));
+    const found = read(alertmanager, of(...alerts));
+    expect(found).toHaveLength(1_001);
+    expect(found[999]).toMatchObject({ key: 'alertmanager:f999' });
+    expect(found[1_000]).toMatchObject({ title: '234 more were not stored', level: 'warning', key: null });
+    expect(retryKeys(alertmanager, of(...alerts)).at(-1)).not.toBeNull();
+  });
+
   it('without alerts is nothing', () => {
     expect(read(alertmanager, of())).toEqual([]);
   });
@@ -142,7 +151,6 @@ describe("Alertmanager's webhook", () => {
     [undefined, 'the body must be a JSON object'],
     [[], 'the body must be a JSON object'],
     [{}, 'alerts must be a list'],
-    [of(...Array<object>(1_001).fill(resolved)), 'alerts must be at most 1000 items, not 1001'],
     [{ alerts: ['x'] }, 'alerts[0] must be a JSON object'],
     [of(firing, { ...firing, status: 'up' }), 'alerts[1].status must be one of firing, resolved'],
     [of({ ...firing, labels: [] }), 'alerts[0].labels must be a JSON object'],
@@ -152,6 +160,14 @@ describe("Alertmanager's webhook", () => {
 });
 
 describe("Grafana's webhook", () => {
+  it('has the reason why a rule could not be evaluated', () => {
+    const labels = { alertname: 'DatasourceError', datasource_uid: 'P1', ref_id: 'A', rulename: 'Disk full' };
+    const annotations = { Error: 'failed to execute query A: connection refused' };
+    expect(read(grafana, of({ ...firing, labels, annotations }))).toMatchObject([
+      { title: 'DatasourceError: Disk full', message: annotations.Error },
+    ]);
+  });
+
   it('links to the panel, then the dashboard, then the rule', () => {
     const alert = {
       ...firing,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '#core/errors.ts';
-import type { Format, Item } from './format.ts';
+import { type Format, type Item, itemsOf } from './format.ts';
 import {
   choiceAt,
   type JsonObject,
   linesOf,
   objectAt,
-  objectsAt,
   optionalObject,
+  paragraphs,
   textOf,
 } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
@@ -29,10 +29,8 @@ interface Source {
 }
 
 /** One item for each alert of a group, and one that counts the alerts that the sender left out. */
-export function readAlerts(group: JsonObject, source: Source): Item[] {
-  const items = objectsAt(group.alerts, '/alerts').map((alert, i) =>
-    readAlert(alert, `/alerts/${i}`, source),
-  );
+export function readAlerts(group: JsonObject, source: Source): readonly Item[] {
+  const items = itemsOf(group.alerts, '/alerts', (alert, pointer) => readAlert(alert, pointer, source));
   const { truncatedAlerts } = group;
   if (typeof truncatedAlerts !== 'number' || truncatedAlerts <= 0) return items;
   const groupKey = textOf(group.groupKey) ?? '';
@@ -61,7 +59,10 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
   const fingerprint = textOf(alert.fingerprint) ?? fingerprintOf(labels);
   return {
     title: isResolved ? `Resolved: ${title}` : title,
-    message: textOf(annotations.description, annotations.message) ?? linesOf(labels),
+    message:
+      // Grafana names the reason why a rule could not be evaluated.
+      paragraphs([textOf(annotations.description, annotations.message), textOf(annotations.Error)]) ||
+      linesOf(labels),
     severity,
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),

@@ -11,4 +11,8 @@ export const apprise: Format = {
       { title: textOf(title), message: textOf(message), severity, level: usualLevel(severity, 'info') },
     ];
   },
+  countFiles: ({ body }) => {
+    const { attachments } = objectAt(body);
+    return Array.isArray(attachments) ? attachments.length : 0;
+  },
 };

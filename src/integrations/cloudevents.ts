@@ -1,6 +1,6 @@
 import { isPlainObject } from '#contract/plain-object.ts';
-import type { Format, Item, Payload } from './format.ts';
-import { type JsonObject, linesOf, objectAt, objectsAt, requiredText, textOf } from './payload-values.ts';
+import { type Format, type Item, itemsOf, type Payload } from './format.ts';
+import { type JsonObject, linesOf, objectAt, requiredText, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
 /**
@@ -12,8 +12,7 @@ export const cloudevents: Format = {
   takesAnyText: 'otherwise',
   read(payload) {
     if (payload.header('ce-specversion') !== undefined) return [itemOf(fromHeaders(payload), '')];
-    if (Array.isArray(payload.body))
-      return objectsAt(payload.body, '').map((event, i) => itemOf(event, `/${i}`));
+    if (Array.isArray(payload.body)) return itemsOf(payload.body, '', itemOf);
     return [itemOf(objectAt(payload.body), '')];
   },
 };

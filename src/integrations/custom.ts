@@ -1,8 +1,8 @@
 /** The mapping of a tenant as a format. */
 import type { MappingPut } from '#contract/integrations/mapping.ts';
 import { badField } from '#core/errors.ts';
-import type { Format, Item } from './format.ts';
-import { longestText, objectsAt, textOf } from './payload-values.ts';
+import { type Format, type Item, itemsOf } from './format.ts';
+import { longestText, textOf } from './payload-values.ts';
 import { PayloadWork } from './payload-work.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
@@ -30,7 +30,8 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
   const templates = new Map(
     Object.entries(fields).map(([name, text]) => [name as FieldName, compile(`fields.${name}`, text)]),
   );
-  const list = items ? parsePointer('items', items) : undefined;
+  // An empty pointer is the payload itself.
+  const list = items === undefined ? undefined : parsePointer('items', items);
   const levelOfWord = new Map(Object.entries(levels).map(([word, level]) => [wordOf(word), level]));
   const read = (subject: Subject): Item => {
     const text = (name: FieldName) => textOf(templates.get(name)?.(subject));
@@ -50,8 +51,10 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
   };
   return {
     read({ body, work = new PayloadWork(0) }) {
-      if (!list) return [read({ item: body, payload: body, work })];
-      return objectsAt(valueAt(body, list), items ?? '').map((item) => read({ item, payload: body, work }));
+      // One whose items are the payload itself may also be sent a single item.
+      if (!list || (list.length === 0 && !Array.isArray(body)))
+        return [read({ item: body, payload: body, work })];
+      return itemsOf(valueAt(body, list), items ?? '', (item) => read({ item, payload: body, work }));
     },
     criticalPattern: /./s,
   };

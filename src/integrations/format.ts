@@ -5,7 +5,7 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
-import { longestText } from './payload-values.ts';
+import { type JsonObject, longestText, objectsAt } from './payload-values.ts';
 import type { PayloadWork } from './payload-work.ts';
 import type { LevelMap } from './severity.ts';
 
@@ -77,6 +77,8 @@ export interface Format {
    * Set when something else than a shared word for `critical` can make an item critical: matches a JSON text that may contain it.
    */
   readonly criticalPattern?: RegExp;
+  /** How many files the JSON holds, which are ignored. */
+  readonly countFiles?: (payload: Payload) => number;
   /** The answer that this sender expects when everything is stored. Not given: `{"ok": true, "items": […]}`. */
   readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
 }
@@ -100,6 +102,28 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
   });
 }
 
+/** The items of a list. Of a storm, the first 1,000 and one that counts the rest. @throws AppError as {@link objectsAt}. */
+export function itemsOf(
+  list: unknown,
+  pointer: string,
+  read: (value: JsonObject, pointer: string) => Item,
+): readonly Item[] {
+  const items = objectsAt(list, pointer).map((value, i) => read(value, `${pointer}/${i}`));
+  const all = (list as readonly unknown[]).length;
+  if (all === items.length) return items;
+  const first = items[0]?.identity;
+  return [
+    ...items,
+    {
+      title: `${all - items.length} more were not stored`,
+      message: `A payload had ${all} items, of which the first ${items.length} were stored.`,
+      severity: 'truncated',
+      level: 'warning',
+      identity: first && JSON.stringify([all, first, items.at(-1)?.identity]),
+    },
+  ];
+}
+
 /**
  * The key by which a repeat of the item is detected. An item with a key is a state of its alert: only the newest state can be
  * repeated, and an item without an identity never is. Null if it has neither: each item is new.
@@ -112,9 +136,13 @@ export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFi
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 
+/** Zero bytes, and the escapes with which programs colour a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
+const invisible = /\0|\x1b\[[\d;:?]{0,40}[A-Za-z]/g;
+
 /** At most `max` characters, with an ellipsis where the rest was cut off. */
 function cut(text: string, max: number): string {
-  const clean = text.slice(0, longestText).toWellFormed().replaceAll('\0', '').trim();
+  const clean = text.slice(0, longestText).toWellFormed().replace(invisible, '').trim();
   if (clean.length <= max) return clean;
   // Counts code points; each has at most 2 units, so the rest need not be read.
   const characters = Array.from(clean.slice(0, 2 * max + 2));

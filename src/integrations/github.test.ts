@@ -57,3 +57,16 @@ it('runs of Forgejo, which has names of its own for them, replace each other', (
     key: 'github:a/b:ci.yml:main',
   });
 });
+
+it('a push of Gitea has its link and its pusher', () => {
+  const push = {
+    ref: 'refs/heads/main',
+    compare_url: 'https://git.example.org/a/b/compare/1...2',
+    commits: [{ message: 'm' }],
+    repository: { full_name: 'a/b' },
+    pusher: { login: 'kim', full_name: 'Kim K' },
+  };
+  expect(read(github, push, { headers: { 'X-GitHub-Event': 'push' } })).toMatchObject([
+    { message: 'by Kim K\nm', url: push.compare_url },
+  ]);
+});

@@ -66,10 +66,12 @@ function itemOf(event: string, payload: JsonObject): Item | undefined {
 
 /** A push that creates or deletes a branch has no commits of its own and is not stored. */
 function pushOf(name: string, payload: JsonObject): Item | undefined {
-  const commits = payload.commits === undefined ? [] : objectsAt(payload.commits, '/commits');
+  const commits = objectsAt(payload.commits ?? [], '/commits');
   if (commits.length === 0 || payload.deleted === true) return undefined;
   const branch = (textOf(payload.ref) ?? '').replace(/^refs\/(?:heads|tags)\//, '');
-  const pusher = textOf(optionalObject(payload.pusher, '/pusher').name);
+  // Gitea has names of its own.
+  const { name: pusherName, full_name, login } = optionalObject(payload.pusher, '/pusher');
+  const pusher = textOf(pusherName, full_name, login);
   const summaries = commits.map(({ message }) => textOf(message)?.split('\n', 1)[0]);
   return {
     title: `${name}: ${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} pushed to ${branch}`,
@@ -77,7 +79,7 @@ function pushOf(name: string, payload: JsonObject): Item | undefined {
     severity: 'push',
     level: 'info',
     key: `github:${name}:push:${branch}`,
-    url: textOf(payload.compare),
+    url: textOf(payload.compare, payload.compare_url),
   };
 }
 
@@ -174,6 +176,7 @@ function alertOf(name: string, event: string, payload: JsonObject): Item | undef
   const advisory = optionalObject(alert.security_advisory, '/alert/security_advisory');
   const rule = optionalObject(alert.rule, '/alert/rule');
   const what = event.replaceAll('_', ' ');
+  const number = textOf(alert.number);
   const severity = isOver
     ? 'resolved'
     : (textOf(advisory.severity, rule.security_severity_level, rule.severity) ?? 'alert');
@@ -182,7 +185,7 @@ function alertOf(name: string, event: string, payload: JsonObject): Item | undef
     message: textOf(advisory.summary, rule.description, alert.secret_type_display_name, alert.secret_type),
     severity,
     level: isOver ? 'success' : severity === 'critical' ? 'error' : 'warning',
-    key: `github:${name}:${event}:${textOf(alert.number) ?? ''}`,
+    key: number && `github:${name}:${event}:${number}`,
     url: textOf(alert.html_url),
   };
 }

@@ -16,6 +16,8 @@ const levelOfStatus: ReadonlyMap<string, string> = new Map([
 export const gitlab: Format = {
   read({ body, header }) {
     const event = objectAt(body);
+    // A system hook, as for a new project, has no kind unless it has a webhook's payload.
+    if (event.object_kind === undefined && textOf(event.event_name) !== undefined) return [];
     const kind = requiredText(event.object_kind, '/object_kind');
     const item = itemOf(kind, event);
     const delivery = textOf(header('Idempotency-Key'), header('X-Gitlab-Event-UUID'));
@@ -32,12 +34,13 @@ function itemOf(kind: string, event: JsonObject): Item | undefined {
     const action = textOf(attributes.action) ?? 'update';
     if (!['open', 'close', 'reopen', 'merge'].includes(action)) return undefined;
     const what = kind === 'issue' ? 'issue' : 'merge request';
+    const number = textOf(attributes.iid);
     return {
       title: `${name}: ${what} ${action}`,
       message: textOf(attributes.title),
       severity: `${kind}.${action}`,
       level: 'info',
-      key: `gitlab:${name}:${kind}:${textOf(attributes.iid) ?? ''}`,
+      key: number && `gitlab:${name}:${kind}:${number}`,
       url: textOf(attributes.url),
     };
   }

@@ -5,8 +5,8 @@ import { AppError } from '#core/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** More items than this in one payload are refused. */
-const mostItems = 1_000;
+/** Of a longer list only the first ones are read. */
+export const mostItems = 1_000;
 
 /** Longer than any field. A longer text is cut before it is read, so that many items cannot repeat the work for one very long text. */
 export const longestText = 2 * limits.messageChars + 2;
@@ -34,11 +34,10 @@ export function optionalObject(value: unknown, pointer: string): JsonObject {
   return value === undefined || value === null ? {} : objectAt(value, pointer);
 }
 
-/** The objects of a list. @throws AppError `bad-request` when it is no list of objects, or a very long one. */
+/** The objects of a list, at most the first 1,000. @throws AppError `bad-request` when it is no list of objects. */
 export function objectsAt(value: unknown, pointer: string): readonly JsonObject[] {
   if (!Array.isArray(value)) throw invalid(pointer, 'a list');
-  if (value.length > mostItems) throw invalid(pointer, `at most ${mostItems} items, not ${value.length}`);
-  return value.map((each, i) => objectAt(each, `${pointer}/${i}`));
+  return value.slice(0, mostItems).map((each, i) => objectAt(each, `${pointer}/${i}`));
 }
 
 /** The first text that is not blank, number or boolean of some values, as text; of a very long text, its beginning. */
@@ -66,11 +65,11 @@ export function choiceAt<T extends string>(value: unknown, pointer: string, choi
   throw invalid(pointer, `one of ${choices.join(', ')}`);
 }
 
-/** Each name with its text, one a line, as in `job: node`. */
+/** Each name with its text, one a line, as in `job: node`. Objects and lists are JSON. */
 export function linesOf(values: JsonObject): string {
   return Object.entries(values)
     .flatMap(([name, value]) => {
-      const text = textOf(value);
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : textOf(value);
       return text === undefined ? [] : [`${name}: ${text}`];
     })
     .join('\n');

@@ -44,16 +44,17 @@ function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Item {
 function metricAlert(data: JsonObject, action: string): Item {
   const alert = objectAt(data.metric_alert, '/data/metric_alert');
   const severity = wordOf(action);
+  const id = textOf(alert.id, alert.identifier);
   return {
     title: textOf(data.description_title, alert.title) ?? 'Sentry',
     message: textOf(data.description_text),
     severity,
     level: usualLevel(severity, 'error'),
-    key: `sentry:metric:${textOf(alert.id, alert.identifier) ?? ''}`,
+    key: id && `sentry:metric:${id}`,
     isFiring: severity !== 'resolved',
     url: textOf(data.web_url),
     identity: JSON.stringify(
-      [alert.id, action, alert.date_detected, alert.date_closed].map((each) => textOf(each)),
+      [id, action, alert.date_detected, alert.date_closed].map((each) => textOf(each)),
     ),
   };
 }

@@ -43,3 +43,43 @@ it('the level of a colour can be mapped', () => {
   const query = 'level=%23439fe0:error';
   expect(read(slack, { attachments: [{ color: '#439FE0', text: 'a' }] }, { query })[0]?.level).toBe('error');
 });
+
+it('the text of rich text, lists and tables is read', () => {
+  const text = (text: string) => ({ type: 'text', text });
+  const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
+  const blocks = [
+    { type: 'header', text: { type: 'plain_text', text: 'Deploy' } },
+    {
+      type: 'rich_text',
+      elements: [
+        section(
+          text('shop'),
+          text(' '),
+          { type: 'link', url: 'https://a.b/', text: 'failed' },
+          text(': exit code 1'),
+        ),
+        { type: 'rich_text_list', elements: [section(text('one')), section(text('two'))] },
+        { type: 'rich_text_preformatted', elements: [text('log line')] },
+      ],
+    },
+    { type: 'table', rows: [[{ type: 'raw_text', text: 'a' }, section(text('b'))], [text('c')]] },
+    { type: 'markdown', text: '**bold**' },
+    { type: 'actions', elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' } }] },
+  ];
+  const message =
+    'Deploy\n\nshop failed (https://a.b/): exit code 1\n\none\ntwo\n\nlog line\n\na b\nc\n\n**bold**';
+  expect(read(slack, { text: 'fallback', blocks })).toMatchObject([{ title: 'Deploy', message }]);
+  expect(read(slack, { attachments: [{ blocks }] })).toMatchObject([{ message }]);
+});
+
+it('beside a headline alone the text is read', () => {
+  const blocks = [{ type: 'header', text: { type: 'plain_text', text: 'Deploy' } }, { type: 'divider' }];
+  expect(read(slack, { text: 'shop failed', blocks })).toMatchObject([
+    { title: 'Deploy', message: 'shop failed' },
+  ]);
+  expect(read(slack, { blocks })).toMatchObject([{ title: 'Deploy', message: 'Deploy' }]);
+});
+
+it('lists that are null are absent', () => {
+  expect(read(slack, { text: 'a', attachments: null, blocks: null })).toMatchObject([{ message: 'a' }]);
+});

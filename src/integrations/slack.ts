@@ -1,3 +1,4 @@
+import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from './format.ts';
 import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from './payload-values.ts';
@@ -19,14 +20,14 @@ function levelOfColor(color: string): string {
 export const slack: Format = {
   read({ body }) {
     const message = objectAt(body);
-    const attachments =
-      message.attachments === undefined ? [] : objectsAt(message.attachments, '/attachments');
-    const blocks = message.blocks === undefined ? [] : objectsAt(message.blocks, '/blocks');
+    const attachments = objectsAt(message.attachments ?? [], '/attachments');
+    const blocks = objectsAt(message.blocks ?? [], '/blocks');
     const [first] = attachments;
-    const ofBlocks = paragraphs(blocks.map(textOfBlock));
+    const ofBlocks = paragraphs(blocks.map((block) => textOfBlock(block)));
+    const isHeadlineAlone = blocks.every((block) => block.type === 'header' || textOfBlock(block) === '');
     const text = paragraphs([
       // Slack shows the text only where it cannot show the blocks.
-      ofBlocks || textOf(message.text),
+      (isHeadlineAlone && textOf(message.text)) || ofBlocks,
       ...attachments.map(textOfAttachment),
     ]);
     if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
@@ -54,7 +55,7 @@ function textOfAttachment(attachment: JsonObject): string {
     textOf(title),
     textOf(text),
     ...(Array.isArray(fields) ? fields.map(textOfField) : []),
-    ...(Array.isArray(blocks) ? objectsAt(blocks, '/attachments/blocks').map(textOfBlock) : []),
+    ...(Array.isArray(blocks) ? blocks.map((block) => textOfBlock(block)) : []),
   ]);
   return shown || (textOf(fallback) ?? '');
 }
@@ -64,16 +65,28 @@ function textOfField(field: unknown): string {
   return [textOf(title), textOf(value)].filter((each) => each !== undefined).join(': ');
 }
 
-/** The text of headers, sections and contexts; other blocks have none. */
-function textOfBlock({ text, fields, elements }: JsonObject): string {
-  const parts = [
-    text,
-    ...(Array.isArray(fields) ? fields : []),
-    ...(Array.isArray(elements) ? elements : []),
-  ];
-  return paragraphs(
-    parts.map((part) => textOf(part) ?? textOf((part as JsonObject | null | undefined)?.text)),
-  );
+/** The fields of blocks and their elements that hold a text, or others that do. */
+const inner = ['text', 'fields', 'elements', 'title', 'description', 'label', 'rows'];
+/** The deepest elements that are read. A table has lists of rich text in its cells. */
+const deepest = 10;
+
+/** The text of a block or an element, whatever its type; buttons and pictures have none. */
+function textOfBlock(block: unknown, depth = 0): string {
+  if (typeof block === 'string') return block;
+  if (Array.isArray(block)) return block.map((cell) => textOfBlock(cell, depth + 1)).join(' ');
+  if (!isPlainObject(block) || depth > deepest) return '';
+  const { type, url, name, range, user_id, fallback } = block;
+  if (type === 'actions') return '';
+  if (type === 'emoji') return `:${textOf(name) ?? ''}:`;
+  const parts = inner.flatMap((field) => {
+    const value = block[field];
+    if (Array.isArray(value)) return value.map((each) => textOfBlock(each, depth + 1));
+    return value === undefined ? [] : [textOfBlock(value, depth + 1)];
+  });
+  if (type === 'link') return [...parts, parts.length > 0 ? ` (${textOf(url)})` : textOf(url)].join('');
+  if (type === 'rich_text_list' || type === 'table') return parts.join('\n');
+  if (typeof type === 'string' && /^rich_text_|^text$/.test(type)) return parts.join('');
+  return paragraphs(parts) || (textOf(range, user_id, fallback) ?? '');
 }
 
 /** Without Slack's markup of links and its escapes. */

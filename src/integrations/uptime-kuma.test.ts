@@ -36,7 +36,7 @@ it('a monitor that goes down and comes up again has one key', () => {
     ip: null,
     host: 'shop.example.org',
     url: 'https://shop.example.org/',
-    key: 'uptime-kuma:3:Shop',
+    key: 'uptime-kuma:3',
   };
   expect(read(uptimeKuma, down)).toEqual([
     {
@@ -78,4 +78,9 @@ it('a certificate or a domain that will expire is a warning', () => {
 
 it.each([{}, { heartbeat: 'x' }, { heartbeat: { status: 9 } }, [], 'x'])('%j is refused', (body) => {
   expect(() => read(uptimeKuma, body)).toThrow(/must be/);
+});
+
+it('a monitor that is renamed while it is down keeps its key', () => {
+  const renamed = { ...up, monitor: { ...up.monitor, name: 'Webshop' } };
+  expect(read(uptimeKuma, renamed)[0]?.key).toBe(read(uptimeKuma, down)[0]?.key);
 });

@@ -17,8 +17,10 @@ export const uptimeKuma: Format = {
     const monitor = optionalObject(payload.monitor, '/monitor');
     const status = statuses[Number(textOf(heartbeat.status) ?? -1)];
     if (!status) return [sentenceOf(requiredText(payload.msg, '/msg'))];
-    const name = textOf(monitor.name) ?? `Monitor ${textOf(heartbeat.monitorID) ?? ''}`;
-    const subject = `${textOf(heartbeat.monitorID, monitor.id) ?? ''}:${name}`;
+    const id = textOf(heartbeat.monitorID, monitor.id);
+    const name = textOf(monitor.name) ?? `Monitor ${id ?? ''}`;
+    // A name may change while its monitor is down.
+    const subject = id ?? name;
     const { severity, level, predicate } = status;
     return [
       {

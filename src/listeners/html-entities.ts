@@ -1,4 +1,4 @@
-/** The character references of HTML that mails contain: numbers, Latin-1, and signs of typography. */
+/** The character references of HTML that mails contain: numbers, and all names of HTML 4. */
 
 /** From U+00A0 to U+00FF. */
 const latin1 = `nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro
@@ -7,8 +7,23 @@ Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml t
 szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute
 ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml`;
 
+/** From U+0391 to U+03C9. */
+const greek = `Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - Sigma Tau Upsilon Phi Chi Psi
+Omega - - - - - - - alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon
+phi chi psi omega`;
+
+/** Each with its name. */
+const signs = `ŒOElig œoelig ŠScaron šscaron ŸYuml ƒfnof ˆcirc ˜tilde ϑthetasym ϒupsih ϖpiv –ndash —mdash ‘lsquo ’rsquo ‚sbquo “ldquo
+”rdquo „bdquo †dagger ‡Dagger •bull …hellip ‰permil ′prime ″Prime ‹lsaquo ›rsaquo ‾oline ⁄frasl €euro ℑimage ℘weierp ℜreal ™trade
+ℵalefsym ←larr ↑uarr →rarr ↓darr ↔harr ↵crarr ⇐lArr ⇑uArr ⇒rArr ⇓dArr ⇔hArr ∀forall ∂part ∃exist ∅empty ∇nabla ∈isin ∉notin ∋ni
+∏prod ∑sum −minus ∗lowast √radic ∝prop ∞infin ∠ang ∧and ∨or ∩cap ∪cup ∫int ∴there4 ∼sim ≅cong ≈asymp ≠ne ≡equiv ≤le ≥ge ⊂sub ⊃sup
+⊄nsub ⊆sube ⊇supe ⊕oplus ⊗otimes ⊥perp ⋅sdot ⌈lceil ⌉rceil ⌊lfloor ⌋rfloor ⟨lang ⟩rang ◊loz ♠spades ♣clubs ♥hearts ♦diams ✓check
+✗cross ☎phone ★starf ☆star`;
+
 const characters: ReadonlyMap<string, string> = new Map([
   ...latin1.split(/\s+/).map((name, i) => [name, String.fromCodePoint(0xa0 + i)] as const),
+  ...greek.split(/\s+/).map((name, i) => [name, String.fromCodePoint(0x391 + i)] as const),
+  ...signs.split(/\s+/).map((pair) => [pair.slice(1), pair.slice(0, 1)] as const),
   ...Object.entries({
     nbsp: ' ',
     lt: '<',
@@ -16,20 +31,6 @@ const characters: ReadonlyMap<string, string> = new Map([
     amp: '&',
     quot: '"',
     apos: "'",
-    euro: '€',
-    ndash: '–',
-    mdash: '—',
-    lsquo: '‘',
-    rsquo: '’',
-    ldquo: '“',
-    rdquo: '”',
-    bdquo: '„',
-    bull: '•',
-    hellip: '…',
-    rarr: '→',
-    trade: '™',
-    ge: '≥',
-    le: '≤',
   }),
 ]);
 

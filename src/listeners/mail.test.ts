@@ -48,3 +48,88 @@ it('reads the text of a forwarded mail, and not what is nested in it any deeper'
   expect((await itemOfMail(forwarding(1))).message).toContain('the text');
   for (const times of [3, 2_400]) expect((await itemOfMail(forwarding(times))).message).toBe('');
 });
+
+const item = (lines: readonly string[], encoding: BufferEncoding = 'utf8') =>
+  itemOfMail(Buffer.from(lines.join('\r\n'), encoding));
+
+it('without an empty line begins its text at the first line that is no header', async () => {
+  const head = ['From: a@example.net', 'Subject: RING ALERT', 'X-Mailer: ring-sqa'];
+  expect(await item([...head, '10 nodes unreachable since 14:00', 'node01: 12 -> 48'])).toMatchObject({
+    title: 'RING ALERT',
+    message: '10 nodes unreachable since 14:00\nnode01: 12 -> 48',
+  });
+  expect(await item([...head, '10 nodes unreachable', '', 'more'])).toMatchObject({
+    message: expect.stringMatching(/^10 nodes unreachable\s+more$/),
+  });
+  expect(await item(['UPS on battery'])).toMatchObject({ title: 'Email', message: 'UPS on battery' });
+  const broken = ['Received from x', 'Subject: s', 'Content-Transfer-Encoding: base64', '', 'aGk='];
+  expect(await item(broken)).toMatchObject({ title: 's', message: 'hi' });
+});
+
+it.each([
+  ['a calendar', ['Content-Type: text/calendar; method=REQUEST', '', 'BEGIN:VCALENDAR'], /BEGIN:VCALENDAR/],
+  [
+    'a wrong boundary',
+    ['Content-Type: multipart/mixed; boundary=a', '', '--b', '', 'hello', '--b--'],
+    /hello/,
+  ],
+  ['the type "text"', ['Content-Type: text', '', 'hello'], /^hello$/],
+  [
+    'a text as an attachment',
+    [
+      'Content-Type: text/plain',
+      'Content-Disposition: attachment',
+      'Content-Transfer-Encoding: base64',
+      '',
+      'aGk=',
+    ],
+    /^hi$/,
+  ],
+  [
+    'parts that are too deep',
+    [
+      'Content-Type: multipart/mixed; boundary=b0',
+      '',
+      ...Array.from({ length: 30 }, (_, i) => [
+        `--b${i}`,
+        `Content-Type: multipart/mixed; boundary=b${i + 1}`,
+        '',
+      ]).flat(),
+      'deep',
+    ],
+    /deep/,
+  ],
+  ['a header that is too long', [`X-Long: ${'x'.repeat(70_000)}`, '', 'hello'], /hello/],
+])('with %s keeps its text', async (_, lines, message) => {
+  expect(await item(['Subject: s', ...lines])).toMatchObject({
+    title: 's',
+    message: expect.stringMatching(message),
+  });
+});
+
+it('of pictures alone has no text', async () => {
+  const picture = ['Content-Type: image/png', 'Content-Transfer-Encoding: base64', '', 'aGk='];
+  expect(await item(['Subject: Motion', ...picture])).toMatchObject({ title: 'Motion', message: '' });
+});
+
+it('reads headers in raw bytes by their charset, or as Latin-1', async () => {
+  const mail = ['From: NAS <nas@example.org>', 'Subject: Festplatte voll: Ger\u00e4t', '', 'St\u00f6rung'];
+  const expected = { title: 'Festplatte voll: Ger\u00e4t', message: 'St\u00f6rung' };
+  expect(await item(mail, 'latin1')).toMatchObject(expected);
+  expect(await item(mail)).toMatchObject(expected);
+  const greek = ['Content-Type: text/plain; charset=iso-8859-7', 'Subject: \xc1', '', '\xc1'];
+  expect(await item(greek, 'latin1')).toMatchObject({ title: '\u0391', message: '\u0391' });
+});
+
+it('has no id where the message has an empty one', async () => {
+  expect((await item(['Message-ID: <>', '', 'x'])).identity).toBeUndefined();
+  expect((await item(['Message-ID: <a@b>', '', 'x'])).identity).toBe('<a@b>');
+});
+
+it('in HTML has its quotes, and its cells separated', async () => {
+  const html =
+    '<p>Can&#39;t reach &quot;db-01&quot;</p><table><tr><th>Success</th><th>Warning</th></tr><tr><td>1</td><td>0</td></tr></table>&Omega;&rArr;&omega;';
+  expect(await item(['Content-Type: text/html; charset=utf-8', '', html])).toMatchObject({
+    message: 'Can\'t reach "db-01"\nSuccess Warning\n1 0\n\u03a9\u21d2\u03c9',
+  });
+});

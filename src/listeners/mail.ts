@@ -1,5 +1,5 @@
 /** Reads a mail: its subject, and the beginning of its text. */
-import PostalMime from 'postal-mime';
+import PostalMime, { type Email } from 'postal-mime';
 import { limits } from '#contract/limits.ts';
 import type { Item } from '#integrations/format.ts';
 import { decodeEntities } from './html-entities.ts';
@@ -34,21 +34,20 @@ export class MailStart {
   }
 }
 
-/** The sender's priority determines the level. */
-export async function itemOfMail(bytes: Buffer): Promise<Item> {
-  const mail = await PostalMime.parse(new Uint8Array(bytes), {
-    maxNestingDepth: 20,
-    // A forwarded mail is read, but not what was forwarded in it: each level is parsed once more.
-    maxRfc822NestingDepth: 1,
-    maxHeadersSize: 64 * 1024,
-  });
+/** The sender's priority determines the level. A mail that cannot be parsed has its raw body as the text. */
+export async function itemOfMail(sent: Buffer): Promise<Item> {
+  const { head, body: sentBody } = splitMail(sent);
+  const body =
+    /charset/i.test(head) || sentBody.includes('charset') ? sentBody : Buffer.from(decode(sentBody));
+  const bytes = Buffer.concat([Buffer.from(head), Buffer.from('\r\n\r\n'), body]);
+  const mail = await parse(bytes).catch(() => parse(Buffer.from(withoutContent(head))));
   const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
   const priority = /^[1-5]/.exec(header('x-priority') ?? '')?.[0];
   const importance = header('importance')?.toLowerCase();
   const severity =
     header('x-level')?.toLowerCase() ??
     (priority === '1' || priority === '2' || importance === 'high' ? 'high' : 'message');
-  const text = mail.text?.trim() || textOfHtml(mail.html ?? '');
+  const text = textOfMail(mail) ?? decode(body).trim();
   return {
     title: mail.subject || mail.from?.address || 'Email',
     message: text.slice(0, 2 * limits.messageChars),
@@ -62,8 +61,68 @@ export async function itemOfMail(bytes: Buffer): Promise<Item> {
     key: header('x-key'),
     source: header('x-host'),
     url: header('x-url'),
-    identity: mail.messageId,
+    identity: /[^<>\s]/.test(mail.messageId ?? '') ? mail.messageId : undefined,
   };
+}
+
+const parse = (bytes: Buffer) =>
+  PostalMime.parse(new Uint8Array(bytes), {
+    maxNestingDepth: 20,
+    // A forwarded mail is read, but not what was forwarded in it: each level is parsed once more.
+    maxRfc822NestingDepth: 1,
+    maxHeadersSize: 64 * 1024,
+  });
+
+const withoutContent = (head: string) => head.slice(0, 32_000).replace(/^content-/gim, 'x-content-');
+
+/** The text, that of the HTML, or that of an attachment; undefined where a mail has none of them. */
+function textOfMail({ text, html, attachments }: Email): string | undefined {
+  const found = text?.trim() || textOfHtml(html ?? '');
+  if (found) return found;
+  const file = attachments.find(({ mimeType }) => /^text\b/.test(mimeType));
+  if (file) {
+    const content = decode(Buffer.from(file.content as ArrayBuffer)).trim();
+    return file.mimeType === 'text/html' ? textOfHtml(content) : content;
+  }
+  return text !== undefined || html !== undefined || attachments.length > 0 ? '' : undefined;
+}
+
+const headerLine = /^(?:[!-9;-~]+[ \t]*:|[ \t]+\S|>?From )/;
+const usualHeader = /^(?:from|to|subject|date|message-id|received|mime-version|content-[a-z-]+):/i;
+
+/** The header as text, and the body. Where no empty line is between them, the body begins at the first line that is no header. */
+function splitMail(bytes: Buffer): { head: string; body: Buffer } {
+  let at = 0;
+  let end: number | undefined;
+  while (at < bytes.length) {
+    const next = bytes.indexOf(0x0a, at) + 1 || bytes.length;
+    const line = bytes.toString('latin1', at, next).trimEnd();
+    if (line === '')
+      return { head: decodeHead(bytes.subarray(0, end ?? at)), body: bytes.subarray(end ?? next) };
+    if (end === undefined && (!headerLine.test(line) || (at === 0 && /^\s/.test(line)))) end = at;
+    // One broken line within a header does not end it.
+    else if (end !== undefined && usualHeader.test(line)) end = undefined;
+    at = next;
+  }
+  return { head: decodeHead(bytes.subarray(0, end ?? at)), body: bytes.subarray(end ?? at) };
+}
+
+/** UTF-8, or else in the charset that it names for the body, or in Latin-1. */
+function decodeHead(head: Buffer): string {
+  const latin1 = head.toString('latin1');
+  return decode(
+    head,
+    /^content-type:[^\n]*(?:\n[ \t][^\n]*)*charset="?([\w-]{1,40})/im.exec(latin1)?.[1],
+  ).trimEnd();
+}
+
+function decode(bytes: Buffer, charset = 'windows-1252'): string {
+  for (const name of ['utf-8', charset])
+    try {
+      // The end may be cut off within a character.
+      return new TextDecoder(name, { fatal: true }).decode(bytes, { stream: true });
+    } catch {}
+  return new TextDecoder('windows-1252').decode(bytes);
 }
 
 /** Approximate: mail without a plain text part is rare. */

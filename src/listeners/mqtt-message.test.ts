@@ -45,6 +45,17 @@ it('has the level of its topic, where JSON names none', () => {
   expect(fields('error', '{"message": "x", "level": "ok"}')?.level).toBe('success');
 });
 
+it('with a number as its level has the level of its topic', () => {
+  for (const level of [3, '3', 254, null])
+    expect(fields('error', JSON.stringify({ message: 'x', level }))?.level).toBe('error');
+  expect(fields('a', '{"message": "x", "level": 30, "severity": "warn"}')?.level).toBe('warning');
+});
+
+it('has no colours of a terminal', () => {
+  const text = '\u001b[1;31m[E][component:238]: Sensor failed\u001b[0m';
+  expect(fields('esphome/log', text)?.message).toBe('[E][component:238]: Sensor failed');
+});
+
 it('is nothing when it is blank or no text', () => {
   for (const payload of ['', ' \n', Buffer.from([0xff, 0xd8, 0xff])])
     expect(fields('x', payload)).toBeUndefined();

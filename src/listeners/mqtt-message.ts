@@ -27,8 +27,9 @@ export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
       level: ofTopic ?? 'info',
       source: topic,
     };
-  const word = wordOf(textOf(fields.level, fields.severity) ?? ofTopic ?? 'message');
-  const isLevel = textOf(fields.level) !== undefined && limits.levelPattern.test(word);
+  const level = wordLike(fields.level);
+  const word = wordOf(level ?? wordLike(fields.severity) ?? ofTopic ?? 'message');
+  const isLevel = level !== undefined && limits.levelPattern.test(word);
   return {
     title: title ?? topic,
     message,
@@ -39,6 +40,9 @@ export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
     url: textOf(fields.url),
   };
 }
+
+/** Numbers are ignored: each program counts in its own way. */
+const wordLike = (value: unknown) => (/\D/.test(textOf(value) ?? '') ? textOf(value) : undefined);
 
 /** Whether a topic matches a filter with `+` and `#`. */
 export function takesTopic(filter: string, topic: string): boolean {

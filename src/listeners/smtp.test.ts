@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { openAndEnd, openSilent } from '#test/support/connections.ts';
+import { eventually } from '#test/support/eventually.ts';
 import type { ListenerIntake, OpenPort } from './intake.ts';
 import { listenSmtp } from './smtp.ts';
 
@@ -36,8 +38,11 @@ afterEach(async () => {
 });
 
 /** Sends one command, or a mail, and gives the code of its answer. */
-const dial = async () => {
-  const socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
+const dial = async (localAddress = '127.0.0.1') => {
+  const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress }).on(
+    'error',
+    () => undefined,
+  );
   sockets.push(socket);
   const answer = async () => {
     for (let text = ''; ; ) {
@@ -90,6 +95,17 @@ it('a token that is revoked stores nothing more, on connections that are open as
   expect(stored).toEqual(['bfy_a: Disk']);
 });
 
+it('commands of devices are accepted: no name, no brackets, no domain', async () => {
+  const { send } = await dial();
+  expect(await send('HELO')).toBe('250');
+  for (const from of ['a@b.c', '<ups>', 'ups', '<>', ' <a@my_host> SIZE=10']) {
+    expect([from, await send(`MAIL FROM:${from}`)]).toEqual([from, '250']);
+    expect(await send('RCPT TO:bfy_a')).toBe('250');
+    expect(await send('RSET')).toBe('250');
+  }
+  expect(await send('MAIL FROM:')).toBe('501');
+});
+
 it('a sender beyond its rate limit is told so before its mail is read', async () => {
   const { send } = await dial();
   await send('EHLO x');
@@ -104,4 +120,14 @@ it('one address does not hold all connections', async () => {
   const greetings = all.map(({ greeting }) => greeting);
   expect(greetings.filter((code) => code === '220').length).toBe(20);
   expect(greetings.filter((code) => code === '421').length).toBe(5);
+});
+
+it('connections that end are freed, and silent ones hold up their own address only', async () => {
+  await openAndEnd(listener.port);
+  expect((await dial()).greeting).toBe('220');
+  sockets.push(...(await openSilent(listener.port)));
+  await eventually(async () => expect((await dial('127.0.0.2')).greeting).toBe('220'));
+  expect((await dial()).greeting).toBe('421');
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await eventually(async () => expect((await dial()).greeting).toBe('220'));
 });

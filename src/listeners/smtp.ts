@@ -90,7 +90,11 @@ export async function listenSmtp(
     const sender = await find(password ?? recipient, session);
     if (!sender) throw signInFirst();
     const source = canonicalAddress(session.remoteAddress) ?? '';
-    const item = await turns.run(sender.tenant, () => itemOfMail(bytes));
+    const item = await turns.run(sender.tenant, () =>
+      itemOfMail(bytes).catch(() => {
+        throw new Reply(554, 'the message cannot be read');
+      }),
+    );
     return storeItem(
       intake,
       sender,
@@ -111,6 +115,7 @@ export async function listenSmtp(
     // Many devices cannot use TLS. If there is a certificate, the token must be encrypted.
     allowInsecureAuth: tls === undefined,
     disableReverseLookup: true,
+    lenientAddressParsing: true,
     maxClients: mostConnections,
     socketTimeout: silentMs,
     closeTimeout: 1_000,
@@ -118,6 +123,8 @@ export async function listenSmtp(
     onConnect(session, callback) {
       const source = canonicalAddress(session.remoteAddress) ?? '';
       const mayConnect = connections.add(session);
+      for (const connection of server.connections)
+        if (connection.session === session) acceptLoosely(connection as unknown as CommandReader);
       if (!isAllowed(source)) {
         intake.count('smtp', 'refused');
         return callback(new Reply(554, 'your network may not send'));
@@ -169,6 +176,25 @@ export async function listenSmtp(
     },
   };
 }
+
+/** A connection of the library, which is not public. Between two commands it may read the lines of a sign-in. */
+interface CommandReader {
+  _nextHandler: unknown;
+  _onCommand(command: Buffer | string, callback: unknown): void;
+}
+
+/** Devices send addresses without brackets or without a domain, and no name in HELO. */
+function acceptLoosely(connection: CommandReader): void {
+  const onCommand = connection._onCommand.bind(connection);
+  connection._onCommand = (command, callback) =>
+    onCommand(connection._nextHandler ? command : inStrictForm(String(command)), callback);
+}
+
+const inStrictForm = (command: string): string =>
+  command
+    .replace(/^(HELO|EHLO)\s*$/i, '$1 unknown')
+    .replace(/^(MAIL FROM|RCPT TO):\s*(?!<)(\S+)/i, '$1:<$2>')
+    .replace(/^(MAIL FROM|RCPT TO):\s*<([^<>@\s]+)>/i, '$1:<$2@localhost>');
 
 /** Reads the whole stream, so that the sender reads the answer. @throws Reply when it is too long. */
 async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {

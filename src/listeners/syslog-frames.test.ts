@@ -59,3 +59,15 @@ it('gives what was sent, whatever pieces it comes in', () => {
     { numRuns: 100 },
   );
 });
+
+it('ends with a message that is shorter than its length as broken, and with one without a length as whole', () => {
+  const endOf = (text: string) => {
+    const frames = new SyslogFrames(100);
+    frames.push(Buffer.from(text));
+    const { frames: last, isBroken } = frames.end();
+    return [last.map(String), isBroken];
+  };
+  expect(endOf('9 <1>a')).toEqual([[], true]);
+  expect(endOf('<1>a')).toEqual([['<1>a'], false]);
+  expect(endOf('4 <1>a')).toEqual([[], false]);
+});

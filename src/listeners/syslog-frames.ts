@@ -2,7 +2,7 @@
 
 export interface Frames {
   readonly frames: readonly Buffer[];
-  /** A message is too long, so the start of the next one is unknown. The messages before it are included. */
+  /** A message is too long, so the start of the next one is unknown, or is cut off. The messages before it are included. */
   readonly isBroken: boolean;
 }
 
@@ -37,11 +37,11 @@ export class SyslogFrames {
     return { frames, isBroken: this.#rest.length > this.#maxBytes + 10 };
   }
 
-  /** Returns the last message, which has no end of its own. */
+  /** Returns the last message, which has no end of its own. One that is shorter than its length is broken. */
   end(): Frames {
     const isCounted = counted.test(this.#rest.toString('latin1', 0, 10));
-    const isBroken = this.#rest.length > this.#maxBytes;
-    return { frames: this.#rest.length === 0 || isCounted || isBroken ? [] : [this.#rest], isBroken };
+    const isBroken = isCounted || this.#rest.length > this.#maxBytes;
+    return { frames: this.#rest.length === 0 || isBroken ? [] : [this.#rest], isBroken };
   }
 
   #next(bytes: Buffer, at: number): { from: number; to: number; next: number } | 'too long' | undefined {

@@ -27,6 +27,25 @@ describe('a message of RFC 5424', () => {
       '<11>1 - - - - - - only a text',
       { severity: 'err', host: undefined, program: undefined, text: 'only a text' },
     ],
+    [
+      '<163>1 2026-11-27T14:00:00.000Z chassis1 craftd - CHASSISD_PSU_FAIL [junos@2636.1.1.1.2.18 error-message="PSU 1 failed"]',
+      {
+        severity: 'err',
+        host: 'chassis1',
+        program: 'craftd',
+        text: 'CHASSISD_PSU_FAIL error-message="PSU 1 failed"',
+      },
+    ],
+    [
+      '<28>1 - r1 rpd 7 BGP_DOWN [timeQuality tzKnown="1"][a@1 peer="10.0.0.1" why="said \\"no\\""][b@1 x="y"] ',
+      {
+        severity: 'warning',
+        host: 'r1',
+        program: 'rpd',
+        text: 'BGP_DOWN peer="10.0.0.1" why="said "no"" x="y"',
+      },
+    ],
+    ['<28>1 - r1 rpd - BGP_DOWN -', { severity: 'warning', host: 'r1', program: 'rpd', text: 'BGP_DOWN' }],
   ])('is read: %s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
@@ -34,7 +53,8 @@ describe('a message of RFC 5424', () => {
   it('without a text is none', () => {
     for (const text of [
       '<34>1 - h p - - -',
-      '<34>1 - h p - - [a b="c"]',
+      '<34>1 - h p - - [a]',
+      '<34>1 - h p - - [timeQuality tzKnown="1"]',
       '<34>1 - h p - - ',
       '',
       '\n',
@@ -66,6 +86,22 @@ describe('a message of RFC 3164', () => {
       '<12>Nov 23 00:00:00 sshd[7]: no host',
       { severity: 'warning', host: undefined, program: 'sshd', text: 'no host' },
     ],
+    [
+      '<12>Nov 27 14:00:00 last message repeated 2 times',
+      { severity: 'warning', host: undefined, program: undefined, text: 'last message repeated 2 times' },
+    ],
+    [
+      '<12>Nov 3 14:00:00 nas smartd[7]: unpadded',
+      { severity: 'warning', host: 'nas', program: 'smartd', text: 'unpadded' },
+    ],
+    [
+      '<12>.Nov 27 14:00:00.123 sw1 stp: no clock',
+      { severity: 'warning', host: 'sw1', program: 'stp', text: 'no clock' },
+    ],
+    [
+      '<12>17: no program',
+      { severity: 'warning', host: undefined, program: undefined, text: '17: no program' },
+    ],
     ['<12>backup: no time', { severity: 'warning', host: undefined, program: 'backup', text: 'no time' }],
     ['just a text\n', { severity: 'notice', host: undefined, program: undefined, text: 'just a text' }],
     ['<999>too high', { severity: 'notice', host: undefined, program: undefined, text: 'too high' }],
@@ -82,13 +118,39 @@ describe('a message of Cisco has its mnemonic as the program, and neither counte
     [': 2026 Nov 27 10:11:12 UTC: %ETHPORT-3-IF_DOWN: Ethernet1/1 is down', undefined, 'ETHPORT-3-IF_DOWN'],
     ['Nov 27 2026 10:00:01 fw01 : %ASA-5-111008: User enabled', 'fw01', 'ASA-5-111008'],
     ['Nov 27 2026 10:00:01: %ASA-6-302013: Built', undefined, 'ASA-6-302013'],
+    [
+      '179767: fakhost: Nov 23 22:23:27.833 NewYork: %SW_MATM-4-MACFLAP_NOTIF: Host bd60',
+      'fakhost',
+      'SW_MATM-4-MACFLAP_NOTIF',
+    ],
+    ['83: *Feb 28 00:20:10: %SYS-5-CONFIG_I: Configured from console', undefined, 'SYS-5-CONFIG_I'],
+    ['83: 10.0.0.1: *Feb 3 00:20:10 UTC: %SYS-5-CONFIG_I: Configured', '10.0.0.1', 'SYS-5-CONFIG_I'],
+    ['83: 2001:db8::1: .Feb 13 00:20:10: %SYS-5-CONFIG_I: Configured', '2001:db8::1', 'SYS-5-CONFIG_I'],
+    ['Nov 27 10:11:12.345 NewYork: %LINK-3-UPDOWN: Interface', undefined, 'LINK-3-UPDOWN'],
+    ['*Nov 27 10:11:12.345 NewYork: %LINK-3-UPDOWN: Interface', undefined, 'LINK-3-UPDOWN'],
+    ['Nov 27 10:11:12 10.1.1.1 45: sw1: *Nov 27 10:11:12: %LINK-3-UPDOWN: Interface', 'sw1', 'LINK-3-UPDOWN'],
+    ['Nov 27 2026 14:00:00 asa-fw : %ASA-4-106023: Deny tcp', 'asa-fw', 'ASA-4-106023'],
+    [':Nov 27 14:00:00 CEST: %ASA-session-6-302013: Built', undefined, 'ASA-session-6-302013'],
+    [
+      '12: RP/0/RSP0/CPU0:Nov 27 10:11:12.345 UTC: config[65710]: %MGBL-SYS-5-CONFIG_I : Configured',
+      undefined,
+      'MGBL-SYS-5-CONFIG_I',
+    ],
     ['%FTD-1-105005: Lost Failover communications', undefined, 'FTD-1-105005'],
   ])('%s', (text, host, program) => {
     expect(parse(`<187>${text}`)).toEqual({
       severity: 'err',
       host,
       program,
-      text: text.replace(/^.*%\S+: /, ''),
+      text: text.replace(/^.*%\S+ ?: /, ''),
+    });
+  });
+
+  it('or no program, where it has no mnemonic', () => {
+    expect(parse('<187>45: sw1: Nov 27 10:11:12: Interface down')).toMatchObject({
+      host: 'sw1',
+      program: undefined,
+      text: 'Interface down',
     });
   });
 
@@ -104,6 +166,10 @@ it('has the line ends and tabs that rsyslog escapes', () => {
   );
   expect(parse('<11>p: PR#0123 in color:#0112ff')?.text).toBe('PR#0123 in color:#0112ff');
   expect(parse('<11>p: ticket #012 is open')?.text).toBe('ticket #012 is open');
+});
+
+it('has no colours that rsyslog escapes', () => {
+  expect(parse('<11>p: #033[1;31mfailed#033[0m')?.text).toBe('failed');
 });
 
 it('becomes a notification of its host, or else of where it came from', () => {
@@ -137,6 +203,7 @@ it('takes time in proportion to its length', () => {
     `<34>1 - h p - - [a b="${'\\"'.repeat(30_000)}`,
     `<34>${'a '.repeat(30_000)}`,
     `<34>${'\r'.repeat(60_000)}x`,
+    `<34>1: ${'a:'.repeat(30_000)}`,
     `<34>1: ${'a-'.repeat(30_000)}: %${'A-'.repeat(30_000)}`,
   ])
     parse(text);

@@ -26,26 +26,35 @@ export interface SyslogMessage {
 /** RFC 3164: user.notice. */
 const usualPriority = 13;
 const modern = /^1 (\S{1,64}) (\S{1,255}) (\S{1,128}) (\S{1,128}) (\S{1,64})(?: |$)/;
-/** Starts with a time of RFC 3164, or the ISO time that many programs write instead. */
-const older =
-  /^(?:[A-Z][a-z]{2} [ \d]\d(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\S+)(?: [A-Z]{3,4})?:? +/;
-/**
- * Cisco's head: counters, the name of the device and a time, each optional, before a mnemonic. A clock that is not set has an
- * asterisk. As in `45: sw1: *Nov 27 10:11:12.345 CET: %LINK-3-UPDOWN: Interface Gi0/1, changed state to down`.
- */
-const cisco = new RegExp(
-  [
-    /^(?:\d{0,10}: ?){0,2}(?:(?<device>[A-Za-z][\w.-]{0,254}) ?: )?/,
-    /(?:[*.]?(?:\d{4} )?[A-Z][a-z]{2} [ \d]\d (?:\d{4} )?\d\d:\d\d:\d\d(?:\.\d+)?(?: \w{1,5})?: )?/,
-    /%(?<mnemonic>[A-Z][A-Z0-9_-]{0,60}-[0-7]-\w{1,60}) ?: */,
-  ]
-    .map(({ source }) => source)
-    .join(''),
+const date = '[*.]?(?:\\d{4} )?[A-Z][a-z]{2} {1,2}\\d{1,2}(?: \\d{4})? \\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
+/** Starts with a time of RFC 3164, or the ISO time that many programs write instead. A long name of a zone is only Cisco's. */
+const older = new RegExp(
+  `^(?:${date}|\\d{4}-\\d\\d-\\d\\dT\\S+)(?: [A-Z]{3,4}| [A-Z][A-Za-z]{1,31}(?=: %))?:? +`,
 );
-const tag = /^([^\s:[\]]{1,48})(?:\[[^\]\s]{0,48}\])?: ?/;
+/**
+ * Cisco's head: counters, the name or address of the device (its origin-id), a part of it, a time and a process, each optional,
+ * before a mnemonic; some have no mnemonic. A clock that is not set has an asterisk. As in
+ * `45: sw1: *Nov 27 10:11:12.345 CET: %LINK-3-UPDOWN: Interface Gi0/1, changed state to down`.
+ */
+const ciscoHead =
+  /(?:\d{0,10}: ){0,2}:?(?:(?!\d+ ?: )(?<device>[A-Za-z\d][\w.:-]{0,254}?) ?: )?(?:[A-Z]{2}\/[\w/]{1,40}:)?/
+    .source;
+const ciscoTime = `${date}(?: [\\w+:-]{1,32}?)? ?: `;
+const mnemonicText = /(?:[\w.-]{1,64}\[\d{0,10}\]: )?%(?<mnemonic>[A-Z][\w-]{0,60}-[0-7]-\w{1,60}) ?: */
+  .source;
+const cisco = new RegExp(`^${ciscoHead}(?:${ciscoTime})?${mnemonicText}`);
+const ciscoWithoutMnemonic = new RegExp(`^(?=\\d{0,10}:)${ciscoHead}${ciscoTime}`);
+/** A counter is no program. */
+const tag = /^(?!\d+:)([^\s:[\]]{1,48})(?:\[[^\]\s]{0,48}\])?: ?/;
+
+/** What a syslogd writes without a host. */
+const repeated = /^last message (?:repeated|buffered) \d/;
 
 /** How rsyslog forwards tabs and line ends. Behind a space, or before another digit, it may be a number, as in `ticket #012` or `PR#0123`. */
 const rsyslogEscape = /(?<=\S)#01([12])(?!\d)/g;
+
+/** The colour of a terminal, as rsyslog forwards it. */
+const escapedColour = /#033\[[\d;]{0,40}m/g;
 
 /** A text without a priority is a message, too. Undefined when it is blank. */
 export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
@@ -55,7 +64,9 @@ export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   const severity = syslogSeverities[priority % 8] ?? 'notice';
   const rest = line.slice(whole.length);
   const parsed = parseModern(rest) ?? parseOlder(rest);
-  const text = parsed.text.replace(rsyslogEscape, (_, code: string) => (code === '1' ? '\t' : '\n'));
+  const text = parsed.text
+    .replaceAll(escapedColour, '')
+    .replace(rsyslogEscape, (_, code: string) => (code === '1' ? '\t' : '\n'));
   return text.trim() === '' ? undefined : { severity, ...parsed, text };
 }
 
@@ -75,24 +86,37 @@ type Parsed = Omit<SyslogMessage, 'severity'>;
 function parseModern(rest: string): Parsed | undefined {
   const head = modern.exec(rest);
   if (!head) return undefined;
-  const [whole, , host, program] = head;
-  const text = withoutStructuredData(rest.slice(whole.length));
-  return { host: named(host), program: named(program), text: text.replace(/^\ufeff/, '') };
+  const [whole, , host, program, , id] = head;
+  const { data, text } = structuredData(rest.slice(whole.length));
+  const message = text.replace(/^\ufeff/, '');
+  return {
+    host: named(host),
+    program: named(program),
+    // Junos sends all in the name of the message and its data.
+    text:
+      message.trim() === '' ? [named(id), ...data].filter((each) => each !== undefined).join(' ') : message,
+  };
 }
 
 const named = (text: string | undefined) => (text === '-' ? undefined : text);
 
-/** The text after `-` or the elements `[id name="value"]…`, whose values may contain escaped quotes and brackets. */
-function withoutStructuredData(rest: string): string {
-  if (rest.startsWith('-')) return rest.slice(1).trimStart();
-  const element = /\[[^\s="\]]{1,32}(?: [^\s="\]]{1,32}="(?:[^"\\\]]|\\.)*")*\]/sy;
+/** Elements that are about the message itself, by RFC 5424. */
+const metaElements = ['timeQuality', 'origin', 'meta'];
+
+/** After `-` or the elements `[id name="value"]…`, whose values may contain escaped quotes and brackets, follows the text. */
+function structuredData(rest: string): { data: readonly string[]; text: string } {
+  if (rest.startsWith('-')) return { data: [], text: rest.slice(1).trimStart() };
+  const element = /\[([^\s="\]]{1,32})((?: [^\s="\]]{1,32}="(?:[^"\\\]]|\\.)*")*)\]/sy;
+  const data: string[] = [];
   let at = 0;
   while (rest[at] === '[') {
     element.lastIndex = at;
-    if (!element.test(rest)) break;
+    const [, id = '', values = ''] = element.exec(rest) ?? [];
+    if (id === '') break;
+    if (!metaElements.includes(id) && values !== '') data.push(values.slice(1).replace(/\\(["\\\]])/g, '$1'));
     at = element.lastIndex;
   }
-  return rest.slice(at).trimStart();
+  return { data, text: rest.slice(at).trimStart() };
 }
 
 function parseOlder(rest: string): Parsed {
@@ -100,18 +124,16 @@ function parseOlder(rest: string): Parsed {
   let text = time === undefined ? rest : rest.slice(time.length);
   let host: string | undefined;
   // There is a host only after a time, and a tag is not a host.
-  const first = time === undefined ? undefined : /^(\S{1,255}) +(?=\S)/.exec(text);
+  const first = time === undefined || repeated.test(text) ? undefined : /^(\S{1,255}) +(?=\S)/.exec(text);
   if (first && !first[1]?.endsWith(':') && !/\[\d*\]:?$/.test(first[1] ?? '')) {
     host = first[1];
     text = text.slice(first[0].length);
   }
-  const head = cisco.exec(text);
-  if (head?.groups)
-    return {
-      host: head.groups.device ?? host,
-      program: head.groups.mnemonic,
-      text: text.slice(head[0].length),
-    };
+  const head = cisco.exec(text) ?? ciscoWithoutMnemonic.exec(text);
+  if (head?.groups) {
+    const { device, mnemonic } = head.groups;
+    return { host: device ?? host, program: mnemonic, text: text.slice(head[0].length) };
+  }
   const found = tag.exec(text);
   return { host, program: found?.[1], text: found ? text.slice(found[0].length) : text };
 }

@@ -1,9 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { openAndEnd, openSilent } from '#test/support/connections.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { Certificate } from './certificate.ts';
 import type { ListenerIntake, OpenPort } from './intake.ts';
 import { SyslogReceiver } from './syslog.ts';
 
@@ -12,7 +19,20 @@ let stored: string[];
 let counted: string[];
 let mayStore: (title: string) => boolean | Promise<boolean>;
 let listener: OpenPort;
+let tlsListener: OpenPort;
+let certificate: Certificate;
 let socket: Socket;
+
+const log = { info: () => undefined, warn: () => undefined };
+const folder = mkdtempSync(join(tmpdir(), 'belfry-syslog-'));
+beforeAll(async () => {
+  const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  const out = ['-keyout', files.keyFile, '-out', files.certFile];
+  spawnSync('openssl', ['req', '-x509', ...curve, '-subj', '/CN=localhost', ...out]);
+  certificate = await Certificate.read(files, log);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeEach(async () => {
   attempts = [];
@@ -29,15 +49,15 @@ beforeEach(async () => {
     },
     count: (_listener, result) => counted.push(result),
   };
-  const log = { info: () => undefined, warn: () => undefined };
   const receiver = new SyslogReceiver(intake, { token: 't', allow: ['127.0.0.0/8'], least: 'debug' }, log);
   listener = await receiver.listenTcp({ host: '127.0.0.1', port: 0 });
+  tlsListener = await receiver.listenTls({ host: '127.0.0.1', port: 0 }, certificate);
   socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
 });
 afterEach(async () => {
   socket.destroy();
-  await listener.close();
+  await Promise.all([listener.close(), tlsListener.close()]);
 });
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`);
@@ -73,3 +93,42 @@ it('closing waits until what was read is stored', async () => {
   open(true);
   expect(await closed).toEqual(['a']);
 });
+
+const kinds = [
+  ['TCP', () => listener.port, connect],
+  ['TLS', () => tlsListener.port, (options: object) => connectTls({ ...options, rejectUnauthorized: false })],
+] as const;
+
+it.each(kinds)(
+  'over %s, connections that end are freed, and silent ones hold up their own address only',
+  async (_, port, dial) => {
+    mayStore = () => true;
+    await openAndEnd(port());
+    const send = (text: string, localAddress: string) =>
+      dial({ port: port(), host: '127.0.0.1', localAddress })
+        .on('error', () => undefined)
+        .end(text);
+    send('<13>after those that ended', '127.0.0.1');
+    await eventually(() => expect(stored).toContain('after those that ended'));
+    const silent = await openSilent(port());
+    send('<13>from another address', '127.0.0.2');
+    await eventually(() => expect(stored).toContain('from another address'));
+    for (const each of silent) each.destroy();
+    await eventually(() => {
+      send('<13>after the silent ones', '127.0.0.1');
+      expect(stored).toContain('after the silent ones');
+    });
+  },
+);
+
+it.each(kinds)(
+  'over %s, a message whose sender has left is stored as soon as it can be',
+  async (_, port, dial) => {
+    let isOpen = false;
+    mayStore = () => isOpen;
+    dial({ port: port(), host: '127.0.0.1' }).end('<13>a\n<13>b');
+    await eventually(() => expect(attempts.filter((title) => title === 'b').length).toBeGreaterThan(2));
+    isOpen = true;
+    await eventually(() => expect(stored).toEqual(['a', 'b']));
+  },
+);

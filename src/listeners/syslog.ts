@@ -99,9 +99,13 @@ export class SyslogReceiver {
 
   async listenTls(address: ListenAddress, certificate: Certificate): Promise<OpenPort> {
     const { createServer: createTlsServer } = await import('node:tls');
-    const server = createTlsServer({ ...certificate.current, handshakeTimeout: 10_000, allowHalfOpen: true });
-    // Failed handshakes are not logged.
-    server.on('tlsClientError', () => undefined);
+    const server = createTlsServer({ ...certificate.current, handshakeTimeout: 10_000 });
+    // Failed handshakes are not logged. Node does not close all of their connections.
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
+    // Not before the handshake: then nobody reads a connection, so its end would never be seen.
+    server.on('secureConnection', (socket) => {
+      socket.allowHalfOpen = true;
+    });
     server.on(
       'close',
       certificate.onRenewal((files) => server.setSecureContext(files)),

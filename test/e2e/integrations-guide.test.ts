@@ -133,7 +133,7 @@ test('the script for Zabbix sends what Belfry takes', async () => {
   const sent = Object.fromEntries(headers.map((line) => line.split(': ') as [string, string]));
   const answer = await fetch(url, { method: 'POST', body, headers: sent });
   const { items } = (await answer.json()) as { items: { id: string }[] };
-  expect(await desk.find(items[0]?.id ?? '')).toMatchObject({ title: '1', key: 'zabbix:1:1' });
+  expect(await desk.find(items[0]?.id ?? '')).toMatchObject({ title: '1', key: 'zabbix:1' });
 });
 
 test('amtool takes the configuration of Alertmanager; Prometheus fires and resolves through it, onto a panel', async (context) => {

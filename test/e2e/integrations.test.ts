@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Intake } from '#core/intake/intake.ts';
 import { IntakeGate } from '#http/intake/overload.ts';
@@ -165,7 +166,7 @@ describe('beyond the rate', () => {
   it('a payload that stores nothing costs one, as one that is too large does', async () => {
     for (const options of [
       { json: { alerts: [] } },
-      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+      { body: `"${'x'.repeat(4 * 1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
     ]) {
       const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 2 } });
       const first = await post({ token, ...options });
@@ -322,7 +323,7 @@ describe('the token', () => {
   });
 
   it('goes before everything else', async () => {
-    const wrong = { body: Buffer.alloc(2_000_000, 0xff), headers: { 'content-encoding': 'br' } };
+    const wrong = { body: Buffer.alloc(5_000_000, 0xff), headers: { 'content-encoding': 'br' } };
     const at = (name: string, token?: string) =>
       desk.server.call('POST', `/api/integrations/${name}`, { ...wrong, token });
     expect((await at('nothing')).status).toBe(401);
@@ -484,6 +485,34 @@ it('a message of SNS whose certificate is not at SNS, or of another kind, is ref
   expect(await desk.head()).toBe(head);
 });
 
+it('a payload compressed with gzip is read up to the limit, which counts what is unpacked', async () => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const send = (text: string) => post({ body: gzipSync(text), headers });
+  const stored = await send(JSON.stringify(alerts(1)));
+  expect(await desk.find(ids(stored)[0])).toMatchObject({ title: 'A0' });
+  expect((await send(' '.repeat(4 * 1024 * 1024 + 1))).status).toBe(413);
+});
+
+it('files in a payload are ignored, the text is stored, and the answer says so', async () => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ title: 'Motion', message: 'Door', type: 'info' }))
+    form.set(name, value);
+  for (const name of ['file01', 'file02']) form.set(name, new Blob(['x']), 'a.jpg');
+  const request = new Request('http://a/', { method: 'POST', body: form });
+  const headers = { 'content-type': request.headers.get('content-type') ?? '' };
+  const to = '/api/integrations/apprise';
+  const ofForm = await post({ body: await request.text(), headers }, to);
+  const ofJson = await post(
+    { json: { title: 'Motion', message: 'Hall', type: 'info', attachments: [{ base64: 'eA==' }] } },
+    to,
+  );
+  expect([ofForm.json.warning, ofJson.json.warning]).toEqual([
+    '2 files were ignored: Belfry keeps no files',
+    '1 file was ignored: Belfry keeps no files',
+  ]);
+  expect(await desk.find(ids(ofForm)[0])).toMatchObject({ title: 'Motion', message: 'Door' });
+});
+
 it('software that looks at the answer gets the one it knows', async () => {
   const slack = await post({ json: { text: 'Hello' } }, '/api/integrations/slack');
   expect([slack.status, slack.text, slack.headers.get('content-type')]).toEqual([
@@ -560,10 +589,11 @@ describe('every format', () => {
       400,
     ],
     ['XML', { body: '<a/>', headers: { 'content-type': 'application/xml' } }, 415],
-    ['compression', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
+    ['compression', { body: 'x', headers: { 'content-encoding': 'br' } }, 415],
+    ['no gzip', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 400],
     [
       'too much',
-      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+      { body: `"${'x'.repeat(4 * 1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
       413,
     ],
   ];

@@ -110,6 +110,18 @@ export const alertCases: Readonly<Record<string, readonly WebhookCase[]>> = {
       once: true,
     },
     {
+      what: 'nested details',
+      body: {
+        ...trigger,
+        payload: {
+          ...trigger.payload,
+          custom_details: { firing: { instance: 'db-01' }, list: ['x', 'y'], num: 3, nothing: null },
+        },
+      },
+      items: [{ message: 'firing: {"instance":"db-01"}\nlist: ["x","y"]\nnum: 3' }],
+      once: true,
+    },
+    {
       what: 'a resolve',
       body: { routing_key: 'x', dedup_key: 'samplekeyhere', event_action: 'resolve' },
       items: [{ title: 'Resolved: samplekeyhere', level: 'success', key: 'pagerduty:samplekeyhere' }],

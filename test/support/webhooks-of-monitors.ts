@@ -30,6 +30,19 @@ const problem = {
   trigger_id: '1234',
   url: 'https://zabbix.example.org/tr_events.php?triggerid=1234&eventid=4711',
 };
+/** Zabbix leaves macros of triggers and hosts as they are. */
+const service = {
+  alert_subject: 'Service "Shop" is down',
+  alert_message: 'm',
+  event_id: '9101',
+  event_value: '1',
+  event_update_status: '0',
+  event_update_time: '{EVENT.UPDATE.TIME}',
+  event_nseverity: '5',
+  host_name: '{HOST.NAME}',
+  host_ip: '{HOST.IP}',
+  trigger_id: '{TRIGGER.ID}',
+};
 const cloudevent = {
   specversion: '1.0',
   type: 'com.github.pull_request.opened',
@@ -78,7 +91,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           message: problem.alert_message,
           level: 'error',
           host: 'db-01',
-          key: 'zabbix:1234:10.0.0.5',
+          key: 'zabbix:4711',
           url: problem.url,
         },
       ],
@@ -87,7 +100,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
     {
       what: 'its recovery',
       body: { ...problem, event_value: '0' },
-      items: [{ level: 'success', key: 'zabbix:1234:10.0.0.5' }],
+      items: [{ level: 'success', key: 'zabbix:4711' }],
       once: true,
     },
     {
@@ -99,6 +112,30 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
       what: 'what is not classified',
       body: { ...problem, event_nseverity: '0' },
       items: [{ level: 'info' }],
+    },
+    {
+      what: 'a service that is down',
+      body: service,
+      items: [{ level: 'critical', host: null, ip: null, key: 'zabbix:9101', ttl: 0 }],
+      once: true,
+    },
+    {
+      what: 'the end of another service',
+      body: { ...service, alert_subject: 'Resolved: Service "Mail"', event_id: '9102', event_value: '0' },
+      items: [{ level: 'success', host: null, ip: null, key: 'zabbix:9102' }],
+      once: true,
+    },
+    {
+      what: 'an event without an end, and the test of a media type',
+      body: {
+        ...service,
+        alert_subject: '{ALERT.SUBJECT}',
+        alert_message: '*UNKNOWN*',
+        event_id: '{EVENT.ID}',
+        event_value: '{EVENT.VALUE}',
+        event_nseverity: '{EVENT.NSEVERITY}',
+      },
+      items: [{ title: 'Zabbix', message: 'Zabbix', level: 'info', key: null, ttl: null }],
     },
   ],
   'home-assistant': [
@@ -118,6 +155,16 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
     },
   ],
   cloudevents: [
+    {
+      what: 'an event of Harbor',
+      body: { ...cloudevent, data: { repository: { name: 'shop' }, resources: [{ tag: '1.2' }] } },
+      items: [
+        {
+          message: `source: ${cloudevent.source}\nrepository: {"name":"shop"}\nresources: [{"tag":"1.2"}]`,
+        },
+      ],
+      once: true,
+    },
     {
       what: 'an event',
       body: cloudevent,

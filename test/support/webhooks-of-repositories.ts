@@ -161,6 +161,17 @@ export const repositoryCases: Readonly<Record<string, readonly WebhookCase[]>> =
   ],
   gitlab: [
     {
+      what: 'a system hook',
+      body: {
+        event_name: 'project_create',
+        name: 'Ruby',
+        path: 'ruby',
+        project_id: 1,
+        owner_name: 'Someone',
+      },
+      items: [],
+    },
+    {
       what: 'a pipeline that failed',
       body: pipeline,
       headers: hookHeaders,

@@ -20,6 +20,7 @@ export const IntegrationAccepted = component('IntegrationAccepted', {
     }),
     { description: 'One for each item of the payload, in its order: an id or an error.' },
   ),
+  warning: Type.Optional(Type.String({ description: 'That files of the payload were ignored.' })),
 });
 
 /** https://docs.ntfy.sh/publish/#publish-as-json; what is not named here is ignored. */

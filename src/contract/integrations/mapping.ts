@@ -20,7 +20,7 @@ export const MappingPut = component('MappingPut', {
       maxLength: 200,
       pattern: '^(?:/.*)?$',
       description:
-        'JSON Pointer of a list with one notification for each item. Without it the payload is one notification.',
+        'JSON Pointer of a list with one notification for each item; empty if the payload itself is that list. Without it the payload is one notification.',
     }),
   ),
   fields: closed(

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '#integrations/format.ts';
+import { tooLarge } from '../errors.ts';
 import {
   bodyKind,
   decodeUtf8,
@@ -20,18 +24,19 @@ const droppedBytes = 15 * 1024 * 1024;
 const droppedMs = 12_000;
 
 const cutShort = new WeakSet<IncomingMessage>();
+const ignoredFiles = new WeakMap<IncomingMessage, number>();
 
 /**
- * The body of a request as the formats read it: the value of JSON, a form as an object of texts, plain text as a text.
+ * The body of a request as the formats read it: the value of JSON, a form as an object of texts without its files, plain text as a text.
  * A format that always takes any text also gets a file, as its bytes.
  * @throws AppError `unsupported-type` or `bad-request`.
  */
 export async function readPayloadBody(
-  { headers }: IncomingMessage,
+  request: IncomingMessage,
   body: Buffer | undefined,
   { takesAnyText }: Pick<Format, 'takesAnyText'>,
 ): Promise<unknown> {
-  const { 'content-type': type, 'content-encoding': encoding } = headers;
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
   if (!body || body.length === 0) return undefined;
   if (takesAnyText === 'always') {
     refuseCompressed(encoding);
@@ -39,7 +44,9 @@ export async function readPayloadBody(
   }
   if (/^multipart\/form-data\b/i.test(type ?? '')) {
     refuseCompressed(encoding);
-    return fromForm(await parseMultipart(type ?? '', body));
+    const form = await parseMultipart(type ?? '', body);
+    ignoredFiles.set(request, [...form.values()].filter((value) => typeof value !== 'string').length);
+    return fromForm(form);
   }
   const kind = kindOf(type, encoding, body, takesAnyText === 'otherwise');
   const text = decodeUtf8(body);
@@ -49,6 +56,25 @@ export async function readPayloadBody(
 
 /** Whether {@link readStart} has not read all of the body. */
 export const isCutShort = (request: IncomingMessage): boolean => cutShort.has(request);
+
+/**
+ * Unpacks a body that is compressed with gzip, as Fluent Bit sends it.
+ * @throws AppError `too-large` when it has more than `mostBytes` unpacked, and `bad-request` when it cannot be unpacked.
+ */
+export async function unpack(request: FastifyRequest, mostBytes: number): Promise<void> {
+  const { headers } = request.raw;
+  if (!/^(?:x-)?gzip$/i.test(headers['content-encoding'] ?? '') || !Buffer.isBuffer(request.body)) return;
+  try {
+    request.body = await promisify(gunzip)(request.body, { maxOutputLength: mostBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(mostBytes);
+    throw badRequest('the body is not valid gzip');
+  }
+  delete headers['content-encoding'];
+}
+
+/** How many files {@link readPayloadBody} has left out of a form. */
+export const countIgnoredFiles = (request: IncomingMessage): number => ignoredFiles.get(request) ?? 0;
 
 /** The first 64 KiB of a body of any size. Rejects when the client goes away before its end. */
 export async function readStart(request: IncomingMessage): Promise<Buffer> {
@@ -115,8 +141,7 @@ function refuseManyParts(type: string, body: Buffer): void {
 function fromForm(form: Iterable<readonly [string, string | File]>): unknown {
   const fields = new Map<string, string>();
   for (const [name, value] of form) {
-    if (typeof value !== 'string')
-      throw badRequest(`${name.slice(0, 40)} is a file, and files are not taken`);
+    if (typeof value !== 'string') continue;
     if (fields.has(name)) throw badRequest(`${name.slice(0, 40)} is given twice in the form`);
     fields.set(name, value);
   }

@@ -16,7 +16,7 @@ import { PayloadWork } from '#integrations/payload-work.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
-import { readPayloadBody } from './integration-body.ts';
+import { countIgnoredFiles, readPayloadBody } from './integration-body.ts';
 import { readHeader } from './notify-fields.ts';
 import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
@@ -91,7 +91,8 @@ export class IntegrationHandler {
     });
     const stored = this.#conclude(call.sender, outcomes);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
-    return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes);
+    const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
+    return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes, files);
   }
 
   /** Counts an error that is answered, and writes the limits if they are not written. Returns what to answer. */
@@ -239,9 +240,13 @@ function mayBeCritical({ url, raw, body }: FastifyRequest, { criticalPattern }: 
   return mayHoldCritical(text) || (criticalPattern?.test(text) ?? false);
 }
 
-function usualAnswer(outcomes: readonly Outcome[]): Answer {
+function usualAnswer(outcomes: readonly Outcome[], files: number): Answer {
   const items = outcomes.map((outcome) =>
     'id' in outcome ? { id: outcome.id } : { error: outcome.error.message },
   );
-  return { status: 200, body: { ok: items.every((item) => 'id' in item), items } };
+  const warning = `${files === 1 ? '1 file was' : `${files} files were`} ignored: Belfry keeps no files`;
+  return {
+    status: 200,
+    body: { ok: items.every((item) => 'id' in item), items, ...(files > 0 && { warning }) },
+  };
 }

@@ -29,6 +29,8 @@ import { findCustomFormat } from './custom-format.ts';
 
 /** Webhooks contain much more than the texts to show. */
 const webhookBytes = 1024 * 1024;
+/** A storm has a thousand alerts and more in one payload. */
+const batchBytes = 4 * webhookBytes;
 
 const querystring = Type.Object({
   level: Type.Optional(
@@ -55,7 +57,7 @@ export interface SenderRoute {
 const webhookRoute: SenderRoute = {
   method: 'POST',
   url: '/api/integrations/:name',
-  bodyBytes: webhookBytes,
+  bodyBytes: batchBytes,
   schema: {
     summary: 'Send a payload in the format of other software',
     description: `One notification for each alert of the payload, with a level of its own and a \`key\` by which a resolve replaces its
@@ -80,6 +82,8 @@ twice. Formats: ${webhookNames.join(', ')}.`,
 const signedRoute: SenderRoute = {
   ...webhookRoute,
   url: '/api/integrations/:name/:tokenId',
+  // Read before the sender is known.
+  bodyBytes: webhookBytes,
   isSigned: true,
   schema: {
     ...webhookRoute.schema,
@@ -98,7 +102,7 @@ GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id
 const customRoute = (services: Services): SenderRoute => ({
   method: 'POST',
   url: '/api/integrations/custom/:mapping',
-  bodyBytes: webhookBytes,
+  bodyBytes: batchBytes,
   schema: {
     summary: 'Send a payload that a mapping of the tenant reads',
     description:
