@@ -65,19 +65,45 @@ function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
   };
 }
 
-/** Without the logo of Fastify; tables scroll in themselves. */
+/** Tables scroll in themselves; colours have the contrast of WCAG 2.2 AA; the only server is this one, so the list of servers is hidden. */
 const style = `
-.swagger-ui .topbar .link { display: none; }
+.swagger-ui .servers-title, .swagger-ui .servers { display: none; }
+.swagger-ui .opblock .opblock-summary-method { color: #111; text-shadow: none; }
+.swagger-ui .opblock .parameter__in, .swagger-ui .json-schema-2020-12-expand-deep-button { color: #3b4151; }
+.swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #3b4151; }
+.swagger-ui .info .link, .swagger-ui .info .url, .swagger-ui .info a { color: #14508f; }
+.swagger-ui .highlight-code span, .swagger-ui pre span { color: inherit !important; }
+.swagger-ui__skip-link { display: none; }
+.skip:not(:focus) { position: absolute; clip-path: inset(50%); }
+.swagger-ui .btn.authorize { color: #14613c; border-color: #14613c; }
+.swagger-ui .btn.authorize svg { fill: #14613c; }
 .belfry { padding: 12px 20px; background: #1b1b1b; font: 16px sans-serif; }
 .belfry a { color: #fff; }
 .swagger-ui .opblock-body { overflow-x: auto; }
+`;
+
+/** Swagger UI has parts outside of landmarks, and headings that leave out a level. */
+const script = `
+new MutationObserver(() => {
+  const about = document.querySelector('.information-container');
+  about?.setAttribute('role', 'region');
+  about?.setAttribute('aria-label', 'About this API');
+  const access = document.querySelector('.schemes-server-container')?.parentElement;
+  access?.setAttribute('role', 'region');
+  access?.setAttribute('aria-label', 'Access');
+  for (const heading of document.querySelectorAll('h3.opblock-tag, .models > h4')) heading.setAttribute('aria-level', '2');
+  for (const heading of document.querySelectorAll('.opblock h4')) heading.setAttribute('aria-level', '3');
+}).observe(document, { childList: true, subtree: true });
 `;
 
 /** The page of Swagger UI has neither a viewport for phones nor a link to the documentation. */
 const completed = (page: string): string =>
   page
     .replace('<head>', '<head>\n<meta name="viewport" content="width=device-width, initial-scale=1">')
-    .replace('<body>', '<body>\n<nav class="belfry"><a href="/docs/">← Belfry documentation</a></nav>');
+    .replace(
+      '<body>',
+      '<body>\n<a class="skip" href="#operations">Skip to the operations</a>\n<nav class="belfry"><a href="/docs/">← Belfry documentation</a></nav>',
+    );
 
 type Route = Pick<RouteOptions, 'method' | 'url' | 'config'>;
 
@@ -194,8 +220,13 @@ export async function createApiReference(
   await app.register(swaggerUi, {
     routePrefix: apiDocsPath,
     staticCSP: referencePolicy,
-    uiConfig: { url: '/openapi.json' },
-    theme: { title: 'API · Belfry', css: [{ filename: 'belfry.css', content: style }] },
+    // Permanent links would be links inside buttons; the top bar only asks for another description.
+    uiConfig: { url: '/openapi.json', deepLinking: false, layout: 'BaseLayout' },
+    theme: {
+      title: 'API · Belfry',
+      css: [{ filename: 'belfry.css', content: style }],
+      js: [{ filename: 'belfry.js', content: script }],
+    },
   });
   await app.ready();
   return app;
