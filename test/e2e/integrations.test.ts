@@ -493,6 +493,17 @@ it('a payload compressed with gzip is read up to the limit, which counts what is
   expect((await send(' '.repeat(4 * 1024 * 1024 + 1))).status).toBe(413);
 });
 
+it('a sender of CloudEvents is told without a token that it may send', async () => {
+  const url = `${desk.server.url}/api/integrations/cloudevents`;
+  const headers = { 'webhook-request-origin': 'eventgrid.example.net', 'webhook-request-rate': '120' };
+  const answer = await fetch(url, { method: 'OPTIONS', headers });
+  expect([answer.status, answer.headers.get('webhook-allowed-origin')]).toEqual([
+    200,
+    'eventgrid.example.net',
+  ]);
+  expect((await fetch(url, { method: 'POST', headers })).status).toBe(401);
+});
+
 it('files in a payload are ignored, the text is stored, and the answer says so', async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries({ title: 'Motion', message: 'Door', type: 'info' }))

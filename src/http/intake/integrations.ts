@@ -36,6 +36,7 @@ export function integrationRoutes(
     const routes = senderRoutes(services);
     for (const each of routes.filter(({ takesFiles }) => !takesFiles))
       addRoute(scope, { handler, signed }, each);
+    answerHandshake(scope);
     void scope.register(async (files) => {
       files.removeAllContentTypeParsers();
       files.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
@@ -44,6 +45,25 @@ export function integrationRoutes(
       for (const each of routes.filter(({ takesFiles }) => takesFiles))
         addRoute(files, { handler, signed }, each);
     });
+  });
+}
+
+/**
+ * Senders of CloudEvents ask first whether they may send, without a credential. The answer grants nothing: what they then send needs a
+ * token. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md#4-abuse-protection
+ */
+function answerHandshake(scope: App): void {
+  scope.route({
+    method: 'OPTIONS',
+    url: '/api/integrations/cloudevents',
+    config: { policy: 'public' },
+    schema: { hide: true },
+    handler: async ({ headers }, reply) => {
+      const origin = headers['webhook-request-origin'];
+      if (typeof origin === 'string' && /^[!-~]{1,255}$/.test(origin))
+        reply.header('webhook-allowed-origin', origin).header('webhook-allowed-rate', '*');
+      return reply.header('allow', 'POST, OPTIONS').send();
+    },
   });
 }
 
