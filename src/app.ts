@@ -18,6 +18,7 @@ import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
 import { assertComplete, createClockMemory } from './storage/meta.ts';
 import { createAccountStore } from './storage/people/accounts.ts';
+import { isAway } from './storage/postgres/errors.ts';
 import { tryServerLock } from './storage/sqlite/file/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -109,7 +110,14 @@ export async function openStorage(
   } else {
     const { openPostgres } = await import('./storage/postgres/open.ts');
     const onWarning = (message: string) => logger.warn(message);
-    storage = await openPostgres({ url: database.url, makes, queueCapacity, onProblem, onWarning });
+    let isOpen = false;
+    // What goes wrong before is thrown.
+    const onLaterProblem = (message: string | undefined) => isOpen && onProblem(message);
+    storage = await openPostgres({
+      ...{ url: database.url, makes, queueCapacity, onWarning },
+      onProblem: onLaterProblem,
+    });
+    isOpen = true;
   }
   const directory = createDirectory(storage.db);
   const clockMemory = createClockMemory(storage.db);
@@ -134,15 +142,49 @@ async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
   }
 }
 
+const retryMs = 1_000;
+
+/** Waits while PostgreSQL is away, so that nodes and their database may start in any order; until `stop`. */
+async function openWhenReachable(
+  config: Config,
+  logger: Logger,
+  stop: Promise<void>,
+): Promise<OpenedStorage> {
+  let isStopped = false;
+  const stopped = stop.then(() => {
+    isStopped = true;
+  });
+  let reported: string | undefined;
+  for (;;) {
+    try {
+      return await openStorage(config, logger, 'server');
+    } catch (error) {
+      if (config.database.kind !== 'postgres' || isStopped || !isAway(error)) throw error;
+      const { host, pathname } = new URL(config.database.url);
+      const { message: reason } = (error instanceof AppError && error.cause ? error.cause : error) as Error;
+      if (reason !== reported) logger.warn({ reason }, `waiting for PostgreSQL at ${host}${pathname}`);
+      reported = reason;
+      await settlesWithin(stopped, retryMs);
+      if (isStopped) throw error;
+    }
+  }
+}
+
+const never = new Promise<void>(() => undefined);
+
 /**
- * Starts everything. Resolves once the server listens and is ready.
+ * Starts everything. Resolves once the server listens and is ready. While PostgreSQL cannot be reached, it waits, until `stop`.
  * @throws Error when another server runs on the same database, or the port is taken.
  */
-export async function startServer(config: Config, logger: Logger): Promise<RunningServer> {
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  stop: Promise<void> = never,
+): Promise<RunningServer> {
   const lock = lockDatabase(config);
   let opened: OpenedStorage | undefined;
   try {
-    opened = await openStorage(config, logger, 'server');
+    opened = await openWhenReachable(config, logger, stop);
     return await serve(config, logger, opened, lock);
   } catch (error) {
     await opened?.close();

@@ -240,6 +240,31 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
     await proxy.close();
   });
 
+  test('a node that starts while PostgreSQL is away waits, says so once, and is ready when it is back; a signal ends the wait', async () => {
+    const cli = new Cli();
+    onTestFinished(() => cli.remove());
+    const settings = { ...env, BELFRY_HOST: '127.0.0.1', BELFRY_PORT: '0' };
+    let waiting: ReturnType<Cli['start']> | undefined;
+    await postgres().restart(async () => {
+      const stopped = cli.start(['serve'], settings);
+      waiting = cli.start(['serve'], settings);
+      for (const each of [stopped, waiting]) await each.says(/"msg":"waiting for PostgreSQL at /, 'stderr');
+      stopped.child.kill('SIGTERM');
+      const { code, stderr } = await stopped.ended;
+      expect({ code, lines: stderr.match(/"msg":"[^"]*/g) }).toEqual({
+        code: 0,
+        lines: [
+          '"msg":"starting',
+          expect.stringMatching(/waiting for PostgreSQL at [\w.:]+\/\w+$/),
+          '"msg":"stopped before it was ready',
+        ],
+      });
+    });
+    await waiting?.says(/"msg":"ready"/, 'stderr');
+    waiting?.child.kill('SIGTERM');
+    expect((await waiting?.ended)?.code).toBe(0);
+  });
+
   test('while PostgreSQL is away senders get 503 with Retry-After; afterwards all that was acknowledged is there', async () => {
     const token = await one.token({ tenant: 'away' });
     const key = await one.key('admin', 'away');

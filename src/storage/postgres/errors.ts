@@ -32,6 +32,14 @@ export function isLost(error: Error): boolean {
   return /^([A-Z_]+|ERR_\w+)$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
 }
 
+/** Nobody answers at the address of PostgreSQL, or it is starting or stopping: it may answer later, without a change by anybody. */
+export function isAway(error: unknown): boolean {
+  const cause = causeOf(error);
+  const code = codeOf(cause);
+  if (code === '') return cause instanceof Error && /timeout|terminated/i.test(cause.message);
+  return /^(ECONN|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|EAI_AGAIN|ENOTFOUND|08|53300|57P)/.test(code);
+}
+
 /**
  * An error as callers get it: `unavailable` when the database cannot be used or something took too long, `bad-request` for a
  * value that PostgreSQL does not take. Any other stays as it is.

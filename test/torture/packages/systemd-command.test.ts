@@ -1,10 +1,11 @@
 /** deploy/belfry, the command of an install by systemd, in a folder of its own and without systemd. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '#config/config.ts';
+import { otherUser } from '#test/support/postgres.ts';
 import { root } from '#test/support/server-process.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -154,4 +155,36 @@ test('what talks to a server only runs as the caller, without the settings of th
     expect(seen?.env).not.toHaveProperty('BELFRY_DATABASE_URL');
     expect(seen?.env).not.toHaveProperty('SETPRIV');
   }
+});
+
+test('a node reads its key where the guide puts it, with the rights of the service', async (context) => {
+  const user = otherUser();
+  context.skip(user === undefined, 'needs root, to start a server as another user');
+  if (!user) return;
+  const [, install = ''] = /^(install -m 600 .*belfry\.key)/m.exec(read('docs/postgresql.md')) ?? [];
+  expect(read('docs/postgresql.md')).toContain('\\nBELFRY_KEY_FILE=/var/lib/belfry/belfry.key\\n');
+  chmodSync(folder, 0o711);
+  chmodSync(state, 0o700);
+  chownSync(state, user.uid, user.gid);
+  const key = 'k'.repeat(43);
+  writeFileSync(join(folder, 'belfry.key'), key);
+  const moved = install
+    .replace('-o belfry -g belfry', `-o ${user.uid} -g ${user.gid}`)
+    .replace('/var/lib/belfry/', `${state}/`);
+  expect(spawnSync('sh', ['-c', moved], { cwd: folder, encoding: 'utf8' })).toMatchObject({ status: 0 });
+  const server = spawn(process.execPath, [join(root, 'dist/server/main.js'), 'serve'], {
+    ...user,
+    cwd: '/',
+    env: {
+      BELFRY_DATABASE_URL: `sqlite:${state}/belfry.db`,
+      BELFRY_KEY_FILE: `${state}/belfry.key`,
+      BELFRY_HOST: '127.0.0.1',
+      BELFRY_PORT: '0',
+    },
+  });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text));
+  await expect.poll(() => output, { timeout: 120_000 }).toContain('"msg":"ready"');
+  expect(readFileSync(join(state, 'belfry.key'), 'utf8')).toBe(key);
 });
