@@ -15,6 +15,21 @@ export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** Returns a function that runs work of the same name one after the other. */
+export function inTurns(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const turn = (last.get(name) ?? Promise.resolve()).then(work, work);
+    const ended = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    last.set(name, ended);
+    void ended.then(() => last.get(name) === ended && last.delete(name));
+    return turn;
+  };
+}
+
 /** Whether `work` resolves or rejects within `ms`. */
 export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -33,6 +33,20 @@ export function createDueTimes(db: Database): DueTimes {
       );
     },
 
+    async add({ tenant, kind, subject, dueAt, data }) {
+      const row = { tenant, kind, subject, due_at: dueAt, version: randomUUID(), data: JSON.stringify(data) };
+      const [result] = await db.write(
+        [
+          db
+            .insertInto('due_times')
+            .values(row)
+            .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doNothing()),
+        ],
+        tenant,
+      );
+      return result?.changes === 1;
+    },
+
     async settle(due, next) {
       const query = next
         ? db

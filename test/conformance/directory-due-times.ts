@@ -55,7 +55,8 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
   test('a subject has one due time: a later one takes its place, and what was read before cannot settle it', async () => {
     const { dueTimes, tenant, start } = await open();
     const subject = { tenant, kind: 'expectation', subject: 'ключ /?' } as const;
-    await dueTimes.put({ ...subject, dueAt: start, data: { n: 1 } });
+    expect(await dueTimes.add({ ...subject, dueAt: start, data: { n: 1 } })).toBe(true);
+    expect(await dueTimes.add({ ...subject, dueAt: start + 9, data: { n: 9 } })).toBe(false);
     const first = (await dueTimes.find(subject)) as DueTime;
     expect(first).toEqual({ ...subject, dueAt: start, data: { n: 1 }, version: expect.any(String) });
     await dueTimes.put({ ...subject, dueAt: start + 5, data: { n: 2 } });

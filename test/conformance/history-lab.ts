@@ -1,3 +1,4 @@
+import type { DueTimes } from '#core/attention/due-times.ts';
 import type { ReceiptStore } from '#core/history/receipts.ts';
 import type { Statistics } from '#core/history/statistics.ts';
 import type {
@@ -19,6 +20,9 @@ export interface HistoryDatabase {
   readonly statistics: Statistics;
   readonly receipts: ReceiptStore;
   readonly directory: Directory;
+  readonly dueTimes: DueTimes;
+  /** How many nodes may use it at once, in the tests. */
+  readonly nodes: 1 | 2;
   /** Takes expired notifications out of the live set, as the server does now and then. */
   sweep(now: number): Promise<number>;
   /** Closes it and opens the same data anew. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { createDirectory } from '#storage/directory.ts';
+import { createDueTimes } from '#storage/due-times.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { openSqlite } from '#storage/sqlite/open.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
@@ -32,6 +33,8 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
     statistics: storage.statistics,
     receipts: storage.history,
     directory: createDirectory(storage.db),
+    dueTimes: createDueTimes(storage.db),
+    nodes: 1,
     sweep: (now) => storage.sweep(now),
     async reopen() {
       await storage.close();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { acknowledgingConformance } from './history-acknowledging.ts';
 import { clearingConformance } from './history-clearing.ts';
+import { intakeConformance } from './history-intake.ts';
 import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
 import { liveConformance } from './history-live.ts';
 import { logConformance } from './history-log.ts';
@@ -25,6 +26,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
     const suites: Record<string, (lab: () => HistoryLab) => void> = {
       'the log': logConformance,
       'retry keys': retriesConformance,
+      'intake in parallel': intakeConformance,
       replacing: replacingConformance,
       clearing: clearingConformance,
       acknowledging: acknowledgingConformance,

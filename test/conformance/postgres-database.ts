@@ -1,4 +1,5 @@
 import { createDirectory } from '../../src/storage/directory.ts';
+import { createDueTimes } from '../../src/storage/due-times.ts';
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
@@ -44,6 +45,8 @@ export async function openHistoryOn(
       statistics: storage.statistics,
       receipts: storage.history,
       directory: createDirectory(storage.db),
+      dueTimes: createDueTimes(storage.db),
+      nodes: 2,
       sweep: (now) => storage.sweep(now),
       async reopen() {
         closing.abort();

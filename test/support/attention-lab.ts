@@ -56,6 +56,11 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   };
   const dueTimes = {
     put: async (due: NewDueTime) => write(due),
+    add: async (due: NewDueTime) => {
+      const isNew = !rows.has(due.subject);
+      if (isNew) write(due);
+      return isNew;
+    },
     find: async ({ subject }: DueTime) => rows.get(subject),
     count: async () => rows.size,
     settle: async (due: DueTime, next: Pick<DueTime, 'dueAt' | 'data'> | undefined) => {

@@ -1,5 +1,6 @@
 /** Wiring of escalations, expectations and notifications of lost panels. */
 import type { Bus } from '../bus.ts';
+import { inTurns } from '../concurrency.ts';
 import { AppError } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { History, TenantId } from '../ports.ts';
@@ -52,6 +53,8 @@ export function createAttention(options: AttentionOptions): AttentionParts {
     fullSaidAt.set(name, monotonicNow());
     options.onFull(tenant, error.message);
   };
+  /** Notifications of one key take turns, because each would have to start again when another one has changed the due time. */
+  const inTurn = inTurns();
   return {
     schedule,
     forIntake: {
@@ -64,7 +67,9 @@ export function createAttention(options: AttentionOptions): AttentionParts {
           },
         ),
       escalate: (tenant, draft, escalation) =>
-        escalateLater({ schedule, history, now }, { tenant, draft, escalation }).catch((error: unknown) => {
+        inTurn(`${tenant} ${draft.key ?? draft.id}`, () =>
+          escalateLater({ schedule, history, now }, { tenant, draft, escalation }),
+        ).catch((error: unknown) => {
           reportTooMany(tenant, 'escalation', error);
           return undefined;
         }),

@@ -28,6 +28,8 @@ export type NewDueTime = Omit<DueTime, 'version'>;
 export interface DueTimes {
   /** Adds it, or replaces the one with this subject. */
   put(due: NewDueTime): Promise<void>;
+  /** Adds it, unless there is one with this subject. Returns whether it was added. */
+  add(due: NewDueTime): Promise<boolean>;
   /**
    * Compare-and-set: changes it, or removes it when `next` is undefined, if its version is still that of `due`. Returns whether
    * it was.

@@ -5,6 +5,7 @@ import type { Bus } from '../bus.ts';
 import { takeOff } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
+import { timeOfId } from '../intake/notification-id.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
 import type { History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
@@ -15,10 +16,10 @@ import type { DueTime } from './due-times.ts';
 import type { Schedule } from './schedule.ts';
 
 interface EscalationData {
-  /** The notification that is on panels now: the first one, its newest repeat, or the last step's. */
+  /** The newest notification of this alarm: the first one, a repeat, or the last step's. It may not be stored yet. */
   readonly id: string;
-  /** The notification that `id` replaces; used if `id` was not stored. */
-  readonly replaced?: string;
+  /** Others of this alarm: the one on panels, and those that are being stored at the same time. Older versions wrote one id. */
+  readonly replaced?: string | readonly string[];
   /** Index of the next step; equal to the number of steps after the last one. */
   readonly step: number;
   readonly steps: readonly EscalationStep[];
@@ -39,6 +40,13 @@ export interface EscalationContext {
 const kind = 'escalation';
 /** How often it is checked whether a finished escalation has left the panels. */
 const checkFinishedMs = 3_600_000;
+
+/** A notification that is not stored after this time was refused. */
+const storingMs = 60_000;
+/** The most of them that are remembered, the newest first: the last one that is stored is the one on panels. */
+const maxStoring = 50;
+/** How soon a step is tried again whose notification is still being stored. */
+const storingAgainMs = 1_000;
 
 type EscalationStores = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
 
@@ -62,24 +70,31 @@ export async function escalateLater(
   },
 ): Promise<HistoryRecord | undefined> {
   const subject = { tenant, kind, subject: key === null ? `id ${id}` : `key ${key}` } as const;
+  const { afterMs } = steps[0] as EscalationStep;
   for (;;) {
     const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
-    const data = earlier?.data as EscalationData | undefined;
-    const replaced = data && (await findCurrent(history, tenant, data));
-    if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
+    if (!earlier) {
+      if (await schedule.add(subject, afterMs, { id, step: 0, steps, rule })) return undefined;
+      continue;
+    }
+    const data = earlier.data as EscalationData;
+    const { current, storing } = await findAlarm({ history, now }, tenant, data);
     // A higher level, or a missing notification, must be acknowledged again.
-    const needsNewAcknowledgement = rank > replaced.rank || route.origin !== undefined;
-    if (replaced.acknowledged !== null && needsNewAcknowledgement) break;
-    const isShown = data.isShown === true || replaced.receipts.shown > 0;
-    const next = { ...data, id, replaced: replaced.id, isShown };
-    const isSettled = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
-    // A step was sent in the meantime, which the notification must replace.
-    if (!isSettled) continue;
-    return data.step > 0 ? replaced : undefined;
+    const needsNewAcknowledgement = current && (rank > current.rank || route.origin !== undefined);
+    const continues = current
+      ? isLive(current, now()) && (current.acknowledged === null || !needsNewAcknowledgement)
+      : storing.length > 0;
+    if (!continues) {
+      const anew = { id, replaced: storing, step: 0, steps, rule };
+      if (await schedule.putOff(earlier, afterMs, anew)) return undefined;
+      continue;
+    }
+    const isShown = data.isShown === true || (current?.receipts.shown ?? 0) > 0;
+    const next = { ...data, id, replaced: current ? [current.id, ...storing] : storing, isShown };
+    // If it is not settled, a step or a repeat has changed it in the meantime.
+    if (await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next }))
+      return data.step > 0 ? current : undefined;
   }
-  const data: EscalationData = { id, step: 0, steps, rule };
-  await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
-  return undefined;
 }
 
 export async function findEscalating(
@@ -88,8 +103,8 @@ export async function findEscalating(
   key: string,
 ): Promise<HistoryRecord | undefined> {
   const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
-  const record = due && (await findCurrent(history, tenant, due.data as EscalationData));
-  return record && isLive(record, now()) ? record : undefined;
+  const alarm = due && (await findAlarm({ history, now }, tenant, due.data as EscalationData));
+  return alarm?.current && isLive(alarm.current, now()) ? alarm.current : undefined;
 }
 
 /** The escalation of a notification: its next step, and its predecessor and successor. */
@@ -118,7 +133,7 @@ export async function escalationOf(
   const data = due?.data as EscalationData | undefined;
   const { id, cleared, route } = record;
   // The one that replaces it may not have been stored; if it was, this one is not live.
-  const isCurrent = (data?.id === id || data?.replaced === id) && isLive(record, now());
+  const isCurrent = data !== undefined && idsOf(data).includes(id) && isLive(record, now());
   const step = isCurrent ? data?.steps[data.step] : undefined;
   const isNext = data && step && !isHandled(record, data, step) && (await hasRule(tenancy, tenant, data));
   const next =
@@ -164,8 +179,11 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const { tenant, version } = due;
   const data = due.data as EscalationData;
   const step = data.steps[data.step];
-  const record = await findCurrent(history, tenant, data);
-  if (!record) return void (await schedule.dueTimes.settle(due, undefined));
+  const { current: record, storing } = await findAlarm(context, tenant, data);
+  if (!record) {
+    if (storing.length > 0) return void (await schedule.putOff(due, storingAgainMs, data));
+    return void (await schedule.dueTimes.settle(due, undefined));
+  }
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));
@@ -181,9 +199,14 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
     };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }
-  const isReplaced = await carryOver(context, { tenant, from: record, to: id });
+  const isReplaced = await carryOver(context, { tenant, from: record, to: id, ids: idsOf(data) });
   const { afterMs } = data.steps[data.step + 1] ?? {};
-  const isSettled = await settleFor(schedule, due, { ...data, id, step: data.step + 1 }, afterMs);
+  const isSettled = await settleFor(
+    schedule,
+    due,
+    { ...data, id, replaced: storing, step: data.step + 1 },
+    afterMs,
+  );
   if (isSettled && isReplaced) await takeOff(context, tenant, id, ownSenderId(kind));
 }
 
@@ -201,14 +224,40 @@ async function settleFor(
   return schedule.putOff(due, afterMs ?? checkFinishedMs, data);
 }
 
-async function findCurrent(
+const idsOf = ({ id, replaced = [] }: EscalationData): readonly string[] => [id, ...[replaced].flat()];
+
+/** `current`: the one that is on panels, or was the last one there. `storing`: those that may still be stored. */
+async function findAlarm(
+  { history, now }: Pick<EscalationContext, 'now'> & { readonly history: Pick<History, 'find'> },
+  tenant: TenantId,
+  data: EscalationData,
+): Promise<{ readonly current: HistoryRecord | undefined; readonly storing: readonly string[] }> {
+  const ids = idsOf(data);
+  // Read once: one that is stored in the meantime still counts as being stored.
+  const records = await Promise.all(ids.map((id) => history.find(tenant, id)));
+  const found = records.find((record) => record !== undefined);
+  const isYoung = (id: string) => Math.abs(now() - timeOfId(id)) < storingMs;
+  return {
+    current: found && (await newestOf(history, tenant, found, ids)),
+    storing: ids.filter((id, i) => records[i] === undefined && isYoung(id)).slice(0, maxStoring),
+  };
+}
+
+/** What has replaced a notification, as long as it is one of `ids`. */
+async function newestOf(
   history: Pick<History, 'find'>,
   tenant: TenantId,
-  { id, replaced }: EscalationData,
-): Promise<HistoryRecord | undefined> {
-  return (
-    (await history.find(tenant, id)) ?? (replaced === undefined ? undefined : history.find(tenant, replaced))
-  );
+  record: HistoryRecord,
+  ids: readonly string[],
+): Promise<HistoryRecord> {
+  let newest = record;
+  for (;;) {
+    const { reason, by } = newest.cleared ?? {};
+    const next =
+      reason === 'replaced' && by !== undefined && ids.includes(by) && (await history.find(tenant, by));
+    if (!next) return newest;
+    newest = next;
+  }
 }
 
 function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {
@@ -244,11 +293,23 @@ function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: Escalati
  */
 async function carryOver(
   context: EscalationContext,
-  { tenant, from, to }: { readonly tenant: TenantId; readonly from: HistoryRecord; readonly to: string },
+  {
+    tenant,
+    from,
+    to,
+    ids,
+  }: {
+    readonly tenant: TenantId;
+    readonly from: HistoryRecord;
+    readonly to: string;
+    readonly ids: readonly string[];
+  },
 ): Promise<boolean> {
   const { history, bus } = context;
   if (from.key === null) await takeOff(context, tenant, from.id, { id: to });
-  const latest = await history.find(tenant, from.id);
+  const found = await history.find(tenant, from.id);
+  // A repeat that was stored before `to` does not end the alarm.
+  const latest = found && (await newestOf(history, tenant, found, ids));
   if (latest?.acknowledged) {
     const outcome = await history.acknowledge(tenant, to, latest.acknowledged);
     if (outcome.kind === 'acknowledged') bus.publish(tenant, [outcome.entry]);

@@ -106,6 +106,19 @@ export class Schedule {
     this.#wakeAt(dueAt);
   }
 
+  /**
+   * Adds a due time, `afterMs` from now, unless the subject has one. Returns whether it was added.
+   *
+   * @throws AppError `conflict` when the tenant has the most of the kind allowed.
+   */
+  async add(subject: DueSubject, afterMs: number, data: unknown): Promise<boolean> {
+    await this.#countOne(subject);
+    const dueAt = (await this.now()) + afterMs;
+    const isAdded = await this.dueTimes.add({ ...subject, dueAt, data });
+    if (isAdded) this.#wakeAt(dueAt);
+    return isAdded;
+  }
+
   /** Changes a due time to `afterMs` from now, if it is as it was read. Returns whether it was. */
   async putOff(due: DueTime, afterMs: number, data: unknown): Promise<boolean> {
     const dueAt = (await this.now()) + afterMs;

@@ -81,7 +81,7 @@ interface PreparedNotification extends RoutedDraft {
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #regexTime = new RegexTime();
-  /** Notifications that a throttle shows and whose storing is not finished; each promise settles when it is. */
+  /** Notifications that a throttle shows, and retry keys, whose storing is not finished; each promise settles when it is. */
   readonly #undecided = new Map<string, Promise<void>>();
 
   constructor(options: IntakeOptions) {
@@ -107,11 +107,18 @@ export class Intake {
       this.#options.tenancy.peek(sender.tenant) ?? (await this.#options.tenancy.get(sender.tenant));
     const newLevel = levels.has(fields.level) ? undefined : newLevelWarning(fields.level);
     if (!fields.expect) return { id: await this.#accept(arrival), warning: newLevel };
-    // A repeat does not change the expectation.
-    const repeat = await this.#findRepeat(sender.tenant, idempotency);
-    if (repeat !== undefined) return { id: repeat, warning: undefined };
-    const warning = await this.#options.attention.expect(sender, sourceIp, fields);
-    return { id: await this.#accept(arrival), warning: warning ?? newLevel };
+    // A repeat does not change the expectation, not even one that comes while the first is being stored.
+    const name = idempotency && `retry ${sender.tenant} ${idempotency.key}`;
+    while (name && this.#undecided.has(name)) await this.#undecided.get(name);
+    const decided = name ? this.#hold(name) : undefined;
+    try {
+      const repeat = await this.#findRepeat(sender.tenant, idempotency);
+      if (repeat !== undefined) return { id: repeat, warning: undefined };
+      const warning = await this.#options.attention.expect(sender, sourceIp, fields);
+      return { id: await this.#accept(arrival), warning: warning ?? newLevel };
+    } finally {
+      decided?.();
+    }
   }
 
   /**
@@ -244,7 +251,7 @@ export class Intake {
     }
   }
 
-  /** Makes notifications that would be counted on `id` wait. Call the returned function once `id` is stored or refused. */
+  /** Makes notifications that would be counted on `id`, or repeat it, wait. Call the returned function once it is stored or refused. */
   #hold(id: string): () => void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => undefined);
