@@ -4,8 +4,8 @@ import { offerNearest } from '../core/search/search-nearest.ts';
 import { channelVariables, groupChannelSettings } from './channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './listeners.ts';
 import { adminOf, oidcOf, peopleVariables, problemsBetween } from './people.ts';
-import { boundsOf, tenantVariables } from './tenants.ts';
 import { withoutServiceLinks } from './service-links.ts';
+import { boundsOf, tenantVariables } from './tenants.ts';
 import { tracingOf, tracingVariables } from './tracing.ts';
 import {
   busUrl,

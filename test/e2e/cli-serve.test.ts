@@ -124,7 +124,9 @@ describe('beside a server that runs', () => {
         BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'other.db')}`,
         BELFRY_HOST: '127.0.0.1',
       };
-      const taken = await cli.run(['serve'], { env: { ...other, BELFRY_PORT: port, BELFRY_LOG_LEVEL: 'warn' } });
+      const taken = await cli.run(['serve'], {
+        env: { ...other, BELFRY_PORT: port, BELFRY_LOG_LEVEL: 'warn' },
+      });
       expect(taken).toEqual({
         code: 1,
         stdout: '',

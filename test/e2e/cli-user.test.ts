@@ -134,3 +134,40 @@ test('the list shows who belongs where, to people and to programs', async () => 
     createdAt: expect.any(String),
   });
 });
+
+test('an account is deleted with its sessions and the keys that it made, unless it is the last owner of a tenant', async () => {
+  const { email, args } = await create();
+  const password = (await cli.run(args)).stdout.trim();
+  const { cookie } = await signIn(email, password);
+  const made = await fetch(`${url}/api/keys`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json', origin: url, 'belfry-tenant': 'default' },
+    body: JSON.stringify({ name: 'mine', role: 'viewer' }),
+  });
+  expect(made.status).toBe(201);
+  const { key } = (await made.json()) as { key: string };
+  const levels = async () =>
+    (await fetch(`${url}/api/levels`, { headers: { authorization: `Bearer ${key}` } })).status;
+  expect(await levels()).toBe(200);
+  expect((await cli.run(['user', 'delete', email])).code).toBe(2);
+  expect(await cli.run(['user', 'delete', email, '--yes'])).toEqual({
+    ...{ code: 0, stdout: `deleted: ${email}\n`, stderr: '' },
+  });
+  expect((await signIn(email, password)).status).toBe(401);
+  expect((await session(cookie)).person ?? null).toBeNull();
+  await expect.poll(levels).toBe(401);
+  const again = await cli.run(['user', 'delete', email, '--yes']);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`there is no account ${email}`)]);
+  // The address is free for a new account.
+  expect((await cli.run(args)).code).toBe(0);
+
+  await cli.run(['tenant', 'create', 'alone']);
+  const owner = 'last@example.org';
+  const ownerArgs = ['--email', owner, '--name', 'Last', '--role', 'owner', '--tenant', 'alone'];
+  expect((await cli.run(['user', 'create', ...ownerArgs])).code).toBe(0);
+  const refused = await cli.run(['user', 'delete', owner, '--yes']);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    `belfry: ${owner} is the last owner of alone: make another member an owner first\n`,
+  ]);
+});

@@ -37,7 +37,7 @@ const passwordOption = () =>
 export function addUser(program: Command, io: Io): void {
   const user = program
     .command('user')
-    .description("create and list people's accounts, and set their passwords");
+    .description("create, list and delete people's accounts, and set their passwords");
   user
     .command('create')
     .description('create an account, as a member of a tenant')
@@ -72,7 +72,39 @@ export function addUser(program: Command, io: Io): void {
     )
     .addHelpText('after', `\nExample:\n  ${io.program} user password anna@example.org --no-two-factor`)
     .action((email: string, options: PasswordOptions) => reset(io, email, options));
+  user
+    .command('delete')
+    .description('delete an account: its memberships, sessions, passkeys, and the keys that it made')
+    .argument('<email>', 'email address of the account', readAddress)
+    .requiredOption('--yes', 'confirm; there is no way back')
+    .addHelpText('after', `\nExample:\n  ${io.program} user delete anna@example.org --yes`)
+    .action((email: string) => remove(io, email));
 }
+
+/** Memberships first, each with its line in the tenant's audit log: after an interruption the command can be repeated. */
+async function remove(io: Io, email: string): Promise<void> {
+  await withDirectory(io, { makes: false }, async ({ members }, accounts) => {
+    const { id } = await getPerson(io, accounts, email);
+    const memberships = await members.ofPerson(id);
+    const owned = await Promise.all(
+      memberships.map(async ({ tenant, role }) => {
+        const roles = [...(await members.roles(tenant.id)).values()];
+        return role === 'owner' && roles.filter((each) => each === 'owner').length === 1 ? [tenant.name] : [];
+      }),
+    );
+    if (owned.flat().length > 0) throw lastOwner(email, owned.flat());
+    for (const { tenant } of memberships) {
+      const change = { tenant: tenant.id, person: id, as: 'owner', by: actor, at: Date.now() } as const;
+      if ((await members.remove(change)) === 'last-owner') throw lastOwner(email, [tenant.name]);
+    }
+    if (!(await accounts.remove(id)))
+      throw new Failure(`${email} has just become a member of a tenant again: run the command once more`);
+  });
+  io.stdout.write(`deleted: ${email}\n`);
+}
+
+const lastOwner = (email: string, tenants: readonly string[]) =>
+  new Failure(`${email} is the last owner of ${tenants.join(', ')}: make another member an owner first`);
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
   const { newPerson } = await import('#app.ts');

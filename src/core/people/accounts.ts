@@ -144,6 +144,8 @@ export interface AccountStore {
    */
   forgetUnproven(personId: string): Promise<boolean>;
   rename(personId: string, name: string, at: number): Promise<void>;
+  /** Deletes the account with its sessions and all that it signs in with; false when there is none, or it is a member of a tenant. */
+  remove(personId: string): Promise<boolean>;
 
   /** Finds a session by the hash of the cookie's token; undefined when it has expired. */
   findSession(tokenHash: string, at: number): Promise<SignedInPerson | undefined>;

@@ -179,6 +179,18 @@ export function createAccountStore(db: Database): AccountStore {
       await db.write([db.updateTable('people').set({ name, updated_at: at }).where('id', '=', id)]);
     },
 
+    async remove(id) {
+      const isMember = precondition('members', { person: id });
+      const results = await db.write([
+        ...['sessions', 'passkeys', 'two_factors', 'sign_in_methods'].map(
+          (table) => sql`delete from ${sql.table(table)} where person = ${id} and not ${isMember}`,
+        ),
+        sql`delete from verifications where value = ${id} and not ${isMember}`,
+        sql`delete from people where id = ${id} and not ${isMember}`,
+      ]);
+      return results.at(-1)?.changes === 1;
+    },
+
     async note(id, event) {
       const tenants = await db.read(db.selectFrom('members').select('tenant').where('person', '=', id));
       const notes = tenants.map(
