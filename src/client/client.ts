@@ -45,9 +45,9 @@ export interface Client {
   /** Returns the panel of that name, and creates it when there is none. */
   registerPanel(panel: PanelRegister, options?: Pick<CallOptions, 'signal'>): Promise<RegisteredPanel>;
   listPanels(): Promise<Panel[]>;
-  /** Removes a notification from every panel; false when no panel showed it any more. */
+  /** Removes a notification, or what has replaced it, from every panel; false when no panel showed it any more. */
   clear(notificationId: string): Promise<boolean>;
-  /** Acknowledges a notification; only the first acknowledgement counts. */
+  /** Acknowledges a notification, or what stands in its place now; only the first acknowledgement counts. */
   acknowledge(notificationId: string, note?: string): Promise<AcknowledgeAccepted>;
   /** Sends display receipts, at most 1,000; returns how many were new. */
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;

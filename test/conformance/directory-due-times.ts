@@ -137,6 +137,36 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     expect(node.fired).toHaveLength(1);
   });
 
+  test('after a step of the clock it wakes in time for what is added then, and the earlier ones have moved', async () => {
+    const { dueTimes, tenant } = await open();
+    let step = 0;
+    const fired: string[] = [];
+    const schedule = new Schedule({
+      dueTimes,
+      now: () => Date.now() + step,
+      monotonicNow: () => performance.now(),
+      isShared: false,
+      onError: () => undefined,
+    });
+    schedule.handle('expectation', async (due) => {
+      fired.push(due.subject);
+      await dueTimes.settle(due, undefined);
+    });
+    schedule.start();
+    const later = { tenant, kind: 'expectation', subject: 'before the step' } as const;
+    await schedule.put(later, 20 * 3_600_000, null);
+    const { dueAt } = (await dueTimes.find(later)) as DueTime;
+    step = 86_400_000;
+    // Nothing is asked of it: it notices by itself.
+    await eventually(async () =>
+      expect((await dueTimes.find(later))?.dueAt).toBeGreaterThan((dueAt ?? 0) + step - 60_000),
+    );
+    await schedule.put({ ...later, subject: 'after it' }, 20, null);
+    await eventually(() => expect(fired).toEqual(['after it']));
+    await schedule.stop();
+    await dueTimes.remove(later);
+  });
+
   test('it wakes by itself, and a tenant cannot have more than its share', async () => {
     const { dueTimes, tenant } = await open();
     const fired: string[] = [];

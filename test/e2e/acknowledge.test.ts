@@ -26,7 +26,7 @@ test('every panel hears of it at once, when it comes back, and when it starts la
   stream.close();
   const { json } = await acknowledge(id, key, { note: ' on my way ' });
   const acknowledged = { at: expect.any(String), by: 'key key', note: 'on my way' };
-  expect(json).toEqual({ ok: true, first: true, acknowledged });
+  expect(json).toEqual({ ok: true, id, first: true, acknowledged });
   const expected = { event: 'acknowledge', data: { id, position: 2, ...json.acknowledged } };
   expect(await wall.next(({ event }) => event === 'acknowledge')).toMatchObject(expected);
   const back = await server.stream(`/api/panels/${away}/events`, token, seen.id as string);
@@ -38,7 +38,7 @@ test('every panel hears of it at once, when it comes back, and when it starts la
 
   // The second one hears who was first; a panel's token may, and history tells and finds it.
   const second = await acknowledge(id, token, { note: 'me too' });
-  expect(second.json).toEqual({ ok: true, first: false, acknowledged: json.acknowledged });
+  expect(second.json).toEqual({ ok: true, id, first: false, acknowledged: json.acknowledged });
   const found = async (q: string) =>
     (await server.call('GET', `/api/history?q=${encodeURIComponent(q)}`, { token: key })).json.notifications;
   expect(await found('is:acknowledged')).toMatchObject([{ id, acknowledged, state: 'live' }]);

@@ -113,6 +113,17 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
     { id: first.data.id, rules: [{ name: 'on call' }] },
   ]);
   expect(await escalationOf(first.data.id)).toEqual({ next: null, from: id, to: escalated[0].id });
+  // Mails and chats have the first id.
+  const last = escalated[0].id;
+  const late = await call('POST', `/api/notifications/${id}/acknowledge`, { note: 'late' });
+  expect(late.json).toMatchObject({ ok: true, id: last, first: true, acknowledged: { note: 'late' } });
+  const again = await call('POST', `/api/notifications/${first.data.id}/acknowledge`, {});
+  expect(again.json).toMatchObject({ id: last, first: false });
+  expect((await found('is:live'))[0]).toMatchObject({ id: last, acknowledged: { note: 'late' } });
+  const clear = () => call('POST', `/api/notifications/${id}/clear`);
+  expect((await clear()).json).toEqual({ ok: true, id: last, cleared: true });
+  expect((await clear()).json).toEqual({ ok: true, id, cleared: false });
+  expect(await found('is:live')).toEqual([]);
   const replayed = await call('POST', '/api/rules/replay', { rules: [rule([{ afterMs: 1_000 }])], days: 1 });
   expect(replayed.json).toMatchObject({ escalated: 1, rules: [{ name: 'on call', escalated: 1 }] });
   const { json } = await call('POST', '/api/rules/explain', { notification: { level: 'error' } });

@@ -55,7 +55,7 @@ describe('scopes', () => {
     expect(await get('/api/panels', token)).toBe(200);
     const { json } = await desk.post({ json: sent });
     const cleared = await desk.server.call('POST', `/api/notifications/${json.id}/clear`, { token });
-    expect(cleared.json).toEqual({ ok: true, cleared: true });
+    expect(cleared.json).toEqual({ ok: true, id: json.id, cleared: true });
     const notifier = await desk.server.token({ scopes: ['notify', 'metrics'] });
     expect(await get(`/api/panels/${panel.id}/events`, notifier)).toBe(403);
   });

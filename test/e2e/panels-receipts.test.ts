@@ -152,7 +152,7 @@ test('clearing takes it off every panel at once, and history tells who did', asy
   for (const name of ['C1', 'C2']) streams.push((await server.panel(token, name)).stream);
   const id = await send();
   const { json } = await server.call('POST', `/api/notifications/${id}/clear`, { token });
-  expect(json).toEqual({ ok: true, cleared: true });
+  expect(json).toEqual({ ok: true, id, cleared: true });
   for (const stream of streams) {
     const shown = await stream.next(({ event, data }) => event === 'notification' && data.id === id);
     const clear = await stream.next(({ event }) => event === 'clear');
@@ -175,8 +175,8 @@ test('a member clears with a key, a viewer does not, and the second time nothing
   const id = await send();
   const clear = (as: string) => server.call('POST', `/api/notifications/${id}/clear`, { token: as });
   expect((await clear(key)).status).toBe(403);
-  expect((await clear(await server.key('member'))).json).toEqual({ ok: true, cleared: true });
-  expect((await clear(token)).json).toEqual({ ok: true, cleared: false });
+  expect((await clear(await server.key('member'))).json).toEqual({ ok: true, id, cleared: true });
+  expect((await clear(token)).json).toEqual({ ok: true, id, cleared: false });
   expect((await detail(id)).cleared).toMatchObject({ by: 'key key' });
 });
 
@@ -185,7 +185,7 @@ test('what has expired, what there is not, and what is of another tenant cannot 
     server.call('POST', `/api/notifications/${id}/clear`, { token: as });
   const short = await send({ ttl: 1 });
   await eventually(async () => expect((await detail(short)).state).toBe('expired'), { interval: 5 });
-  expect((await clear(short)).json).toEqual({ ok: true, cleared: false });
+  expect((await clear(short)).json).toEqual({ ok: true, id: short, cleared: false });
   expect((await clear(unknownId)).status).toBe(404);
   const id = await send();
   expect((await clear(id, await server.token({ tenant: 'elsewhere' }))).status).toBe(404);

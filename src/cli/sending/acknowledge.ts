@@ -18,10 +18,17 @@ export function addAcknowledge(program: Command, io: Io): void {
       `\nExample:\n  ${io.program} ack 0199c0de-7abc-7def-8123-456789abcdef --note "on my way"`,
     )
     .action(async (id: string, { note }: { note?: string }) => {
-      const { first, acknowledged } = await serverClient(io, 'panel').ask((client) =>
-        client.acknowledge(id, note),
-      );
+      const {
+        first,
+        acknowledged,
+        id: standing,
+      } = await serverClient(io, 'panel').ask((client) => client.acknowledge(id, note));
       const { by, at } = acknowledged;
-      io.stdout.write(first ? 'acknowledged\n' : `already acknowledged by ${visibleText(by)} at ${at}\n`);
+      const replaced = standing === id.toLowerCase() ? '' : ` (${standing} has replaced it)`;
+      io.stdout.write(
+        first
+          ? `acknowledged${replaced}\n`
+          : `already acknowledged by ${visibleText(by)} at ${at}${replaced}\n`,
+      );
     });
 }

@@ -98,6 +98,9 @@ export const AcknowledgeNotification = component('AcknowledgeNotification', {
 
 export const AcknowledgeAccepted = component('AcknowledgeAccepted', {
   ok: Type.Literal(true),
+  id: Type.String({
+    description: 'The notification that is acknowledged: the given one, or what stands in its place now.',
+  }),
   first: Type.Boolean({ description: 'false: somebody did so before, as `acknowledged` says.' }),
   acknowledged: Acknowledged,
 });

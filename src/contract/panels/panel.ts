@@ -115,6 +115,9 @@ export type PanelReceipt = Static<typeof PanelReceipt>;
 
 export const ClearAccepted = component('ClearAccepted', {
   ok: Type.Literal(true),
+  id: Type.String({
+    description: 'The notification that is cleared: the given one, or what stood in its place.',
+  }),
   cleared: Type.Boolean({ description: 'false: it was on no panel any more.' }),
 });
 

@@ -175,7 +175,7 @@ async function subjectOf(
 
 /** Sends the next step, unless the notification was acknowledged, is no longer on panels, or its rule is gone. */
 export async function escalate(context: EscalationContext, due: DueTime): Promise<void> {
-  const { schedule, intake, history, now } = context;
+  const { schedule, intake, now } = context;
   const { tenant, version } = due;
   const data = due.data as EscalationData;
   const step = data.steps[data.step];

@@ -1,7 +1,7 @@
 /** Expectations (dead man's switches): raises a notification when the next one of a key does not arrive in time. */
 import { durationText } from '#contract/duration.ts';
 import { notFound } from '../errors.ts';
-import { type TakeOffContext, takeOff } from '../history/take-off.ts';
+import { isEscalation, type TakeOffContext, takeOff, takeOffStanding } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
 import { ownSenderId, type Sender } from '../intake/own-sender.ts';
@@ -106,5 +106,5 @@ export async function endExpectation(
   const due = await context.schedule.dueTimes.remove({ tenant, kind, subject: key });
   if (!due) throw notFound('expectation');
   const { raised } = due.data as Expected;
-  if (raised !== null) await takeOff(context, tenant, raised, ownSenderId(kind));
+  if (raised !== null) await takeOffStanding(context, tenant, raised, ownSenderId(kind), isEscalation);
 }

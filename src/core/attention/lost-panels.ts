@@ -3,7 +3,7 @@
  * back.
  */
 import { durationText } from '#contract/duration.ts';
-import { type TakeOffContext, takeOff } from '../history/take-off.ts';
+import { isEscalation, type TakeOffContext, takeOffStanding } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
@@ -68,7 +68,7 @@ export async function lookAtPanel(context: LostPanelContext, due: DueTime): Prom
   const panel = await panels.find(tenant, id);
   const lostMs = panel?.display.alertWhenLostMs;
   if (!panel || lostMs === undefined) {
-    if (raised !== null) await takeOff(context, tenant, raised, ownSenderId(kind));
+    if (raised !== null) await takeOffStanding(context, tenant, raised, ownSenderId(kind), isEscalation);
     return void (await context.schedule.dueTimes.settle(due, undefined));
   }
   const isOnline = (await presence.online(tenant, id)).panels.has(id);

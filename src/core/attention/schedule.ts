@@ -21,7 +21,8 @@ const claimedAtOnce = 100;
 const retryMs = 5_000;
 /** How often a node checks for due times of others. */
 const sharedScanMs = 5_000;
-const longestSleepMs = 24 * 3_600_000;
+/** How often it checks whether the clock was set, while there are due times. */
+const clockCheckMs = 1_000;
 /** A larger difference means that the clock was set, or that the machine slept. */
 const steppedMs = 60_000;
 /** The most due times of a kind that a tenant may have. */
@@ -132,8 +133,22 @@ export class Schedule {
     if (this.#isStopped || at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = at;
-    const ms = Math.min(longestSleepMs, Math.max(0, at - this.#options.now()));
-    this.#timer = setTimeout(() => this.#scan(), ms).unref();
+    this.#sleep();
+  }
+
+  /** A timer runs in monotonic time, so it would not follow a clock that is set while it runs. */
+  #sleep(): void {
+    const { now } = this.#options;
+    const ms = Math.min(clockCheckMs, Math.max(0, this.#wakesAt - now()));
+    this.#timer = setTimeout(() => {
+      if (now() >= this.#wakesAt || this.#isClockSet()) this.#scan();
+      else this.#sleep();
+    }, ms).unref();
+  }
+
+  #isClockSet(): boolean {
+    const { now, monotonicNow } = this.#options;
+    return Math.abs(now() - monotonicNow() - this.#offset) > steppedMs;
   }
 
   async #countOne(subject: DueSubject): Promise<void> {
@@ -206,6 +221,8 @@ export class Schedule {
     this.#offset = offset;
     if (Math.abs(step) <= steppedMs) return;
     this.#clockSetAt = now();
+    // The timer counts to a time before the step. The next scan, or the next check of the clock, arms it again.
+    if (Number.isFinite(this.#wakesAt)) this.#wakesAt = now();
     if (isShared) return;
     try {
       await this.dueTimes.shift(Math.round(step));

@@ -7,7 +7,7 @@ import { type TakeOffContext, takeOff } from './take-off.ts';
 /** Who clears a notification because of the limit, in its history. */
 const liveLimitActor = 'live-limit';
 
-export interface LiveLimitOptions extends TakeOffContext {
+export interface LiveLimitOptions extends Omit<TakeOffContext, 'history'> {
   readonly directory: { readonly tenants: Pick<Directory['tenants'], 'list'> };
   readonly history: Pick<History, 'clear' | 'stayingBeyond'>;
   readonly warn: (message: string) => void;

@@ -1,15 +1,27 @@
 import type { Bus } from '../bus.ts';
-import type { ClearOutcome, History, Ref, TenantId } from '../ports.ts';
+import { AppError } from '../errors.ts';
+import type {
+  Acknowledged,
+  AcknowledgeOutcome,
+  ClearOutcome,
+  History,
+  HistoryRecord,
+  Ref,
+  TenantId,
+} from '../ports.ts';
 
 export interface TakeOffContext {
-  readonly history: Pick<History, 'clear'>;
+  readonly history: Pick<History, 'clear' | 'find'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly now: () => number;
 }
 
+/** The most replacements that are followed to find what stands now. */
+const maxFollowed = 1_000;
+
 /** Takes a notification off its panels. `by`: the person, key or token that does it, or the notification that replaces it. */
 export async function takeOff(
-  { history, bus, now }: TakeOffContext,
+  { history, bus, now }: Pick<TakeOffContext, 'bus' | 'now'> & { readonly history: Pick<History, 'clear'> },
   tenant: TenantId,
   id: string,
   by: string | Pick<Ref, 'id'>,
@@ -17,4 +29,75 @@ export async function takeOff(
   const outcome = await history.clear(tenant, id, by, now());
   if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
   return outcome;
+}
+
+export const isEscalation = ({ route }: HistoryRecord): boolean => route.escalates !== undefined;
+
+/**
+ * The notification that stands in the place of this one: itself, or the last of those that replaced it, if that is on panels.
+ * `isSame` ends the search at a replacement that is something else.
+ *
+ * @throws AppError `conflict` when it was replaced too often to follow.
+ */
+export async function findStanding(
+  { history, now }: Pick<TakeOffContext, 'now'> & { readonly history: Pick<History, 'find'> },
+  tenant: TenantId,
+  id: string,
+  isSame: (replacement: HistoryRecord) => boolean = () => true,
+): Promise<string> {
+  let record = await history.find(tenant, id);
+  for (let i = 0; record?.cleared?.reason === 'replaced'; i++) {
+    if (i === maxFollowed)
+      throw new AppError(
+        'conflict',
+        `the notification was replaced more than ${maxFollowed} times: use the id of the one that panels show now`,
+      );
+    const next = await history.find(tenant, record.cleared.by);
+    if (!next || !isSame(next)) break;
+    record = next;
+  }
+  const isLive = record?.cleared === null && (record.expiresAt === null || record.expiresAt > now());
+  return record && isLive ? record.id : id;
+}
+
+/** As {@link takeOff}, of what stands in its place. `id` of the result: the one to which it applied. */
+export async function takeOffStanding(
+  context: TakeOffContext,
+  tenant: TenantId,
+  id: string,
+  by: string,
+  isSame?: (replacement: HistoryRecord) => boolean,
+): Promise<ClearOutcome & { readonly id: string }> {
+  for (;;) {
+    const standing = await findStanding(context, tenant, id, isSame);
+    const outcome = await takeOff(context, tenant, standing, by);
+    // It may have been replaced in the meantime.
+    if (outcome.kind !== 'not-live' || (await findStanding(context, tenant, id, isSame)) === standing)
+      return { ...outcome, id: standing };
+  }
+}
+
+/** Acknowledges what stands in the place of a notification. `id` of the result: the one to which it applied. */
+export async function acknowledgeStanding(
+  {
+    history,
+    bus,
+    now,
+  }: Omit<TakeOffContext, 'history'> & { readonly history: Pick<History, 'find' | 'acknowledge'> },
+  tenant: TenantId,
+  id: string,
+  given: Acknowledged,
+): Promise<AcknowledgeOutcome & { readonly id: string }> {
+  let made: AcknowledgeOutcome | undefined;
+  for (;;) {
+    const standing = await findStanding({ history, now }, tenant, id);
+    const outcome = await history.acknowledge(tenant, standing, given);
+    if (outcome.kind === 'acknowledged') {
+      made = outcome;
+      bus.publish(tenant, [outcome.entry]);
+    }
+    // It may have been replaced in the meantime, by one that takes over this acknowledgement or not.
+    if ((await findStanding({ history, now }, tenant, id)) === standing)
+      return { ...(made ?? outcome), id: standing };
+  }
 }

@@ -8,7 +8,7 @@ import { escalationOf } from '#core/attention/escalations.ts';
 import { deliveryView } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history/history-view.ts';
-import { takeOff } from '#core/history/take-off.ts';
+import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/history/take-off.ts';
 import { mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
@@ -23,7 +23,7 @@ const maxReceipts = 1_000;
 
 /** One notification: its trace and deliveries, acknowledging and clearing it. */
 export function notificationRoutes(app: App, services: Services): void {
-  const { history, tenancy, bus, receipts, metrics, now } = services;
+  const { history, tenancy, receipts, metrics, now } = services;
 
   app.get(
     '/api/notifications/:id',
@@ -57,15 +57,17 @@ export function notificationRoutes(app: App, services: Services): void {
       { scope: 'panel', role: 'member' },
       {
         summary: 'Take a notification off every panel; history keeps it',
+        description:
+          'If it was replaced, this clears the one that is on panels in its place now: `id` says which.',
         params: IdPath,
         response: { 200: ClearAccepted },
       },
     ),
     async ({ principal, params }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
-      const outcome = await takeOff(services, principal.tenant, params.id, shownNameOf(principal));
+      const outcome = await takeOffStanding(services, principal.tenant, params.id, shownNameOf(principal));
       if (outcome.kind === 'not-found') throw notFound('notification');
-      return { ok: true as const, cleared: outcome.kind === 'cleared' };
+      return { ok: true as const, id: outcome.id, cleared: outcome.kind === 'cleared' };
     },
   );
 
@@ -76,7 +78,7 @@ export function notificationRoutes(app: App, services: Services): void {
       {
         summary: 'Say that somebody has seen a notification and takes care of it',
         description:
-          'Every panel shows who, when and the note. The first one counts: a later call answers who that was.',
+          'Every panel shows who, when and the note. The first one counts: a later call answers who that was. If the notification was replaced, by an escalation for example, this acknowledges the one that is on panels in its place now: `id` says which.',
         params: IdPath,
         body: Type.Union([AcknowledgeNotification, Type.Null()]),
         response: { 200: AcknowledgeAccepted },
@@ -86,12 +88,11 @@ export function notificationRoutes(app: App, services: Services): void {
       await requireRoutedToOwnPanel(services, principal, params.id);
       const note = body?.note?.trim() || null;
       const given = { at: now(), by: shownNameOf(principal), note };
-      const outcome = await history.acknowledge(principal.tenant, params.id, given);
+      const outcome = await acknowledgeStanding(services, principal.tenant, params.id, given);
       if (outcome.kind === 'not-found') throw notFound('notification');
       const first = outcome.kind === 'acknowledged';
-      if (first) bus.publish(principal.tenant, [outcome.entry]);
       const { at, by, note: text } = first ? outcome.entry : outcome.acknowledged;
-      return { ok: true as const, first, acknowledged: { at: iso(at), by, note: text } };
+      return { ok: true as const, id: outcome.id, first, acknowledged: { at: iso(at), by, note: text } };
     },
   );
 
@@ -136,15 +137,15 @@ function receiptTime(at: string | number, now: number): number {
 }
 
 /** @throws AppError `not-found` for a token that is bound to a panel, if the notification was not routed to that panel. */
-async function requireRoutedToOwnPanel(
-  { history, tenancy }: Services,
-  principal: Principal,
-  id: string,
-): Promise<void> {
+async function requireRoutedToOwnPanel(services: Services, principal: Principal, id: string): Promise<void> {
   if (principal.kind !== 'token' || principal.panelId === null) return;
-  const record = await history.find(principal.tenant, id);
+  const { history, tenancy } = services;
   const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
-  if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
+  // Both the notification and what stands in its place now.
+  for (const each of new Set([id, await findStanding(services, principal.tenant, id)])) {
+    const record = await history.find(principal.tenant, each);
+    if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
+  }
 }
 
 async function escalationView(services: Services, tenant: TenantId, record: HistoryRecord) {

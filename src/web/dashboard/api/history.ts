@@ -134,7 +134,8 @@ export function useAcknowledge(): (
     const path = `/api/notifications/${encodeURIComponent(id)}/acknowledge`;
     const answer = await tenant.api.post<AcknowledgeAccepted>(path, note === '' ? {} : { note });
     const row = { ...notification, acknowledged: answer.acknowledged };
-    for (const pages of tenant.lists.values()) pages.update(row);
+    // Otherwise the acknowledgement is of what has replaced it, and comes with the list's new entries.
+    if (answer.id === id) for (const pages of tenant.lists.values()) pages.update(row);
     void client.invalidateQueries({ queryKey: [...tenant.key, 'notification', id] });
     return answer;
   };
