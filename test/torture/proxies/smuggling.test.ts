@@ -13,7 +13,7 @@ describeBehind([nothing, nginx, caddy], {}, (behind) => {
     return ((await response.json()) as { id: string }).id;
   };
 
-  test('no request is smuggled past it, and nobody is given the answer to another’s', async () => {
+  test('no request is smuggled past it, and no client gets another client’s answer', async () => {
     let seconds = 0;
     for (const [i, [name, make]] of attacks.entries()) {
       const mark = `smuggled ${i}`;
