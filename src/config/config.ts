@@ -273,7 +273,10 @@ function groupSettings(settings: Settings, effective: readonly Effective[], warn
       auth: settings.BELFRY_RATE_AUTH,
       api: settings.BELFRY_RATE_API,
     }),
-    retention: Object.freeze({ days: settings.BELFRY_RETENTION_DAYS, count: settings.BELFRY_RETENTION_COUNT }),
+    retention: Object.freeze({
+      days: settings.BELFRY_RETENTION_DAYS,
+      count: settings.BELFRY_RETENTION_COUNT,
+    }),
     bounds: boundsOf(settings),
     intakeQueue: settings.BELFRY_INTAKE_QUEUE,
     minFreeBytes: settings.BELFRY_MIN_FREE_BYTES,
