@@ -30,6 +30,21 @@ export function inTurns(): <T>(name: string, work: () => Promise<T>) => Promise<
   };
 }
 
+/**
+ * Calls `late` after `ms`, unless the returned function was called before. It counts eight steps, of which at most one passes while this
+ * process itself stands still: what has arrived in the meantime is read before.
+ */
+export function afterWaiting(ms: number, late: () => void): () => void {
+  let steps = 0;
+  const timer = setInterval(() => {
+    steps += 1;
+    if (steps < 8) return;
+    clearInterval(timer);
+    late();
+  }, ms / 8);
+  return () => clearInterval(timer);
+}
+
 /** Whether `work` resolves or rejects within `ms`. */
 export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {

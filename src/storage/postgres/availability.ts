@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { settlesWithin } from '#core/concurrency.ts';
+import { afterWaiting } from '#core/concurrency.ts';
 import { AppError } from '#core/errors.ts';
 import { isLost } from './errors.ts';
 
@@ -73,14 +73,26 @@ export class Availability {
   #watchSoon(): void {
     if (this.#isClosed) return;
     this.#watch = setTimeout(async () => {
-      if (this.#problem === undefined) {
-        const answered = this.#pool.query('SELECT 1');
-        answered.catch((error: unknown) => this.recordError(error));
-        if (!(await settlesWithin(answered, silentMs)))
-          this.stalled(`PostgreSQL has not answered for ${(silentMs + probeMs) / 1000} s`);
-      }
+      if (this.#problem === undefined) await this.#waitForAnswer();
       this.#watchSoon();
     }, probeMs).unref();
+  }
+
+  /** Resolves when the database has answered, or counts as lost. */
+  #waitForAnswer(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = afterWaiting(silentMs, () => {
+        this.stalled(`PostgreSQL has not answered for ${(silentMs + probeMs) / 1000} s`);
+        resolve();
+      });
+      this.#pool
+        .query('SELECT 1')
+        .catch((error: unknown) => this.recordError(error))
+        .finally(() => {
+          stop();
+          resolve();
+        });
+    });
   }
 
   #report(error: unknown): void {

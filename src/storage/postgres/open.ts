@@ -30,7 +30,7 @@ import { createNodes } from './nodes.ts';
 
 const closeMs = 10_000;
 /** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */
-const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1 };
+const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1, watch: 1 };
 /** Steps of searches at once, on connections of their own. */
 const stepsAtOnce = 2;
 /** The connection of the bus. */

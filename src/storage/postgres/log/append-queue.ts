@@ -1,5 +1,6 @@
 /** Group commit: what gathers while one batch is committed is the next batch. */
 import { limits } from '#contract/limits.ts';
+import { afterWaiting } from '#core/concurrency.ts';
 import { AppError, unavailable } from '#core/errors.ts';
 import type {
   Acknowledgement,
@@ -129,14 +130,14 @@ export class AppendQueue {
   /** Until the returned function is called: a batch that takes too long is answered, and so are those that wait for it. */
   #watch(batch: readonly Waiting[]): () => void {
     const problem = `a write has waited ${stalledMs / 1000} s for the database`;
-    const stalled = setTimeout(() => this.#options.availability.stalled(problem), stalledMs);
-    const late = setTimeout(() => {
+    const notStalled = afterWaiting(stalledMs, () => this.#options.availability.stalled(problem));
+    const notLate = afterWaiting(answerMs, () => {
       for (const { reject } of [...batch, ...this.#waiting.splice(0)])
         reject(unavailable(`not stored: ${problem}`));
-    }, answerMs);
+    });
     return () => {
-      clearTimeout(stalled);
-      clearTimeout(late);
+      notStalled();
+      notLate();
     };
   }
 
