@@ -73,6 +73,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
 
   return {
     'GET /healthz': plain('/healthz'),
+    'OPTIONS /api/integrations/cloudevents': plain('/api/integrations/cloudevents'),
     'GET /readyz': plain('/readyz'),
     'GET /openapi.json': plain('/openapi.json'),
     'GET /docs/json': plain('/docs/json'),

@@ -182,6 +182,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/session/passkey/options',
     'POST /api/session/two-factor',
     'POST /api/setup',
+    'OPTIONS /api/integrations/cloudevents',
   ]);
   const viewersChange = routes().filter(
     ({ method, policy }) => method !== 'GET' && roleOf(policy) === 'viewer',
