@@ -8,10 +8,16 @@ const charactersOfToken = 64 * 1024;
 /** Counts the characters that a payload makes the server read, so that a small payload cannot cause much work. */
 export class PayloadWork {
   #characters: number;
+  #isPaid = false;
 
   /** `characters`: of the body itself. */
   constructor(characters: number) {
     this.#characters = characters;
+  }
+
+  /** The payload was stored in part, and is sent again for the rest: it was paid for at the first time. */
+  forgive(): void {
+    this.#isPaid = true;
   }
 
   /** @throws AppError `bad-request` once the payload is too expensive. */
@@ -25,6 +31,6 @@ export class PayloadWork {
 
   /** The tokens of the rate limit that it costs beside the one of each notification. */
   get extraTokens(): number {
-    return Math.floor(this.#characters / charactersOfToken);
+    return this.#isPaid ? 0 : Math.floor(this.#characters / charactersOfToken);
   }
 }

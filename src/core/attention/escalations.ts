@@ -180,10 +180,9 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const data = due.data as EscalationData;
   const step = data.steps[data.step];
   const { current: record, storing } = await findAlarm(context, tenant, data);
-  if (!record) {
-    if (storing.length > 0) return void (await schedule.putOff(due, storingAgainMs, data));
-    return void (await schedule.dueTimes.settle(due, undefined));
-  }
+  if (storing.length > 0 && (!record || !isLive(record, now())))
+    return void (await schedule.putOff(due, storingAgainMs, data));
+  if (!record) return void (await schedule.dueTimes.settle(due, undefined));
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));

@@ -60,6 +60,9 @@ export async function findStanding(
   return record && isLive ? record.id : id;
 }
 
+/** How often a call follows a notification that is replaced at the same moment. */
+const mostTries = 8;
+
 /** As {@link takeOff}, of what stands in its place. `id` of the result: the one to which it applied. */
 export async function takeOffStanding(
   context: TakeOffContext,
@@ -68,12 +71,14 @@ export async function takeOffStanding(
   by: string,
   isSame?: (replacement: HistoryRecord) => boolean,
 ): Promise<ClearOutcome & { readonly id: string }> {
-  for (;;) {
-    const standing = await findStanding(context, tenant, id, isSame);
+  let standing = await findStanding(context, tenant, id, isSame);
+  for (let tries = 1; ; tries++) {
     const outcome = await takeOff(context, tenant, standing, by);
+    if (outcome.kind !== 'not-live' || tries === mostTries) return { ...outcome, id: standing };
     // It may have been replaced in the meantime.
-    if (outcome.kind !== 'not-live' || (await findStanding(context, tenant, id, isSame)) === standing)
-      return { ...outcome, id: standing };
+    const next = await findStanding(context, tenant, standing, isSame);
+    if (next === standing) return { ...outcome, id: standing };
+    standing = next;
   }
 }
 
@@ -88,16 +93,22 @@ export async function acknowledgeStanding(
   id: string,
   given: Acknowledged,
 ): Promise<AcknowledgeOutcome & { readonly id: string }> {
+  let standing = await findStanding({ history, now }, tenant, id);
   let made: AcknowledgeOutcome | undefined;
-  for (;;) {
-    const standing = await findStanding({ history, now }, tenant, id);
+  for (let tries = 1; ; tries++) {
     const outcome = await history.acknowledge(tenant, standing, given);
     if (outcome.kind === 'acknowledged') {
       made = outcome;
       bus.publish(tenant, [outcome.entry]);
     }
+    const answer = { ...(made ?? outcome), id: standing };
+    if (tries === mostTries) return answer;
     // It may have been replaced in the meantime, by one that takes over this acknowledgement or not.
-    if ((await findStanding({ history, now }, tenant, id)) === standing)
-      return { ...(made ?? outcome), id: standing };
+    const next = await findStanding({ history, now }, tenant, standing).catch((error: unknown) => {
+      if (made) return standing;
+      throw error;
+    });
+    if (next === standing) return answer;
+    standing = next;
   }
 }

@@ -50,7 +50,7 @@ export class RateLimiter<K extends string | number> {
   /** Takes `count` tokens for work that is already done. What is missing is a debt, of at most a whole bucket. */
   charge(key: K, rate: Rate, count: number, now: number): void {
     const bucket = this.#fill(key, rate, now);
-    const taken = Math.min(count, bucket.tokens + rate.burst);
+    const taken = Math.max(0, Math.min(count, bucket.tokens + rate.burst));
     bucket.tokens -= taken;
     this.#countTaken(key, rate, taken);
   }

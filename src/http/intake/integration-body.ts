@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
+import { MIMEType, promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
@@ -58,12 +58,13 @@ export async function readPayloadBody(
 export const isCutShort = (request: IncomingMessage): boolean => cutShort.has(request);
 
 /**
- * Unpacks a body that is compressed with gzip, as Fluent Bit sends it.
+ * Unpacks a body that is compressed with gzip, as Fluent Bit sends it. Returns whether it was.
  * @throws AppError `too-large` when it has more than `mostBytes` unpacked, and `bad-request` when it cannot be unpacked.
  */
-export async function unpack(request: FastifyRequest, mostBytes: number): Promise<void> {
+export async function unpack(request: FastifyRequest, mostBytes: number): Promise<boolean> {
   const { headers } = request.raw;
-  if (!/^(?:x-)?gzip$/i.test(headers['content-encoding'] ?? '') || !Buffer.isBuffer(request.body)) return;
+  if (!/^(?:x-)?gzip$/i.test(headers['content-encoding'] ?? '') || !Buffer.isBuffer(request.body))
+    return false;
   try {
     request.body = await promisify(gunzip)(request.body, { maxOutputLength: mostBytes });
   } catch (error) {
@@ -71,6 +72,7 @@ export async function unpack(request: FastifyRequest, mostBytes: number): Promis
     throw badRequest('the body is not valid gzip');
   }
   delete headers['content-encoding'];
+  return true;
 }
 
 /** How many files {@link readPayloadBody} has left out of a form. */
@@ -116,25 +118,36 @@ function kindOf(type: string | undefined, encoding: string | undefined, body: Bu
   }
 }
 
-/** The platform's own parser. */
+/** The platform's own parser. It gets the boundary by which the parts were counted, however the header writes it. */
 async function parseMultipart(type: string, body: Buffer): Promise<FormData> {
-  refuseManyParts(type, body);
+  const boundary = boundaryOf(type);
+  refuseManyParts(boundary, body);
+  const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
   try {
-    return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+    return await new Response(new Uint8Array(body), { headers }).formData();
   } catch {
-    throw badRequest('the body is not valid multipart/form-data');
+    throw invalidForm();
   }
 }
 
+const invalidForm = () => badRequest('the body is not valid multipart/form-data');
+
+/** https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 @throws AppError `bad-request`. */
+function boundaryOf(type: string): string {
+  let boundary: string | null;
+  try {
+    boundary = new MIMEType(type).params.get('boundary');
+  } catch {
+    throw invalidForm();
+  }
+  if (!/^[\w'()+,./:=? -]{1,70}$/.test(boundary ?? '')) throw invalidForm();
+  return boundary as string;
+}
+
 /** It takes a second for a megabyte of small parts. @throws AppError `bad-request`. */
-function refuseManyParts(type: string, body: Buffer): void {
-  const [, boundary] = /boundary="?([^";]+)/i.exec(type) ?? [];
+function refuseManyParts(boundary: string, body: Buffer): void {
   let parts = 0;
-  for (
-    let at = boundary ? body.indexOf(`--${boundary}`) : -1;
-    at >= 0;
-    at = body.indexOf(`--${boundary}`, at + 1)
-  )
+  for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1))
     if (++parts > mostFormFields) throw badRequest(`a form may have at most ${mostFormFields} fields`);
 }
 

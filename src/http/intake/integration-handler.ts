@@ -16,7 +16,7 @@ import { PayloadWork } from '#integrations/payload-work.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
-import { countIgnoredFiles, readPayloadBody } from './integration-body.ts';
+import { countIgnoredFiles, readPayloadBody, unpack } from './integration-body.ts';
 import { readHeader } from './notify-fields.ts';
 import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
@@ -43,6 +43,7 @@ interface Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sender: Sender;
+  readonly work: PayloadWork;
 }
 
 type Outcome = Stored | { readonly error: AppError };
@@ -79,16 +80,29 @@ export class IntegrationHandler {
     return reply.type('application/json; charset=utf-8').send(null);
   }
 
-  /** @throws AppError when nothing was stored, and when sending all of it again can store more. */
-  async handle(request: FastifyRequest, reply: FastifyReply, format: NamedFormat): Promise<Answer> {
-    const call: Call = { request, reply, sender: senderOf(request) };
+  /**
+   * `unpackedBytes`: the most that a compressed body may have; 0 if none is unpacked.
+   * @throws AppError when nothing was stored, and when sending all of it again can store more.
+   */
+  async handle(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    format: NamedFormat,
+    unpackedBytes: number,
+  ): Promise<Answer> {
+    const call: Call = { request, reply, sender: senderOf(request), work: new PayloadWork(0) };
     const refusal = this.#takeOne(call);
     if (refusal && !mayBeCritical(request, format)) throw refusal;
-    const { payload, drafts } = await this.#read(call, format, refusal);
-    const outcomes = await this.#storeAll(call, drafts, {
-      refusal,
-      isPaid: !refusal || format.verify !== undefined,
-    });
+    let payload: Payload;
+    let outcomes: readonly Outcome[];
+    try {
+      const read = await this.#read(call, format, refusal, unpackedBytes);
+      payload = read.payload;
+      const isPaid = !refusal || format.verify !== undefined;
+      outcomes = await this.#storeAll(call, read.drafts, { refusal, isPaid });
+    } finally {
+      this.#rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
+    }
     const stored = this.#conclude(call.sender, outcomes);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
@@ -100,14 +114,14 @@ export class IntegrationHandler {
     const sender = senderOf(request);
     // The sender went away before its body was complete: nothing was refused.
     if (request.raw.destroyed && !request.raw.complete) return error;
-    const known = error.code === 'too-large' ? (this.#takeOne({ request, reply, sender }) ?? error) : error;
+    const known = error.code === 'too-large' ? (this.#takeOne({ reply, sender }) ?? error) : error;
     if (known.code !== 'not-found' && !this.#counted.has(known)) this.#count(sender, known);
     if (!reply.hasHeader('ratelimit')) await this.#rates.writeHeaders(reply, sender);
     return known;
   }
 
   /** Takes one token for the request before it is read. Returns the refusal, if any; then only critical items are stored. */
-  #takeOne({ reply, sender }: Call): AppError | undefined {
+  #takeOne({ reply, sender }: Pick<Call, 'reply' | 'sender'>): AppError | undefined {
     try {
       this.#rates.take(reply, sender, undefined);
       return undefined;
@@ -118,19 +132,25 @@ export class IntegrationHandler {
   }
 
   async #read(
-    { request, reply, sender }: Call,
+    { request, reply, sender, work }: Call,
     format: NamedFormat,
     refusal: AppError | undefined,
+    unpackedBytes: number,
   ): Promise<{ payload: Payload; drafts: Draft[] }> {
-    const body = request.body as Buffer | undefined;
-    const bytes = body?.length ?? 0;
-    const work = new PayloadWork(bytes);
-    const inTurn = <T>(read: () => T | Promise<T>) => this.#turns.run(sender.tenant, bytes, read);
+    const bodyOf = () => request.body as Buffer | undefined;
+    const inTurn = <T>(read: () => T | Promise<T>) =>
+      this.#turns.run(sender.tenant, bodyOf()?.length ?? 0, read);
+    const readBody = async () => {
+      if (unpackedBytes > 0 && (await unpack(request, unpackedBytes)) && refusal && !mayBeCritical(request, format))
+        throw refusal;
+      work.add(bodyOf()?.length ?? 0);
+      return readPayloadBody(request.raw, bodyOf(), format);
+    };
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
       const payload = {
-        body: await inTurn(() => readPayloadBody(request.raw, body, format)),
+        body: await inTurn(readBody),
         // The fetch of JavaScript can send headers in Latin-1 only.
         header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
         query,
@@ -149,8 +169,6 @@ export class IntegrationHandler {
       return { payload, drafts };
     } catch (error) {
       throw refusal ?? error;
-    } finally {
-      this.#rates.charge(sender, refusal && 'critical', work.extraTokens);
     }
   }
 
@@ -172,6 +190,7 @@ export class IntegrationHandler {
         refusal || drafts.length === 1
           ? []
           : await Promise.all(slice.map((draft) => this.#findEarlier(call.sender, draft)));
+      if (earlier.some((id) => id !== undefined)) call.work.forgive();
       const store = async (draft: Draft, at: number): Promise<Outcome> => {
         const id = earlier[at];
         return id === undefined ? this.#store(call, draft, payment) : { id, fields: draft.fields };

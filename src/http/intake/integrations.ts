@@ -6,7 +6,7 @@ import type { Authenticator } from '../callers/auth.ts';
 import { answerError, endAfterBody, toAppError } from '../errors.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { isCutShort, readStart, unpack } from './integration-body.ts';
+import { isCutShort, readStart } from './integration-body.ts';
 import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
 import { type SenderRoute, senderRoutes } from './sender-routes.ts';
 import { SignedSenders } from './signed-sender.ts';
@@ -95,9 +95,9 @@ function addRoute(
         await handler.admit(request, reply);
       }
       if (request.method === 'HEAD') return handler.answerHead(request, reply);
-      if (!own.takesFiles) await unpack(request, own.bodyBytes);
       const { load, name } = entryOf(request);
-      return send(reply, await handler.handle(request, reply, { ...(await load()), name }));
+      const format = { ...(await load()), name };
+      return send(reply, await handler.handle(request, reply, format, own.takesFiles ? 0 : own.bodyBytes));
     },
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
