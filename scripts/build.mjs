@@ -76,8 +76,12 @@ export async function ensureBuilt(product, root, node, env) {
   const { folder, config, sources, except } = RECIPES[product];
   if (!existsSync(join(root, config))) return;
   const commit = folder === 'server' ? commitOf(root, env) : '';
-  const wanted = fingerprint(root, [...sources, config], except, commit);
-  const built = () => readText(join(root, 'dist', folder, '.built')) === wanted;
+  const wanted = fingerprint(root, [...sources, config], except);
+  const built = () => {
+    const [ofSources, ofCommit = ''] = readText(join(root, 'dist', folder, '.built'))?.split(/\s+/) ?? [];
+    // A user who may not read the repository knows no commit.
+    return ofSources === wanted && (commit === '' || commit === ofCommit);
+  };
   if (built()) return;
   await withLock(root, async (onStart) => {
     if (built()) return;
@@ -97,7 +101,7 @@ export async function ensureBuilt(product, root, node, env) {
         'mend the cause above, then run the same command again',
       );
     }
-    writeFileSync(join(fresh, '.built'), wanted);
+    writeFileSync(join(fresh, '.built'), `${wanted} ${commit}\n`);
     swap(join(root, 'dist', folder), fresh);
   });
 }
@@ -138,17 +142,16 @@ function commitOf(root, env) {
  * @param {string} root
  * @param {string[]} sources
  * @param {string | undefined} except
- * @param {string} commit
  */
-function fingerprint(root, sources, except, commit) {
-  const hash = createHash('sha256').update(commit);
+function fingerprint(root, sources, except) {
+  const hash = createHash('sha256');
   for (const path of sources.flatMap((source) => filesOf(root, source, except))) {
     hash
       .update(`${path}\0`)
       .update(readFileSync(join(root, path)))
       .update('\0');
   }
-  return `${hash.digest('hex')}\n`;
+  return hash.digest('hex');
 }
 
 /**

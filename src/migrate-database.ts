@@ -6,7 +6,7 @@ import { type DatabaseSetting, databaseUrl } from './config/values.ts';
 import { AppError } from './core/errors.ts';
 import { createSealer } from './core/history/sealing.ts';
 import { keyFileOf } from './services.ts';
-import { assertFirstKey, assertSharedKey, hasOtherKey } from './storage/meta.ts';
+import { assertFirstKey, assertSharedKey, isKeyOf } from './storage/meta.ts';
 import type { Database } from './storage/sql.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
 import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
@@ -62,6 +62,16 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
 
 /** @throws AppError `conflict` when it is not the key with which the source was used. */
 async function assertOpens(db: Database, key: string, keyFile: string): Promise<void> {
+  const isKnown = await isKeyOf(db, key);
+  if (isKnown ?? (await opensChannel(db, key))) return;
+  throw new AppError(
+    'conflict',
+    `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
+  );
+}
+
+/** For a source from before fingerprints were stored. True, too, if it has no channel with a secret. */
+async function opensChannel(db: Database, key: string): Promise<boolean> {
   const [channel] = await db.read(
     sql<{
       tenant: number;
@@ -69,19 +79,12 @@ async function assertOpens(db: Database, key: string, keyFile: string): Promise<
       sealed: string;
     }>`select tenant, id, sealed from channels where sealed is not null limit 1`,
   );
-  const opens = () => {
+  try {
     if (channel) createSealer(key, 'channel secrets').open(channel.sealed, `${channel.tenant} ${channel.id}`);
     return true;
-  };
-  try {
-    if (!(await hasOtherKey(db, key)) && opens()) return;
   } catch {
-    // A source from before fingerprints were stored.
+    return false;
   }
-  throw new AppError(
-    'conflict',
-    `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
-  );
 }
 
 /** Nobody waits for an answer here, and words go into their index in large pieces. */

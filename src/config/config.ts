@@ -212,6 +212,14 @@ interface Effective {
   readonly about: string;
 }
 
+/** Names of settings until November 2026. */
+const formerNames: Readonly<Record<string, Name>> = {
+  BELFRY_TENANTS_MAX: 'BELFRY_MAX_TENANTS',
+  BELFRY_RATE_TENANT_MAX: 'BELFRY_MAX_TENANT_RATE',
+  BELFRY_RETENTION_DAYS_MAX: 'BELFRY_MAX_RETENTION_DAYS',
+  BELFRY_RETENTION_COUNT_MAX: 'BELFRY_MAX_RETENTION_COUNT',
+};
+
 /** Unknown names with the prefix BELFRY_. Otherwise a typo would silently leave a default active. */
 function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = names.flatMap((name) => (variables[name].secret ? [name, name + fileSuffix] : [name]));
@@ -222,6 +230,7 @@ function unknownNames(env: Readonly<Record<string, string | undefined>>): string
       const plain = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
       if (known.includes(plain))
         return `${name} is not a setting: only secrets come from files; set ${plain} itself`;
+      if (formerNames[name]) return `${name} is not a setting; it is named ${formerNames[name]} now`;
       const { nearest } = offerNearest(
         name.slice(prefix.length),
         known.map((one) => one.slice(prefix.length)),

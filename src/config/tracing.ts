@@ -17,13 +17,17 @@ function pairsOf(text: string): [name: string, value: string][] {
   });
 }
 
-const attributes: Reader<Readonly<Record<string, string>>> = (text) => {
-  try {
-    return Object.fromEntries(pairsOf(text));
-  } catch {
-    throw new InvalidSetting('must be names and values of attributes, as in name=value,name=value');
-  }
-};
+/** Other programs set it, too: a pair that cannot be read is left out, as it must not keep a server from starting. */
+const attributes: Reader<Readonly<Record<string, string>>> = (text) =>
+  Object.fromEntries(
+    text.split(',').flatMap((pair) => {
+      try {
+        return pairsOf(pair);
+      } catch {
+        return [];
+      }
+    }),
+  );
 
 const headerList: Reader<Readonly<Record<string, string>>> = (text) => {
   try {

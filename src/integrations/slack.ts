@@ -73,8 +73,9 @@ const deepest = 10;
 /** The text of a block or an element, whatever its type; buttons and pictures have none. */
 function textOfBlock(block: unknown, depth = 0): string {
   if (typeof block === 'string') return block;
+  if (depth > deepest) return '';
   if (Array.isArray(block)) return block.map((cell) => textOfBlock(cell, depth + 1)).join(' ');
-  if (!isPlainObject(block) || depth > deepest) return '';
+  if (!isPlainObject(block)) return '';
   const { type, url, name, range, user_id, fallback } = block;
   if (type === 'actions') return '';
   if (type === 'emoji') return `:${textOf(name) ?? ''}:`;
@@ -83,7 +84,10 @@ function textOfBlock(block: unknown, depth = 0): string {
     if (Array.isArray(value)) return value.map((each) => textOfBlock(each, depth + 1));
     return value === undefined ? [] : [textOfBlock(value, depth + 1)];
   });
-  if (type === 'link') return [...parts, parts.length > 0 ? ` (${textOf(url)})` : textOf(url)].join('');
+  if (type === 'link') {
+    const target = textOf(url) ?? '';
+    return [...parts, parts.length > 0 && target ? ` (${target})` : target].join('');
+  }
   if (type === 'rich_text_list' || type === 'table') return parts.join('\n');
   if (typeof type === 'string' && /^rich_text_|^text$/.test(type)) return parts.join('');
   return paragraphs(parts) || (textOf(range, user_id, fallback) ?? '');

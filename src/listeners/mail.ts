@@ -38,7 +38,9 @@ export class MailStart {
 export async function itemOfMail(sent: Buffer): Promise<Item> {
   const { head, body: sentBody } = splitMail(sent);
   const body =
-    /charset/i.test(head) || sentBody.includes('charset') ? sentBody : Buffer.from(decode(sentBody));
+    namesCharset.test(head) || namesCharset.test(sentBody.toString('latin1'))
+      ? sentBody
+      : Buffer.from(decode(sentBody));
   const bytes = Buffer.concat([Buffer.from(head), Buffer.from('\r\n\r\n'), body]);
   const mail = await parse(bytes).catch(() => parse(Buffer.from(withoutContent(head))));
   const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
@@ -72,6 +74,9 @@ const parse = (bytes: Buffer) =>
     maxRfc822NestingDepth: 1,
     maxHeadersSize: 64 * 1024,
   });
+
+/** In the header of the mail, or of one of its parts. */
+const namesCharset = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*charset/im;
 
 const withoutContent = (head: string) => head.slice(0, 32_000).replace(/^content-/gim, 'x-content-');
 

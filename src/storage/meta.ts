@@ -66,10 +66,10 @@ export async function replaceKey(db: Database, key: string): Promise<boolean> {
   return before !== undefined && before !== fingerprint;
 }
 
-/** Whether a server with another key has used the database; false if that is not known. */
-export async function hasOtherKey(db: Database, key: string): Promise<boolean> {
+/** Whether it is the key with which the database was used last; undefined if that is not known. */
+export async function isKeyOf(db: Database, key: string): Promise<boolean | undefined> {
   const before = await readMeta(db, 'key');
-  return before !== undefined && before !== fingerprintOf(key);
+  return before === undefined ? undefined : before === fingerprintOf(key);
 }
 
 /**

@@ -30,7 +30,8 @@ afterAll(() => rmSync(whole.folder, { recursive: true, force: true }));
 async function damaged(sql: string): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-damaged-'));
   const path = join(folder, 'belfry.db');
-  copyFileSync(join(whole.folder, 'belfry.db'), path);
+  for (const suffix of ['', '.key'])
+    copyFileSync(join(whole.folder, `belfry.db${suffix}`), `${path}${suffix}`);
   const db = new Database(path, { readonly: true });
   const page = db.prepare<[], number>(sql).pluck().get();
   db.close();

@@ -62,9 +62,12 @@ describe('a text that cannot be stored', () => {
     expect(inForeignName.json.error).toBe(`levels.ä漢 😀 ${nul}`);
   });
 
-  it('may lie deeper than the stack reaches', async () => {
-    const body = `{"any":${'['.repeat(50_000)}"\\u0000"${']'.repeat(50_000)}}`;
-    expect((await refused('POST', '/api/rules', body)).json.error).toBe(`the body ${nul}`);
+  it('may lie deep, and deeper than any body may be', async () => {
+    const nested = (levels: number) => `{"any":${'['.repeat(levels)}"\\u0000"${']'.repeat(levels)}}`;
+    expect((await refused('POST', '/api/rules', nested(90))).json.error).toBe(`the body ${nul}`);
+    expect((await refused('POST', '/api/rules', nested(50_000))).json.error).toBe(
+      'the body cannot be read: objects and lists are nested more than 100 levels deep',
+    );
   });
 });
 

@@ -141,7 +141,12 @@ export class IntegrationHandler {
     const inTurn = <T>(read: () => T | Promise<T>) =>
       this.#turns.run(sender.tenant, bodyOf()?.length ?? 0, read);
     const readBody = async () => {
-      if (unpackedBytes > 0 && (await unpack(request, unpackedBytes)) && refusal && !mayBeCritical(request, format))
+      if (
+        unpackedBytes > 0 &&
+        (await unpack(request, unpackedBytes)) &&
+        refusal &&
+        !mayBeCritical(request, format)
+      )
         throw refusal;
       work.add(bodyOf()?.length ?? 0);
       return readPayloadBody(request.raw, bodyOf(), format);

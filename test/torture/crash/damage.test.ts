@@ -57,7 +57,8 @@ afterAll(async () => {
 function copyWith(name: string, damage: (wal: string) => void): string {
   const copy = join(folder, name);
   mkdirSync(copy);
-  for (const file of ['belfry.db', 'belfry.db-wal']) copyFileSync(join(whole, file), join(copy, file));
+  for (const file of ['belfry.db', 'belfry.db-wal', 'belfry.db.key'])
+    copyFileSync(join(whole, file), join(copy, file));
   damage(join(copy, 'belfry.db-wal'));
   return copy;
 }

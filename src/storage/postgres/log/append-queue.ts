@@ -133,7 +133,9 @@ export class AppendQueue {
     const notStalled = afterWaiting(stalledMs, () => this.#options.availability.stalled(problem));
     const notLate = afterWaiting(answerMs, () => {
       for (const { reject } of batch)
-        reject(unavailable(`not known to be stored: ${problem}; send it again with the same idempotency key`));
+        reject(
+          unavailable(`not known to be stored: ${problem}; send it again with the same idempotency key`),
+        );
       for (const { reject } of this.#waiting.splice(0)) reject(unavailable(`not stored: ${problem}`));
     });
     return () => {
