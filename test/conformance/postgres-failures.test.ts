@@ -359,7 +359,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     );
     await open(url, { onWarning: (message) => warnings.push(message) });
     expect(warnings).toEqual([
-      expect.stringMatching(/401 nodes may use 6416: raise max_connections$/),
+      expect.stringMatching(/401 nodes may use 6817: raise max_connections$/),
       expect.stringMatching(/set max_locks_per_transaction to at least \d+$/),
     ]);
   });

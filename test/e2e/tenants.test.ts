@@ -166,6 +166,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /push/',
     'GET /push/:file',
     'GET /readyz',
+    'OPTIONS /api/integrations/cloudevents',
     'POST /api/integrations/:name/:tokenId',
     'POST /api/invitations/accept',
     'POST /api/invitations/preview',
@@ -182,7 +183,6 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/session/passkey/options',
     'POST /api/session/two-factor',
     'POST /api/setup',
-    'OPTIONS /api/integrations/cloudevents',
   ]);
   const viewersChange = routes().filter(
     ({ method, policy }) => method !== 'GET' && roleOf(policy) === 'viewer',
