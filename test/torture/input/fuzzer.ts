@@ -142,10 +142,10 @@ export class Fuzzer {
     return answer.headers.connection !== 'close';
   }
 
-  /** Whether a session, key or token is not accepted any more. */
+  /** Whether a session or key may not read any more: it has ended, or its person has another role or has left the tenant. */
   async #isEnded(credential: Headers): Promise<boolean> {
     const headers = Object.fromEntries(credential);
-    return (await fetch(`${this.#world.server.url}/api/levels`, { headers })).status === 401;
+    return [401, 403].includes((await fetch(`${this.#world.server.url}/api/levels`, { headers })).status);
   }
 
   #credential({ operation }: Route): Headers {
