@@ -24,7 +24,7 @@ import { rowBytes } from './rows.ts';
 const mostInBatch = 256;
 /** A commit takes milliseconds; one that takes this long may take for ever. */
 const stalledMs = 2_000;
-/** So long after its begin, those who wait for it are answered. It may still be stored; a retry with the same key tells. */
+/** A batch that is not stored after this time is answered with 503. It may still be stored later; a retry with the same idempotency key finds out. */
 const answerMs = 4_000;
 
 interface Waiting {
