@@ -235,6 +235,8 @@ export interface SessionRow {
   expires_at: number;
   address: string | null;
   user_agent: string | null;
+  /** When the person last confirmed their identity in it, after the sign-in. */
+  reauthenticated_at: number | null;
 }
 
 export interface SignInMethodRow {

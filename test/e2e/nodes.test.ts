@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
-import { TestBrowser } from '../support/person.ts';
+import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
@@ -49,6 +49,21 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
       expect((await setUp(two, `${setUpSecret}x`)).status).toBe(403);
       expect((await setUp(two, setUpSecret)).status).toBe(200);
       for (const node of [one, two]) expect((await setUp(node, setUpSecret)).status).toBe(409);
+    });
+
+    test('a person who confirms their identity on one node changes how they sign in on the other', async () => {
+      const anna = await makePerson(one, 'owner');
+      const browser = new TestBrowser(one);
+      expect((await browser.post('/api/session', { email: anna.email, password })).status).toBe(200);
+      const onTwo = new TestBrowser(two);
+      onTwo.keep(browser.cookie);
+      const hers = [{ column: 'person', operator: '=', value: anna.id }] as const;
+      await one.running.accounts.rows.update('sessions', hers, { created_at: Date.now() - 11 * 60_000 });
+      const addOnTwo = () => onTwo.post('/api/account/passkeys/options', undefined);
+      expect((await addOnTwo()).status).toBe(403);
+      expect((await browser.post('/api/account/proof', { password })).status).toBe(204);
+      expect((await onTwo.get('/api/account/proof')).json.proven).toBe(true);
+      expect((await addOnTwo()).status).toBe(200);
     });
 
     const world = async (tenant: string) => ({

@@ -22,6 +22,8 @@ export interface SessionRecord {
   readonly expiresAt: number;
   readonly address: string | null;
   readonly userAgent: string | null;
+  /** When the person last confirmed their identity in it, after the sign-in. */
+  readonly reauthenticatedAt: number | null;
 }
 
 export interface SignedInPerson {

@@ -87,6 +87,7 @@ function toSession(row: SessionRow): SessionRecord {
     expiresAt: row.expires_at,
     address: row.address,
     userAgent: row.user_agent,
+    reauthenticatedAt: row.reauthenticated_at,
   };
 }
 
@@ -107,6 +108,7 @@ export function newSession(
       expires_at: expiresAt,
       address,
       user_agent: userAgent,
+      reauthenticated_at: null,
     },
     when,
   );
