@@ -107,13 +107,11 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
         throw new AppError('conflict', 'this account has no password: an administrator can set one');
       if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword('currentPassword');
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
-      const same = [...methodOf(person.id, 'credential'), where('password_hash', stored)];
-      const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
-      // Another request changed the password in the meantime.
-      if (changed.length === 0) throw wrongPassword('currentPassword');
-      await store.endSessions(person.id, undefined);
-      await store.forgetDevices(person.id);
-      return { cookies: [await sessions.begin(visit, person.id, session.remembered)] };
+      const { record, cookies } = sessions.prepare(visit, session.remembered);
+      // False when another request changed the password in the meantime.
+      if (!(await store.changePassword(person.id, { from: stored, to: hash }, record, now())))
+        throw wrongPassword('currentPassword');
+      return { cookies };
     },
 
     isReauthenticated: ({ createdAt, reauthenticatedAt }) => isRecent(createdAt) || isRecent(reauthenticatedAt),

@@ -6,6 +6,7 @@ import {
   type AccountRows,
   type AccountStore,
   type NewSession,
+  type Renewal,
   type SignedInPerson,
   where,
 } from '#core/people/accounts.ts';
@@ -94,12 +95,19 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
         record: {
           id: uuidv7(),
           tokenHash: hashSecret(token),
+          remembered,
           expiresAt: now() + (remembered ? rememberedMs : idleMs),
           address: source,
           userAgent: userAgent?.slice(0, 300) ?? null,
         },
         cookies: [sessions.cookie(origin, 'session_token', token, remembered ? rememberedMs : undefined)],
       };
+    },
+
+    /** A new session that will take the place of the current one, and its cookie. */
+    renewal(visit: Visit, { session }: SignedInPerson): WithCookies & { renewal: Renewal } {
+      const { record, cookies } = sessions.prepare(visit, session.remembered);
+      return { renewal: { former: session.id, session: record, at: now() }, cookies };
     },
 
     /** Signs a person in: stores a new session and ends the browser's previous one. Returns the `Set-Cookie` value. */
@@ -110,7 +118,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
         id: record.id,
         token_hash: record.tokenHash,
         person: personId,
-        remembered: remembered ? 1 : 0,
+        remembered: record.remembered ? 1 : 0,
         created_at: at,
         last_seen_at: at,
         expires_at: record.expiresAt,

@@ -24,7 +24,7 @@ export interface Schema {
   sessions: SessionRow;
   sign_in_methods: SignInMethodRow;
   verifications: VerificationRow;
-  two_factors: { id: string; person: string };
+  two_factors: { id: string; person: string; secret: string; verified: number };
 }
 
 export interface TenantRow {

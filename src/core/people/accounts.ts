@@ -43,13 +43,22 @@ export interface NewPerson {
   readonly emailVerified: boolean;
 }
 
-/** The session of a person who is signed in when the account is created. */
+/** A session that is not stored yet. */
 export interface NewSession {
   readonly id: string;
   readonly tokenHash: string;
+  readonly remembered: boolean;
   readonly expiresAt: number;
   readonly address: string;
   readonly userAgent: string | null;
+}
+
+/** A session that takes the place of an earlier one of the same person. */
+export interface Renewal {
+  /** The id of the earlier one. */
+  readonly former: string;
+  readonly session: NewSession;
+  readonly at: number;
 }
 
 export interface FirstAccount {
@@ -129,8 +138,26 @@ export interface AccountStore {
   acceptInvitation(personId: string, invitation: InvitationRecord, at: number): Promise<void>;
   /** A pending invitation for this address. */
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
-  /** Removes trusted devices and unfinished sign-ins. */
-  forgetDevices(personId: string): Promise<void>;
+  /**
+   * Replaces the password `from` by `to` (both hashes), ends every session, removes trusted devices and unfinished sign-ins, and
+   * stores the session: all of it in one transaction. False, and nothing happens, when the password is no longer `from`.
+   */
+  changePassword(
+    personId: string,
+    hashes: { readonly from: string; readonly to: string },
+    session: NewSession,
+    at: number,
+  ): Promise<boolean>;
+  /**
+   * Activates the second factor with this sealed secret and renews the session, in one transaction. False, and nothing happens,
+   * when the secret is another one by now, is active already, or the session has ended.
+   */
+  activateTwoFactor(personId: string, secret: string, renewal: Renewal): Promise<boolean>;
+  /**
+   * Removes the second factor, trusted devices and unfinished sign-ins, and renews the session, in one transaction. False, and
+   * nothing happens, when the session has ended.
+   */
+  removeTwoFactor(personId: string, renewal: Renewal): Promise<boolean>;
   /**
    * Sets the password and ends every session. Also removes the second factor and the passkeys, unless they should be kept.
    * Returns what was removed, and how many provider identities can still sign in.

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { AccountStore, NewSession, SessionRecord } from '#core/people/accounts.ts';
-import { insertWhen } from '../change.ts';
+import type { AccountStore, NewSession, Renewal, SessionRecord } from '#core/people/accounts.ts';
+import { insertWhen, updateWhen } from '../change.ts';
 import type { SessionRow } from '../schema.ts';
 import type { Database, Statement } from '../sql.ts';
 
@@ -95,21 +95,29 @@ export function newSession(
   session: NewSession & { readonly person: string; readonly at: number },
   when: Expression<SqlBool>,
 ): Statement {
-  const { id, person, tokenHash, at, expiresAt, address, userAgent } = session;
-  return insertWhen(
-    'sessions',
-    {
-      id,
-      token_hash: tokenHash,
-      person,
-      remembered: 0,
-      created_at: at,
-      last_seen_at: at,
-      expires_at: expiresAt,
-      address,
-      user_agent: userAgent,
-      reauthenticated_at: null,
-    },
-    when,
-  );
+  return insertWhen('sessions', { ...columnsOf(session, session.at), person: session.person }, when);
+}
+
+/** The row of the earlier session becomes that of the new one, if `when` holds. */
+export function renewSession(
+  person: string,
+  { former, session, at }: Renewal,
+  when: Expression<SqlBool>,
+): Statement {
+  return updateWhen('sessions', { set: columnsOf(session, at), where: { id: former, person } }, when);
+}
+
+function columnsOf(session: NewSession, at: number) {
+  const { id, tokenHash, remembered, expiresAt, address, userAgent } = session;
+  return {
+    id,
+    token_hash: tokenHash,
+    remembered: remembered ? 1 : 0,
+    created_at: at,
+    last_seen_at: at,
+    expires_at: expiresAt,
+    address,
+    user_agent: userAgent,
+    reauthenticated_at: null,
+  };
 }
