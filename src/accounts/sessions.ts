@@ -21,7 +21,7 @@ const idleMs = 12 * 3_600_000;
 const touchMs = 60_000;
 
 /** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
-export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | 'provider';
+export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
 
 interface SessionsOptions {
   readonly store: AccountStore;
@@ -59,12 +59,9 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
     },
 
     /** The value of a cookie of this visit, if this server signed it. */
-    readCookie({ origin, cookie = '' }: Pick<Visit, 'origin' | 'cookie'>, name: CookieName) {
-      const start = `${fullName(origin, name)}=`;
-      const pair = cookie
-        .split(';')
-        .map((each) => each.trimStart())
-        .find((each) => each.startsWith(start));
+    readCookie(visit: Pick<Visit, 'origin' | 'cookie'>, name: CookieName) {
+      const start = `${fullName(visit.origin, name)}=`;
+      const pair = pairsOf(visit).find((each) => each.startsWith(start));
       return pair === undefined ? undefined : verified(pair.slice(start.length).trimEnd(), key);
     },
 
@@ -131,6 +128,16 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
     },
   };
   return sessions;
+}
+
+const pairsOf = ({ cookie = '' }: Pick<Visit, 'cookie'>) => cookie.split(';').map((each) => each.trimStart());
+
+/** What follows the prefix in the names of the visit's cookies that begin with it. */
+export function cookiesFrom(visit: Pick<Visit, 'origin' | 'cookie'>, prefix: CookieName): string[] {
+  const start = fullName(visit.origin, prefix);
+  return pairsOf(visit)
+    .filter((each) => each.startsWith(start))
+    .map((each) => each.slice(start.length).split('=')[0] ?? '');
 }
 
 /** A `Set-Cookie` value that deletes the cookie. */
