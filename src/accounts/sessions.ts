@@ -1,6 +1,7 @@
 /** Session cookies, and the short-lived verifications of a sign-in in progress. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { limits } from '#contract/limits.ts';
 import { unauthorized } from '#core/errors.ts';
 import {
   type AccountRows,
@@ -107,7 +108,10 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       return { renewal: { former: session.id, session: record, at: now() }, cookies };
     },
 
-    /** Signs a person in: stores a new session and ends the browser's previous one. Returns the `Set-Cookie` value. */
+    /**
+     * Signs a person in: stores a new session, and ends the browser's previous one and those beyond the limit. Returns the
+     * `Set-Cookie` value.
+     */
     async begin(visit: Visit, personId: string, remembered: boolean): Promise<string> {
       const { record, cookies } = sessions.prepare(visit, remembered);
       const at = now();
@@ -124,6 +128,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       });
       const former = await sessions.identify(visit);
       if (former) await store.endSession(former.person.id, former.session.id);
+      await store.trimSessions(personId, limits.sessionsPerPerson);
       return cookies[0] as string;
     },
   };

@@ -40,6 +40,8 @@ export const limits = {
   tokensPerTenant: 30_000,
   keysPerTenant: 1_000,
   passkeysPerPerson: 25,
+  /** A further sign-in ends the session that was not used for the longest time. */
+  sessionsPerPerson: 100,
   channelsPerTenant: 50,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,

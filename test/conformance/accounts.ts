@@ -216,6 +216,20 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect((await sessionIds(one.id)).toSorted()).toEqual(['a3', b.id].toSorted());
     });
 
+    test('the sessions that were used last are kept, of that person alone', async () => {
+      const [one, other] = [person(), person()];
+      for (const each of [one, other]) await store.addMember(each, { tenant, role: 'viewer' }, 'test', 1);
+      const all = [await session(one.id), await session(one.id), await session(one.id)];
+      const foreign = await session(other.id);
+      await store.touchSession(all[0]?.id as string, 900, 5_000);
+      await store.trimSessions(one.id, 3);
+      expect(await sessionIds(one.id)).toHaveLength(3);
+      await store.trimSessions(one.id, 2);
+      expect(await sessionIds(one.id)).toEqual([all[0]?.id, all[2]?.id]);
+      expect(await sessionIds(other.id)).toEqual([foreign.id]);
+      await store.endSessions(one.id, undefined);
+    });
+
     test('a reset takes the sessions, what waits, and if asked to passkeys and the second factor', async () => {
       const one = person();
       await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);

@@ -6,7 +6,14 @@ import type { Database, Statement } from '../sql.ts';
 
 type Sessions = Pick<
   AccountStore,
-  'findSession' | 'findSessionById' | 'sessionsOf' | 'touchSession' | 'endSession' | 'endSessions' | 'sweep'
+  | 'findSession'
+  | 'findSessionById'
+  | 'sessionsOf'
+  | 'touchSession'
+  | 'endSession'
+  | 'endSessions'
+  | 'trimSessions'
+  | 'sweep'
 >;
 
 export function createSessions(db: Database): Sessions {
@@ -61,6 +68,13 @@ export function createSessions(db: Database): Sessions {
       const ended = db.deleteFrom('sessions').where('person', '=', person);
       const [result] = await db.write([kept === undefined ? ended : ended.where('id', '<>', kept)]);
       return result?.changes ?? 0;
+    },
+
+    async trimSessions(person, most) {
+      await db.write([
+        sql`delete from sessions where person = ${person} and id not in (
+          select id from sessions where person = ${person} order by last_seen_at desc, id desc limit ${most})`,
+      ]);
     },
 
     async sweep(at) {
