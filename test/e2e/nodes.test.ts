@@ -73,6 +73,32 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
     const panelsOn = async (node: TestServer, key: string) =>
       (await node.call('GET', '/api/panels', { token: key })).json.panels;
 
+    test('what somebody makes on one node can be named on the other one by their next request', async () => {
+      const { key } = await world('next-request');
+      const call = async (node: TestServer, method: string, path: string, json?: object) => {
+        const answer = await node.call(method, path, { token: key, ...(json && { json }) });
+        expect([path, answer.status, answer.text]).toEqual([path, expect.toBeOneOf([200, 201]), answer.text]);
+        return answer.json;
+      };
+      // Both have the tenant in memory.
+      for (const node of [one, two]) await call(node, 'GET', '/api/rules');
+      const rule = (name: string, more: object) => call(two, 'POST', '/api/rules', { name, ...more });
+      await call(one, 'PUT', '/api/levels/deploy', { rank: 25 });
+      await rule('level', { when: { level: ['deploy'] }, then: { panels: 'all' } });
+      const { id } = await call(one, 'POST', '/api/panels', { name: 'desk' });
+      await rule('panel', { then: { panels: { ids: [id] } } });
+      const channel = { name: 'ops', kind: 'ntfy', settings: { topic: 'ops' } };
+      const { id: channelId } = await call(one, 'POST', '/api/channels', channel);
+      await rule('channel', { then: { channels: [channelId], panels: 'none' } });
+      const { id: hall } = await call(one, 'POST', '/api/panels', { name: 'hall' });
+      await call(two, 'GET', `/api/panels/${hall}/showing`);
+      await call(one, 'PUT', '/api/levels/late', { rank: 26 });
+      await call(two, 'PATCH', `/api/panels/${hall}`, { display: { minLevel: 'late' } });
+      const { id: door } = await call(one, 'POST', '/api/panels', { name: 'door' });
+      const { code } = await call(one, 'POST', '/api/pairings');
+      await call(two, 'POST', `/api/pairings/${code}/approve`, { panelId: door });
+    });
+
     test.each([
       ['identify', { durationMs: 5_000 }],
       ['reload', {}],
