@@ -114,7 +114,8 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       return { cookies };
     },
 
-    isReauthenticated: ({ createdAt, reauthenticatedAt }) => isRecent(createdAt) || isRecent(reauthenticatedAt),
+    isReauthenticated: ({ createdAt, reauthenticatedAt }) =>
+      isRecent(createdAt) || isRecent(reauthenticatedAt),
 
     async reauthenticationMethods(personId) {
       const has = async (method: string) => (await rows.count(methods, methodOf(personId, method))) > 0;

@@ -121,7 +121,8 @@ export async function exchange(
   );
   if (payload.nonce !== nonce) throw new Error('the ID token is not of this sign-in: its nonce differs');
   // A token for several audiences must say to which of them it was issued.
-  const issuedTo = payload.azp ?? (Array.isArray(payload.aud) && payload.aud.length > 1 ? undefined : clientId);
+  const issuedTo =
+    payload.azp ?? (Array.isArray(payload.aud) && payload.aud.length > 1 ? undefined : clientId);
   if (issuedTo !== clientId) throw new Error('the ID token was issued to another client');
   const { userinfo_endpoint } = metadata;
   if (payload.email !== undefined || userinfo_endpoint === undefined) return claimsOf(payload);

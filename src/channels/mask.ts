@@ -24,7 +24,9 @@ export function createMask(secrets: readonly string[]): Mask {
 
 /** Undefined without secrets. */
 function patternOf(secrets: readonly string[]): RegExp | undefined {
-  const wholes = new Set(secrets.flatMap((secret) => [secret, decoded(secret)]).filter((whole) => whole !== ''));
+  const wholes = new Set(
+    secrets.flatMap((secret) => [secret, decoded(secret)]).filter((whole) => whole !== ''),
+  );
   const parts = new Set([...wholes, ...secrets.flatMap(partsOf)]);
   if (parts.size === 0) return undefined;
   const longestFirst = [...parts].sort((a, b) => b.length - a.length);
@@ -42,7 +44,10 @@ const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g,
 function partsOf(secret: string): string[] {
   const basic = /^basic\s+(\S+)$/i.exec(secret)?.[1] ?? '';
   const user = Buffer.from(basic, 'base64').toString('utf8');
-  const pieces = [...secret.split(/[\s,]+/).flatMap(piecesOf), user].flatMap((piece) => [piece, decoded(piece)]);
+  const pieces = [...secret.split(/[\s,]+/).flatMap(piecesOf), user].flatMap((piece) => [
+    piece,
+    decoded(piece),
+  ]);
   return [...pieces, ...pieces.flatMap((piece) => piece.split(/[^A-Za-z\d_-]+/))].filter(
     (part) => part.length >= shortestPart,
   );
