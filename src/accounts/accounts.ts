@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { AppError } from '#core/errors.ts';
 import { type AccountStore, where } from '#core/people/accounts.ts';
 import { findEmail } from '#core/people/email.ts';
@@ -23,8 +22,6 @@ interface AccountsOptions {
 
 /** How long a sign-in or a reauthentication permits sensitive changes. */
 const reauthenticationMs = 10 * 60_000;
-/** Reauthentications are kept in memory; after a restart people reauthenticate again. */
-const maxReauthentications = 10_000;
 /** The hash of no password. It is compared when there is no account, so that the response time does not reveal it. */
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
@@ -39,9 +36,8 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const { rows } = store;
   const sessions = createSessions({ store, key, now, onProblem });
   const pending = createPending(rows, now);
-  const reauthenticatedAt = new LRUCache<string, number>({ max: maxReauthentications });
   // `abs`, because a time may be in the future after the clock was set back.
-  const isRecent = (at: number | undefined) => at !== undefined && Math.abs(now() - at) < reauthenticationMs;
+  const isRecent = (at: number | null) => at !== null && Math.abs(now() - at) < reauthenticationMs;
 
   const methodOf = (person: string, provider: string) => [
     where('person', person),
@@ -111,16 +107,15 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
         throw new AppError('conflict', 'this account has no password: an administrator can set one');
       if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword('currentPassword');
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
-      const same = [...methodOf(person.id, 'credential'), where('password_hash', stored)];
-      const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
-      // Another request changed the password in the meantime.
-      if (changed.length === 0) throw wrongPassword('currentPassword');
-      await store.endSessions(person.id, undefined);
-      await store.forgetDevices(person.id);
-      return { cookies: [await sessions.begin(visit, person.id, session.remembered)] };
+      const { record, cookies } = sessions.prepare(visit, session.remembered);
+      // False when another request changed the password in the meantime.
+      if (!(await store.changePassword(person.id, { from: stored, to: hash }, record, now())))
+        throw wrongPassword('currentPassword');
+      return { cookies };
     },
 
-    isReauthenticated: ({ id, createdAt }) => isRecent(createdAt) || isRecent(reauthenticatedAt.get(id)),
+    isReauthenticated: ({ createdAt, reauthenticatedAt }) =>
+      isRecent(createdAt) || isRecent(reauthenticatedAt),
 
     async reauthenticationMethods(personId) {
       const has = async (method: string) => (await rows.count(methods, methodOf(personId, method))) > 0;
@@ -136,7 +131,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       if ('password' in proof) await confirm(visit, proof.password);
       else if ((await passkeys.ownerOf(visit, proof.passkey)) !== person.id)
         throw new AppError('forbidden', 'this passkey is somebody else’s');
-      reauthenticatedAt.set(session.id, now());
+      await rows.update('sessions', [where('id', session.id)], { reauthenticated_at: now() });
     },
   };
 }

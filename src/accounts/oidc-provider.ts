@@ -43,31 +43,42 @@ interface SignInCode {
   readonly nonce: string;
 }
 
-/** The code and the client's secret travel to these addresses. @throws Error when one of them is not https. */
-function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Metadata) {
-  for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint]) {
-    if (url !== undefined && new URL(url).protocol !== 'https:')
-      throw new Error(`the identity provider names an address that is not https: ${url}`);
+/**
+ * The code and the client's secret travel to these addresses: they are https, unless the issuer itself is on this machine.
+ * @throws AppError `unavailable` when one is missing or is no such address.
+ */
+function requireEndpoints(metadata: Metadata, issuer: string): void {
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const) {
+    const text: unknown = metadata[name];
+    if (name === 'userinfo_endpoint' && text === undefined) continue;
+    const protocol = typeof text === 'string' ? URL.parse(text)?.protocol : undefined;
+    const isUsable = protocol === 'https:' || (protocol === 'http:' && issuer.startsWith('http:'));
+    if (!isUsable)
+      throw unavailable(
+        `the identity provider names no usable ${name}: check BELFRY_OIDC_ISSUER, or sign in with a password`,
+      );
   }
 }
 
-/** @throws AppError `unavailable` when the provider does not answer, or its issuer is not the configured one. */
+/** @throws AppError `unavailable` when the provider does not answer, its issuer is not the configured one, or an address is missing. */
 export async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
-  try {
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const { status, body } = await outbound.request({ url }, answered);
-    const metadata = JSON.parse(body) as Metadata;
-    // Some providers end their issuer with a slash, which the setting drops.
-    if (isOk(status) && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) {
-      if (issuer.startsWith('https:')) requireHttps(metadata);
-      return metadata;
-    }
-  } catch (error) {
+  const metadata = await readMetadata(outbound, issuer).catch((error: unknown) => {
     throw unavailable('the identity provider does not answer; try again, or sign in with a password', error);
-  }
-  throw unavailable(
-    'the identity provider calls itself by another name: BELFRY_OIDC_ISSUER must be exactly that',
-  );
+  });
+  // Some providers end their issuer with a slash, which the setting drops.
+  if (metadata?.issuer !== issuer && metadata?.issuer !== `${issuer}/`)
+    throw unavailable(
+      'the identity provider calls itself by another name: BELFRY_OIDC_ISSUER must be exactly that',
+    );
+  requireEndpoints(metadata, issuer);
+  return metadata;
+}
+
+async function readMetadata(outbound: Outbound, issuer: string): Promise<Metadata | undefined> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { status, body } = await outbound.request({ url }, answered);
+  if (!isOk(status)) throw new Error(`${url} answered ${status}`);
+  return (JSON.parse(body) as Metadata | null) ?? undefined;
 }
 
 /** The person's verified claims. @throws Error when a token or an answer violates OpenID Connect. */
@@ -109,7 +120,10 @@ export async function exchange(
     },
   );
   if (payload.nonce !== nonce) throw new Error('the ID token is not of this sign-in: its nonce differs');
-  if ((payload.azp ?? clientId) !== clientId) throw new Error('the ID token was issued to another client');
+  // A token for several audiences must say to which of them it was issued.
+  const issuedTo =
+    payload.azp ?? (Array.isArray(payload.aud) && payload.aud.length > 1 ? undefined : clientId);
+  if (issuedTo !== clientId) throw new Error('the ID token was issued to another client');
   const { userinfo_endpoint } = metadata;
   if (payload.email !== undefined || userinfo_endpoint === undefined) return claimsOf(payload);
   const info = await getJson(outbound, {

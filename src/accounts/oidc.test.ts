@@ -39,3 +39,15 @@ test('a provider on https is followed to addresses on https alone', async () => 
     await expect(way(answer)).rejects.toMatchObject({ code: 'unavailable' });
   }
 });
+
+test('a provider whose discovery document lacks an address is unavailable, and the address is named', async () => {
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'])
+    for (const value of [undefined, null, '', 'no URL', 7])
+      await expect(way({ ...metadata, [name]: value })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining(`names no usable ${name}`),
+      });
+  const { issuer: _, ...nameless } = metadata;
+  await expect(way(nameless)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(way([])).rejects.toMatchObject({ code: 'unavailable' });
+});

@@ -7,12 +7,19 @@ import { randomSecret } from '#core/people/secrets.ts';
 import type { SignIn, Visit } from '#core/people/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { type Claims, discover, exchange, type OidcSettings } from './oidc-provider.ts';
-import { expiredCookie, type SignInParts } from './sessions.ts';
+import { cookiesFrom, expiredCookie, type SignInParts } from './sessions.ts';
 
 /** There is one provider; its name in paths. */
 export const providerId = 'oidc';
 
 const signInMs = 10 * 60_000;
+/** Sign-ins that one browser may have begun, each in a tab of its own. Beginning another one ends them. */
+const mostAtOnce = 10;
+/** As `randomSecret` makes it. Only such a text may become part of a cookie's name. */
+const stateForm = /^[0-9A-Za-z]{32}$/;
+/** Each sign-in has a cookie of its own, because other tabs of the browser may begin one, too. */
+const cookieOf = (state: string) => `provider.${state.slice(0, 8)}` as const;
+const cookieEnd = /^[0-9A-Za-z]{8}$/;
 
 /** State kept between the redirect to the provider and the callback. */
 interface PendingSignIn {
@@ -57,8 +64,8 @@ export function createOidc(
 
   /** Takes the pending sign-in of this browser; it can be taken only once. @throws SignInError */
   const takePendingSignIn = async (visit: Visit, state: string | undefined): Promise<PendingSignIn> => {
-    const token = sessions.readCookie(visit, 'provider');
-    const kept = token !== undefined && token === state ? await pending.take('provider', token) : undefined;
+    const isOwn = state !== undefined && sessions.readCookie(visit, cookieOf(state)) === state;
+    const kept = isOwn ? await pending.take('provider', state) : undefined;
     if (kept === undefined) throw new SignInError('expired');
     return JSON.parse(kept) as PendingSignIn;
   };
@@ -87,14 +94,21 @@ export function createOidc(
         code_challenge_method: 'S256',
       }))
         url.searchParams.set(key, value);
-      return { cookies: [sessions.cookie(visit.origin, 'provider', state, signInMs)], url: url.href };
+      const others = cookiesFrom(visit, 'provider.').filter((each) => cookieEnd.test(each));
+      const ended = others.length < mostAtOnce ? [] : others;
+      const cookies = [
+        sessions.cookie(visit.origin, cookieOf(state), state, signInMs),
+        ...ended.map((each) => expiredCookie(visit.origin, `provider.${each}`)),
+      ];
+      return { cookies, url: url.href };
     },
 
     async fromProvider(visit, provider, query) {
       requireKnown(provider);
-      const cookies = [expiredCookie(visit.origin, 'provider')];
+      const state = stateForm.test(query.state ?? '') ? query.state : undefined;
+      const cookies = state === undefined ? [] : [expiredCookie(visit.origin, cookieOf(state))];
       try {
-        const begun = await takePendingSignIn(visit, query.state);
+        const begun = await takePendingSignIn(visit, state);
         if (query.error !== undefined)
           throw new SignInError(query.error === 'access_denied' ? 'denied' : 'provider');
         const metadata = await discover(outbound, issuer);

@@ -70,9 +70,13 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
     }).catch((error: unknown) => {
       throw failed(error);
     });
-    if (!verified) throw failed();
-    await rows.update(table, [where('id', row.id as string)], { counter: authenticationInfo.newCounter });
-    return String(row.person);
+    const person = String(row.person);
+    if (!verified || !isOwnPage(response) || userOf(response) !== person) throw failed();
+    // Only from the counter that was checked, so that of two uses at the same time with a copied key one fails.
+    const same = [where('id', row.id as string), where('counter', row.counter as number)];
+    const counted = await rows.update(table, same, { counter: authenticationInfo.newCounter });
+    if (counted.length === 0) throw failed();
+    return person;
   };
 
   return {
@@ -135,7 +139,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
       }).catch((error: unknown) => {
         throw failed(error);
       });
-      if (!verified) throw failed();
+      if (!verified || !isOwnPage(response)) throw failed();
       await requireRoom(person.id);
       const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
       if ((await rows.count(table, [where('credential_id', credential.id)])) > 0)
@@ -161,6 +165,22 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
       return (await rows.remove(table, [where('person', personId), where('id', id)])).length > 0;
     },
   };
+}
+
+const bytesOf = (response: PasskeyJson, name: string): Buffer => {
+  const { [name]: text } = (response.response ?? {}) as Record<string, unknown>;
+  return Buffer.from(typeof text === 'string' ? text : '', 'base64url');
+};
+
+/** The person for whom the device created the passkey, as `newPasskeyOptions` named them. Browsers always send it, because we name no passkeys. */
+const userOf = (response: PasskeyJson): string => bytesOf(response, 'userHandle').toString('utf8');
+
+/** Not inside a frame of a page elsewhere. Call it once the library has verified the response. */
+function isOwnPage(response: PasskeyJson): boolean {
+  const { crossOrigin } = JSON.parse(bytesOf(response, 'clientDataJSON').toString('utf8')) as {
+    readonly crossOrigin?: unknown;
+  };
+  return crossOrigin === undefined || crossOrigin === false;
 }
 
 const hostOf = (origin: string) => new URL(origin).hostname;

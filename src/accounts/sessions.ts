@@ -1,11 +1,13 @@
 /** Session cookies, and the short-lived verifications of a sign-in in progress. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { limits } from '#contract/limits.ts';
 import { unauthorized } from '#core/errors.ts';
 import {
   type AccountRows,
   type AccountStore,
   type NewSession,
+  type Renewal,
   type SignedInPerson,
   where,
 } from '#core/people/accounts.ts';
@@ -20,7 +22,7 @@ const idleMs = 12 * 3_600_000;
 const touchMs = 60_000;
 
 /** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
-export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | 'provider';
+export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
 
 interface SessionsOptions {
   readonly store: AccountStore;
@@ -58,12 +60,9 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
     },
 
     /** The value of a cookie of this visit, if this server signed it. */
-    readCookie({ origin, cookie = '' }: Pick<Visit, 'origin' | 'cookie'>, name: CookieName) {
-      const start = `${fullName(origin, name)}=`;
-      const pair = cookie
-        .split(';')
-        .map((each) => each.trimStart())
-        .find((each) => each.startsWith(start));
+    readCookie(visit: Pick<Visit, 'origin' | 'cookie'>, name: CookieName) {
+      const start = `${fullName(visit.origin, name)}=`;
+      const pair = pairsOf(visit).find((each) => each.startsWith(start));
       return pair === undefined ? undefined : verified(pair.slice(start.length).trimEnd(), key);
     },
 
@@ -94,6 +93,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
         record: {
           id: uuidv7(),
           tokenHash: hashSecret(token),
+          remembered,
           expiresAt: now() + (remembered ? rememberedMs : idleMs),
           address: source,
           userAgent: userAgent?.slice(0, 300) ?? null,
@@ -102,7 +102,16 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       };
     },
 
-    /** Signs a person in: stores a new session and ends the browser's previous one. Returns the `Set-Cookie` value. */
+    /** A new session that will take the place of the current one, and its cookie. */
+    renewal(visit: Visit, { session }: SignedInPerson): WithCookies & { renewal: Renewal } {
+      const { record, cookies } = sessions.prepare(visit, session.remembered);
+      return { renewal: { former: session.id, session: record, at: now() }, cookies };
+    },
+
+    /**
+     * Signs a person in: stores a new session, and ends the browser's previous one and those beyond the limit. Returns the
+     * `Set-Cookie` value.
+     */
     async begin(visit: Visit, personId: string, remembered: boolean): Promise<string> {
       const { record, cookies } = sessions.prepare(visit, remembered);
       const at = now();
@@ -110,7 +119,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
         id: record.id,
         token_hash: record.tokenHash,
         person: personId,
-        remembered: remembered ? 1 : 0,
+        remembered: record.remembered ? 1 : 0,
         created_at: at,
         last_seen_at: at,
         expires_at: record.expiresAt,
@@ -119,10 +128,21 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       });
       const former = await sessions.identify(visit);
       if (former) await store.endSession(former.person.id, former.session.id);
+      await store.trimSessions(personId, limits.sessionsPerPerson);
       return cookies[0] as string;
     },
   };
   return sessions;
+}
+
+const pairsOf = ({ cookie = '' }: Pick<Visit, 'cookie'>) => cookie.split(';').map((each) => each.trimStart());
+
+/** What follows the prefix in the names of the visit's cookies that begin with it. */
+export function cookiesFrom(visit: Pick<Visit, 'origin' | 'cookie'>, prefix: CookieName): string[] {
+  const start = fullName(visit.origin, prefix);
+  return pairsOf(visit)
+    .filter((each) => each.startsWith(start))
+    .map((each) => each.slice(start.length).split('=')[0] ?? '');
 }
 
 /** A `Set-Cookie` value that deletes the cookie. */

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AuditDetail } from '#contract/people/audit-words.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, unauthorized } from '#core/errors.ts';
 import { createSealer, derivedKey } from '#core/history/sealing.ts';
 import { type Row, type SignedInPerson, where } from '#core/people/accounts.ts';
 import { randomText } from '#core/people/secrets.ts';
@@ -96,14 +96,6 @@ export function createTwoFactor(
     return { codes, hashes: codes.map(secrets.hash).join(' ') };
   };
 
-  const setEnabled = (person: string, enabled: boolean) =>
-    rows.update('people', [where('id', person)], { two_factor_enabled: enabled ? 1 : 0, updated_at: now() });
-
-  /** A change of the second factor replaces the current session with a new one. */
-  const renew = async (visit: Visit, { person, session }: SignedInPerson) => ({
-    cookies: [await sessions.begin(visit, person.id, session.remembered)],
-  });
-
   const isTrusted = async (visit: Visit, person: string) => {
     const token = sessions.readCookie(visit, 'trusted_device');
     return token !== undefined && (await pending.find('device', token)) === person;
@@ -178,18 +170,16 @@ export function createTwoFactor(
       // Marks the code as used. A code that was used before is accepted here, because the person is already signed in.
       await takeCode(person.id, code);
       if (row.verified) return { cookies: [] };
-      const same = [where('person', person.id), where('secret', row.secret as string)];
-      if ((await rows.update(table, same, { verified: 1 })).length === 0) throw wrongCode();
-      await setEnabled(person.id, true);
-      return renew(visit, signedIn);
+      const { renewal, cookies } = sessions.renewal(visit, signedIn);
+      if (!(await store.activateTwoFactor(person.id, String(row.secret), renewal))) throw wrongCode();
+      return { cookies };
     },
 
     async removeTwoFactor(visit, password) {
       const signedIn = await confirm(visit, password);
-      await rows.remove(table, [where('person', signedIn.person.id)]);
-      await setEnabled(signedIn.person.id, false);
-      await store.forgetDevices(signedIn.person.id);
-      return renew(visit, signedIn);
+      const { renewal, cookies } = sessions.renewal(visit, signedIn);
+      if (!(await store.removeTwoFactor(signedIn.person.id, renewal))) throw unauthorized();
+      return { cookies };
     },
 
     async backupCodes(visit, password) {

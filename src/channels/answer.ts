@@ -1,20 +1,18 @@
 /** Reads the answer of a receiver. */
 import type { OutboundResponse } from '#outbound/outbound.ts';
+import type { Mask } from './mask.ts';
 
 const answerChars = 160;
 const longestRetryAfterMs = 3_600_000;
 
-/** A receiver's text in one line, with the channel's secrets masked. */
-export function lineOf(words: string, secrets: readonly string[]): string {
-  let line = words;
-  for (const secret of secrets) if (secret !== '') line = line.replaceAll(secret, '…');
-  return line.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
-}
-
 /** The status and the beginning of the body. */
-export function answerLine({ status, body }: OutboundResponse, secrets: readonly string[]): string {
-  const line = lineOf(body, secrets);
-  return `answered ${status}${line === '' ? '' : `: ${line.slice(0, answerChars)}`}`;
+export function answerLine({ status, body }: OutboundResponse, mask: Mask): string {
+  // Not with half a character.
+  const line = mask(body)
+    .slice(0, answerChars)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd();
+  return `answered ${status}${line === '' ? '' : `: ${line}`}`;
 }
 
 /** `Retry-After` in seconds or as a date, or the pause that the body names; an hour at most. */

@@ -17,13 +17,13 @@ const notification: OutgoingNotification = {
 };
 
 /** What a kind sends, and what it makes of an answer. */
-async function exchange(kind: ChannelKind, setup: Partial<ChannelSetup>, status = 200) {
+async function exchange(kind: ChannelKind, setup: Partial<ChannelSetup>, status = 200, answer = '') {
   const sent: OutboundRequest[] = [];
   const outbound = {
     ...createOutbound([]),
     request: async (request: OutboundRequest) => {
       sent.push(request);
-      return { status, headers: {}, body: '' };
+      return { status, headers: {}, body: answer };
     },
   };
   const brokers = { idleMs: 0, kept: new Map() };
@@ -53,6 +53,64 @@ test('messages fit into what ntfy and Teams take, in bytes', async () => {
 test('a webhook without its key sends nothing', async () => {
   const result = await exchange('webhook', { settings: { url: 'https://example.org' } });
   expect(result).toMatchObject({ outcome: 'retry', url: undefined });
+});
+
+const slackPath = '/services/T00000000/B00000001/abcDEF123456ghi';
+const slackUrl = `https://hooks.slack.com${slackPath}`;
+const teamsUrl =
+  'https://prod-1.logic.azure.com/workflows/0a1b2c3d4e5f/triggers/manual?sp=%2Ftriggers%2Fmanual%2Frun&sig=aB3-x_9%2Bz1%2FqQ%3D';
+const hook = { url: 'https://example.org/hooks/ops-4711?code=s3cr3t' };
+const signingKey = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+test.each<[ChannelKind, Partial<ChannelSetup>, string, string]>([
+  ['slack', { secrets: { url: slackUrl } }, `Cannot POST ${slackPath}`, 'Cannot POST /…/…/…/…'],
+  [
+    'slack',
+    { secrets: { url: slackUrl } },
+    JSON.stringify({ path: slackPath }).replaceAll('/', '\\/'),
+    String.raw`{"path":"\/…\/…\/…\/…"}`,
+  ],
+  ['slack', { secrets: { url: slackUrl } }, `see ${slackUrl.toUpperCase()}`, 'see …'],
+  [
+    'teams',
+    { secrets: { url: teamsUrl } },
+    'no signature aB3-x_9+z1/qQ=; sig=aB3-x_9%2Bz1%2FqQ%3D; workflow 0a1b2c3d4e5f',
+    'no signature …; sig=…; workflow …',
+  ],
+  [
+    'webhook',
+    { settings: hook, secrets: { signingKey, authorization: 'Bearer a1b2+c3/d4==' } },
+    `no hook ops-4711, code s3cr3t, Bearer a1b2+c3/d4==, (a1b2+c3/d4==), next=%2Fhooks%2Fops-4711, ${signingKey.slice(6)}`,
+    'no hook …, code …, …, (…), next=%2F…%2F…, …',
+  ],
+  [
+    'webhook',
+    { settings: hook, secrets: { signingKey, authorization: `Basic ${btoa('belfry:pass word')}` } },
+    'user belfry with pass word is unknown at example.org',
+    'user … with … … is unknown at example.org',
+  ],
+  [
+    'apprise',
+    { settings: { url: 'https://example.org/notify' }, secrets: { urls: 'tgram://123456:ABCdef/789' } },
+    'tgram://123456:ABCdef/789 and 123456:ABCdef failed',
+    '… and …:… failed',
+  ],
+  [
+    'telegram',
+    { settings: { chat: '1' }, secrets: { token: '123456:ABCdef' } },
+    '/bot123456:ABCdef/sendMessage',
+    '/bot…/sendMessage',
+  ],
+])('no part of a secret is in the record of an answer: %s', async (kind, setup, body, line) => {
+  expect((await exchange(kind, setup, 404, body)).answer).toBe(`answered 404: ${line}`);
+});
+
+test('a long answer is read to a bound, and not to the middle of a secret', async () => {
+  const setup = { secrets: { url: slackUrl } };
+  const body = `${' '.repeat(4_090)}abcDEF123456ghi`;
+  expect((await exchange('slack', setup, 404, body)).answer).toBe('answered 404');
+  const cut = await exchange('slack', setup, 404, `${'x'.repeat(159)}😀`);
+  expect(cut.answer).toBe(`answered 404: ${'x'.repeat(159)}`);
 });
 
 test('an attempt to mail ends with its time and with its signal, however long the server talks', async () => {

@@ -1,7 +1,7 @@
 /** One attempt to deliver one notification through one channel. */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, lineOf, pauseOf } from './answer.ts';
+import { answerLine, pauseOf } from './answer.ts';
 import { apprise } from './kinds/apprise.ts';
 import { discord } from './kinds/discord.ts';
 import { type MailServer, sendMail } from './kinds/email.ts';
@@ -14,6 +14,7 @@ import { slack } from './kinds/slack.ts';
 import { teams } from './kinds/teams.ts';
 import { telegram } from './kinds/telegram.ts';
 import { webhook } from './kinds/webhook.ts';
+import { createMask, type Mask } from './mask.ts';
 import {
   attemptMs,
   type ChannelSetup,
@@ -54,41 +55,49 @@ export async function send(
   notification: OutgoingNotification,
   options: SendOptions,
 ): Promise<SendResult> {
-  const result = await attempt(kind, setup, notification, options);
-  // The text of a broker or mail server is recorded and shown, so it is masked.
-  return { ...result, answer: lineOf(result.answer, Object.values(setup.secrets)) };
+  const mask = createMask(secretsOf(kind, setup, options));
+  try {
+    if (isHttp(kind)) return await sendOverHttp(httpKinds[kind], setup, notification, { ...options, mask });
+    const result = await attempt(kind, setup, notification, options);
+    return { ...result, answer: mask(result.answer) };
+  } catch (error) {
+    return { outcome: 'retry', answer: mask(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+const isHttp = (kind: ChannelKind): kind is keyof typeof httpKinds => kind in httpKinds;
+
+/** What no record may hold: the path of an address often works as a secret, too. */
+function secretsOf(kind: ChannelKind, { settings, secrets }: ChannelSetup, { mail }: SendOptions): string[] {
+  const url = URL.parse(settings.url ?? '');
+  const hasPath = url !== null && /^https?:$/.test(url.protocol) && `${url.pathname}${url.search}` !== '/';
+  const password = kind === 'email' ? (URL.parse(mail?.url ?? '')?.password ?? '') : '';
+  return [...Object.values(secrets), ...(hasPath ? [settings.url ?? ''] : []), password];
 }
 
 async function attempt(
-  kind: ChannelKind,
+  kind: Exclude<ChannelKind, keyof typeof httpKinds>,
   setup: ChannelSetup,
   notification: OutgoingNotification,
   options: SendOptions,
 ): Promise<SendResult> {
-  try {
-    if (kind === 'email') return await sendMail(setup, notification, options);
-    if (kind === 'push') return await sendPush(options.audience, notification, options);
-    if (kind === 'mqtt') {
-      // Loaded with the first delivery of this kind.
-      const { sendMqtt } = await import('./kinds/mqtt.ts');
-      return await sendMqtt(setup, notification, options);
-    }
-    return await sendOverHttp(httpKinds[kind], setup, notification, options);
-  } catch (error) {
-    return { outcome: 'retry', answer: error instanceof Error ? error.message : String(error) };
-  }
+  if (kind === 'email') return sendMail(setup, notification, options);
+  if (kind === 'push') return sendPush(options.audience, notification, options);
+  // Loaded with the first delivery of this kind.
+  const { sendMqtt } = await import('./kinds/mqtt.ts');
+  return sendMqtt(setup, notification, options);
 }
 
 async function sendOverHttp(
   kind: HttpKind,
   setup: ChannelSetup,
   notification: OutgoingNotification,
-  { outbound, now, signal }: SendOptions,
+  { outbound, now, signal, mask }: SendOptions & { readonly mask: Mask },
 ): Promise<SendResult> {
   const request = kind.request(setup, notification, now());
   const response = await outbound.request(request, { timeoutMs: attemptMs, signal });
   const { status } = response;
-  const answer = answerLine(response, Object.values(setup.secrets));
+  const answer = answerLine(response, mask);
   const known = kind.outcomeOf?.(status);
   if (known) return { answer, ...known };
   if (status >= 200 && status < 300) return { outcome: 'delivered', answer };

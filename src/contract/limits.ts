@@ -39,7 +39,11 @@ export const limits = {
   /** In force: neither revoked nor expired. Each panel has a token, and senders have theirs. As many ended ones are kept. */
   tokensPerTenant: 30_000,
   keysPerTenant: 1_000,
+  /** That a person who creates another one may own. */
+  tenantsPerOwner: 100,
   passkeysPerPerson: 25,
+  /** A further sign-in ends the session that was not used for the longest time. */
+  sessionsPerPerson: 100,
   channelsPerTenant: 50,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,

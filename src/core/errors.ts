@@ -40,8 +40,11 @@ export function pathOf(pointer: string): string {
 }
 export const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 export const forbidden = () => new AppError('forbidden', 'forbidden');
-export const rateLimited = (retryAfterSeconds: number) =>
-  new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });
+/** `which`: the limit, if it is not one of the caller's own. */
+export const rateLimited = (retryAfterSeconds: number, which?: string) =>
+  new AppError('rate-limited', `rate limit exceeded${which === undefined ? '' : `: ${which}`}`, {
+    retryAfterSeconds,
+  });
 export const notFound = (what: string) => new AppError('not-found', `${what} not found`);
 /** What was looked for. @throws AppError `not-found` when it is not there. */
 export function requireFound<T>(found: T | false | null | undefined, what: string): T {

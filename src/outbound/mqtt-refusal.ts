@@ -1,11 +1,14 @@
 /** The error of a request that an MQTT 5 broker refuses. */
 
+/** Far more than a record holds: callers mask secrets before they cut it, and would not know the beginning of one. */
+const wordsChars = 2_000;
+
 /** A reason code of 128 or above, with the broker's own text if it sent one. */
 export class MqttRefusal extends Error {
   readonly code: number;
 
   constructor(what: string, code: number, words: string | undefined) {
-    super(`${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, 160)})` : ''}`);
+    super(`${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, wordsChars)})` : ''}`);
     this.name = 'MqttRefusal';
     this.code = code;
   }

@@ -24,7 +24,7 @@ export interface Schema {
   sessions: SessionRow;
   sign_in_methods: SignInMethodRow;
   verifications: VerificationRow;
-  two_factors: { id: string; person: string };
+  two_factors: { id: string; person: string; secret: string; verified: number };
 }
 
 export interface TenantRow {
@@ -235,6 +235,8 @@ export interface SessionRow {
   expires_at: number;
   address: string | null;
   user_agent: string | null;
+  /** When the person last confirmed their identity in it, after the sign-in. */
+  reauthenticated_at: number | null;
 }
 
 export interface SignInMethodRow {

@@ -57,7 +57,7 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
     test('the first account is made once, of several at the same time, and owns the tenant', async () => {
       expect(await store.isEmpty()).toBe(true);
       const all = [person(), person(), person()];
-      const session = { expiresAt: 9, address: '127.0.0.1', userAgent: null };
+      const session = { remembered: false, expiresAt: 9, address: '127.0.0.1', userAgent: null };
       const done = await Promise.all(
         all.map((each) =>
           store.createFirst({
@@ -146,6 +146,88 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(await store.sessionsOf(other.id, 1)).toHaveLength(1);
       await store.sweep(1_000);
       expect(await store.rows.select('sessions', [is('id', foreign.id)])).toEqual([]);
+    });
+
+    const newSession = (id: string) => ({
+      ...{ id, tokenHash: `hash of ${id}`, remembered: true, expiresAt: 1_000 },
+      ...{ address: '127.0.0.1', userAgent: null },
+    });
+    const trustDevice = (of: string) =>
+      store.rows.insert('verifications', {
+        ...{ id: `device of ${of}`, identifier: `of ${of}`, value: of },
+        ...{ expires_at: 1_000, created_at: 1, updated_at: 1 },
+      });
+    const sessionIds = async (of: string) => (await store.sessionsOf(of, 1)).map(({ id }) => id);
+
+    test('a password changes with the end of every session and trusted device, or not at all; once of several at once', async () => {
+      const [one, other] = [person(), person()];
+      for (const each of [one, other]) await store.addMember(each, { tenant, role: 'viewer' }, 'test', 1);
+      const [a, foreign] = [await session(one.id, { remembered: 1 }), await session(other.id)];
+      await trustDevice(one.id);
+      const stored = async () => {
+        const method = [is('person', one.id), is('provider', 'credential')];
+        return (await store.rows.select('sign_in_methods', method))[0]?.password_hash;
+      };
+      const change = (from: string, to: string, id = `with ${to}`) =>
+        store.changePassword(one.id, { from, to }, newSession(id), 5);
+      expect(await change('another', 'new')).toBe(false);
+      // The new session cannot be stored, so nothing is.
+      await expect(change('hash', 'new', foreign.id)).rejects.toThrow();
+      expect([await stored(), await sessionIds(one.id)]).toEqual(['hash', [a.id]]);
+      expect(await store.rows.count('verifications', [is('value', one.id)])).toBe(1);
+      const news = ['x', 'y', 'z'];
+      const done = await Promise.all(news.map((to) => change('hash', to)));
+      expect(done.filter(Boolean)).toHaveLength(1);
+      const winner = news[done.indexOf(true)];
+      expect([await stored(), await sessionIds(one.id)]).toEqual([winner, [`with ${winner}`]]);
+      expect((await store.sessionsOf(one.id, 1))[0]).toMatchObject({ remembered: true, createdAt: 5 });
+      expect(await store.rows.count('verifications', [is('value', one.id)])).toBe(0);
+      expect(await sessionIds(other.id)).toEqual([foreign.id]);
+    });
+
+    test('a second factor is activated, and removed, with the renewal of the session, or not at all', async () => {
+      const one = person();
+      await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);
+      const [a, b] = [await session(one.id), await session(one.id)];
+      await store.rows.update('sessions', [is('id', a.id)], { reauthenticated_at: 2 });
+      const renewal = (former: string, id: string) => ({ former, session: newSession(id), at: 5 });
+      const factor = { id: `f ${one.id}`, person: one.id, secret: 'sealed', backup_codes: 'x' };
+      await store.rows.insert('two_factors', { ...factor, verified: 0, failures: 0 });
+      await trustDevice(one.id);
+      const isOn = async () => (await store.find(one.id))?.twoFactor;
+      const factors = (verified: number) =>
+        store.rows.count('two_factors', [is('person', one.id), is('verified', verified)]);
+      expect(await store.activateTwoFactor(one.id, 'other', renewal(a.id, 'a2'))).toBe(false);
+      expect(await store.activateTwoFactor(one.id, 'sealed', renewal('ended', 'a2'))).toBe(false);
+      await expect(store.activateTwoFactor(one.id, 'sealed', renewal(a.id, b.id))).rejects.toThrow();
+      expect([await isOn(), await factors(0), await sessionIds(one.id)]).toEqual([false, 1, [b.id, a.id]]);
+      expect(await store.activateTwoFactor(one.id, 'sealed', renewal(a.id, 'a2'))).toBe(true);
+      expect([await isOn(), await factors(1)]).toEqual([true, 1]);
+      expect((await sessionIds(one.id)).toSorted()).toEqual(['a2', b.id].toSorted());
+      expect(await store.findSessionById('a2', 6)).toMatchObject({ createdAt: 5, reauthenticatedAt: null });
+      expect(await store.activateTwoFactor(one.id, 'sealed', renewal('a2', 'a3'))).toBe(false);
+      expect(await store.removeTwoFactor(one.id, renewal(a.id, 'a3'))).toBe(false);
+      await expect(store.removeTwoFactor(one.id, renewal('a2', b.id))).rejects.toThrow();
+      expect([await isOn(), await factors(1)]).toEqual([true, 1]);
+      expect(await store.rows.count('verifications', [is('value', one.id)])).toBe(1);
+      expect(await store.removeTwoFactor(one.id, renewal('a2', 'a3'))).toBe(true);
+      expect([await isOn(), await factors(1)]).toEqual([false, 0]);
+      expect(await store.rows.count('verifications', [is('value', one.id)])).toBe(0);
+      expect((await sessionIds(one.id)).toSorted()).toEqual(['a3', b.id].toSorted());
+    });
+
+    test('the sessions that were used last are kept, of that person alone', async () => {
+      const [one, other] = [person(), person()];
+      for (const each of [one, other]) await store.addMember(each, { tenant, role: 'viewer' }, 'test', 1);
+      const all = [await session(one.id), await session(one.id), await session(one.id)];
+      const foreign = await session(other.id);
+      await store.touchSession(all[0]?.id as string, 900, 5_000);
+      await store.trimSessions(one.id, 3);
+      expect(await sessionIds(one.id)).toHaveLength(3);
+      await store.trimSessions(one.id, 2);
+      expect(await sessionIds(one.id)).toEqual([all[0]?.id, all[2]?.id]);
+      expect(await sessionIds(other.id)).toEqual([foreign.id]);
+      await store.endSessions(one.id, undefined);
     });
 
     test('a reset takes the sessions, what waits, and if asked to passkeys and the second factor', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DirectoryLab } from './directory.ts';
+import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function pairingsConformance(lab: () => DirectoryLab): void {
   let made = 0;
@@ -120,6 +120,28 @@ export function pairingsConformance(lab: () => DirectoryLab): void {
     expect(collected.filter(Boolean)).toHaveLength(1);
     expect(await pairings.collect(opened.secretHash, 1700)).toBe(false);
     expect((await pairings.findBySecret(opened.secretHash))?.collectedAt).toBeGreaterThan(1600);
+  });
+
+  test('a screen that a key approved gets no token once the key is revoked; what was collected stays', async () => {
+    const { directory } = lab();
+    const { pairings, credentials } = directory;
+    const tenant = await tenantWithPanel();
+    const key = tokenRecord(tenant, 'approver01', { kind: 'key', role: 'admin', scopes: [] });
+    await credentials.add(key);
+    const approved = async (by: string) => {
+      const opened = pairing();
+      await pairings.open(opened);
+      expect(await pairings.approve(opened.code, tenant, 'tv', by, 1500)).toBe(true);
+      return opened.secretHash;
+    };
+    const [waiting, collected] = [await approved(`key ${key.name}`), await approved(`key ${key.name}`)];
+    const other = await approved('ann');
+    expect(await pairings.collect(collected, 1600)).toBe(true);
+    await credentials.revoke(tenant, 'key', key.id, 'x', 1650);
+    expect(await pairings.collect(waiting, 1700)).toBe(false);
+    expect((await pairings.findBySecret(waiting))?.expiresAt).toBeLessThan(1650);
+    expect((await pairings.findBySecret(collected))?.expiresAt).toBe(2000);
+    expect(await pairings.collect(other, 1700)).toBe(true);
   });
 
   test('the sweep takes what expired before, and nothing else', async () => {

@@ -115,7 +115,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     const most = (await tenants.list()).length + 2;
     const results = await Promise.allSettled(
       ['m1', 'm2', 'm3', 'm4'].map((name) =>
-        tenants.createOwned({ name, title: name, owner }, 'max@example.org', 1, most),
+        tenants.createOwned({ name, title: name, owner }, 'max@example.org', 1, { inAll: most }),
       ),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
@@ -125,6 +125,24 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       });
     expect(await tenants.list()).toHaveLength(most);
     expect(await tenants.create('m5', 'M5', 'cli', 1)).toMatchObject({ name: 'm5' });
+  });
+
+  test('a person owns up to a number of tenants, also at the same time; others and the operator create more', async () => {
+    const { directory, newPerson } = lab();
+    const { tenants, members } = directory;
+    const [ida, ivo] = [await newPerson('Ida'), await newPerson('Ivo')];
+    const create = (id: string, name: string) =>
+      tenants.createOwned({ name, title: name, owner: { id, email: id } }, 'test', 1, { ofOwner: 2 });
+    const results = await Promise.allSettled(['o1', 'o2', 'o3', 'o4'].map((name) => create(ida, name)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    for (const each of results.filter(({ status }) => status === 'rejected'))
+      expect(each).toMatchObject({
+        reason: { code: 'conflict', message: expect.stringContaining('you own 2 tenants') },
+      });
+    expect(await members.ofPerson(ida)).toHaveLength(2);
+    await expect(create('nobody', 'o5')).rejects.toMatchObject({ code: 'not-found' });
+    await create(ivo, 'o5');
+    expect(await tenants.create('o6', 'O6', 'cli', 1)).toMatchObject({ name: 'o6' });
   });
 
   test('several made at the same time get an id each', async () => {

@@ -51,6 +51,14 @@ describe('guessing', () => {
     expect((await attempt(home, bea.email, password)).status).toBe(200);
   });
 
+  test('does not lock out whoever has a session from the same network that began on another node', async () => {
+    const cleo = await makePerson(server, 'owner', { email: 'cleo@example.org' });
+    await sessionCookie(server, cleo);
+    await exhaust((i) => attempt(from(`198.18.0.${i}`), cleo.email));
+    expect((await attempt(from('198.18.0.250'), cleo.email, password)).status).toBe(429);
+    expect((await attempt(new TestBrowser(server), cleo.email, password)).status).toBe(200);
+  });
+
   test('at many accounts is slowed down by network, an IPv6 one of 64 bits', async () => {
     const tried = await statuses(32, (i) => attempt(from(`2001:db8::${i + 1}`), `x${i}@example.org`));
     expect(tried).toEqual([...Array(30).fill(401), 429, 429]);

@@ -168,6 +168,33 @@ describe('somebody whom the provider vouches for', () => {
   });
 });
 
+describe('a browser that begins in several tabs', () => {
+  test('is signed in by each of them, whichever comes back first, and by each answer once', async () => {
+    const { id } = await makePerson(server, 'admin', { email: identity().email });
+    const browser = new TestBrowser(server);
+    const begun = await Promise.all([begin(browser, '/t/a'), begin(browser, '/t/b')]);
+    const paths: string[] = [];
+    for (const { json } of begun) {
+      const { pathname, search } = new URL(await provider.consent(json.url));
+      paths.unshift(pathname + search);
+    }
+    const places: (string | null)[] = [];
+    for (const path of paths) {
+      places.push((await arrive(browser, path)).location);
+      expect((await whoIs(browser)).id).toBe(id);
+    }
+    expect(places).toEqual(['/t/b', '/t/a']);
+    expect((await arrive(browser, paths[0] as string)).location).toBe('/sign-in?error=expired');
+    expect(browser.cookie).not.toContain('provider');
+  });
+
+  test('keeps ten of them, so that its cookies never become too long', async () => {
+    const browser = new TestBrowser(server);
+    for (let tab = 0; tab < 11; tab++) await begin(browser);
+    expect(browser.cookie.match(/provider\./g)).toHaveLength(1);
+  });
+});
+
 describe('nobody is signed in', () => {
   const refused = async (error: string, browser = new TestBrowser(server)) => {
     expect((await signIn(browser)).answer).toEqual({ status: 302, location: `/sign-in?error=${error}` });
@@ -225,6 +252,21 @@ describe('nobody is signed in', () => {
     ]) {
       provider.claims = claims;
       await refused('provider');
+    }
+  });
+
+  test('by a token for several audiences that does not say that it was issued to us', async () => {
+    const { id } = await makePerson(server, 'owner', { email: identity().email });
+    const aud = [provider.clientId, 'another'];
+    for (const claims of [{ aud }, { aud, azp: 'another' }, { azp: 'another' }]) {
+      provider.claims = claims;
+      await refused('provider');
+    }
+    for (const claims of [{ aud, azp: provider.clientId }, { aud: [provider.clientId] }]) {
+      provider.claims = claims;
+      const browser = new TestBrowser(server);
+      await signIn(browser);
+      expect((await whoIs(browser)).id).toBe(id);
     }
   });
 

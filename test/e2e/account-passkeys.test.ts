@@ -96,6 +96,45 @@ describe('a passkey', () => {
     expect((await signIn(key, { origin: 'https://evil.example' })).answer.status).toBe(400);
   });
 
+  test('that was used inside a page elsewhere is not taken', async () => {
+    const key = new Authenticator(server.url);
+    expect((await add(key, 'x', { crossOrigin: true })).status).toBe(400);
+    expect((await add(key)).status).toBe(201);
+    const { answer, fresh } = await signIn(key, { crossOrigin: true });
+    expect(answer.status).toBe(400);
+    expect(await whoIs(fresh)).toBeUndefined();
+  });
+
+  test.each([['somebody else'], [''], [undefined]])(
+    'that names another account than its own, or none, is not taken: %j',
+    async (userHandle) => {
+      const key = new Authenticator(server.url);
+      await add(key);
+      const { answer, fresh } = await signIn(key, { userHandle });
+      expect(answer.status).toBe(400);
+      expect(await whoIs(fresh)).toBeUndefined();
+    },
+  );
+
+  test('whose counter another use has changed meanwhile is not taken', async () => {
+    const key = new Authenticator(server.url);
+    await add(key);
+    const { rows } = server.running.accounts;
+    const { update } = rows;
+    const own = [
+      { column: 'credential_id', operator: '=', value: key.id.toString('base64url') },
+    ] as const;
+    rows.update = async (...change) => {
+      rows.update = update;
+      await update('passkeys', own, { counter: 7 });
+      return update(...change);
+    };
+    const { answer, fresh } = await signIn(key);
+    expect(answer.status).toBe(400);
+    expect(await whoIs(fresh)).toBeUndefined();
+    expect(await rows.select('passkeys', own)).toMatchObject([{ counter: 7 }]);
+  });
+
   test('answers a challenge once', async () => {
     const key = new Authenticator(server.url);
     await add(key);

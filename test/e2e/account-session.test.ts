@@ -26,6 +26,21 @@ describe('signing in', () => {
     expect((await browser.get('/api/session')).json.person).toMatchObject({ id: anna.id, email: anna.email });
   });
 
+  test('a hundred times is kept: the next time ends the session that was not used for the longest time', async () => {
+    const bea = await makePerson(server, 'viewer', { email: 'bea@example.org' });
+    const { accounts } = server.running;
+    const oldest = await sessionCookie(server, bea);
+    const hers = [{ column: 'person', operator: '=', value: bea.id }] as const;
+    await accounts.rows.update('sessions', hers, { last_seen_at: Date.now() - 30_000 });
+    const others = await Promise.all(Array.from({ length: 99 }, () => sessionCookie(server, bea)));
+    const { browser } = await signIn({ email: bea.email });
+    const whoHas = async (cookie = '') =>
+      (await server.call('GET', '/api/session', { headers: { cookie } })).json.person?.id;
+    expect(await whoHas(oldest)).toBeUndefined();
+    for (const cookie of [others[0], browser.cookie]) expect(await whoHas(cookie)).toBe(bea.id);
+    expect(await accounts.sessionsOf(bea.id, Date.now())).toHaveLength(100);
+  });
+
   test('remembered, the cookie lasts 30 days', async () => {
     const { answer } = await signIn({ remember: true });
     expect(answer.headers.getSetCookie()[0]).toContain(`; Max-Age=${30 * 86_400};`);

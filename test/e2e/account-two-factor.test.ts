@@ -111,7 +111,10 @@ describe('signing in', () => {
     });
   });
 
-  test('after ten wrong codes is locked for a while, whoever has the password', async () => {
+  test('after ten wrong codes is locked for a while, whoever has the password, but not in a trusted browser', async () => {
+    const [first = '', second = ''] = begun.backupCodes;
+    const known = await half();
+    expect((await finish(known, first, { kind: 'backup', trustDevice: true })).status).toBe(200);
     for (let i = 0; i < 2; i++) {
       const fresh = await half();
       for (let j = 0; j < 5; j++) await finish(fresh, '000000');
@@ -122,6 +125,9 @@ describe('signing in', () => {
       '900',
       'too many wrong codes: try again in a quarter of an hour',
     ]);
+    expect((await finish(await half(), second, { kind: 'backup' })).status).toBe(429);
+    const again = await known.post('/api/session', { email: anna.email, password });
+    expect([again.status, again.json.twoFactor]).toEqual([200, false]);
     const { rows } = server.running.accounts;
     const isAnna = [{ column: 'person', operator: '=', value: anna.id }] as const;
     await rows.update('two_factors', isAnna, { locked_until: Date.now() - 1 });

@@ -312,7 +312,7 @@ test('a secret cannot be guessed: each channel allows ten comparisons, and then 
 });
 
 test('a viewer sees where a channel sends to, and not what it takes to send there', async () => {
-  await webhook('hook', '/hooks/key');
+  const { id } = await webhook('hook', '/hooks/key');
   const settings = { url: 'https://ntfy.sh', topic: 'hidden' };
   await call('POST', '/api/channels', { name: 'ntfy', kind: 'ntfy', settings });
   const viewer = await server.key('viewer', tenant);
@@ -321,6 +321,20 @@ test('a viewer sees where a channel sends to, and not what it takes to send ther
     { url: receiver.url },
     { url: 'https://ntfy.sh', topic: '…' },
   ]);
+  receiver.answer = ({ path }) => ({ status: 400, body: `Cannot POST ${path}` });
+  await ruleTo([id]);
+  const sent = await server.notify(token, { title: 'a', message: 'm' });
+  const answer = 'answered 400: Cannot POST /…/…';
+  await eventually(async () => expect(await deliveriesOf(id)).toMatchObject([{ state: 'failed', answer }]));
+  expect((await channelOf(id)).state.lastError).toBe(answer);
+  const [list, deliveries, notification] = await Promise.all(
+    ['/api/channels', `/api/channels/${id}/deliveries`, `/api/notifications/${sent.json.id}`].map((path) =>
+      call('GET', path, undefined, viewer),
+    ),
+  );
+  expect(list?.json.channels[0].state).toMatchObject({ failingSince: expect.any(String), lastError: null });
+  expect(deliveries?.json.deliveries).toMatchObject([{ state: 'failed', answer: null }]);
+  expect(notification?.json.channels).toMatchObject([{ state: 'failed', answer: null }]);
 });
 
 test('secrets follow no new address; a signing key that is removed is made anew', async () => {

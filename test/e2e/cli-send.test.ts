@@ -128,6 +128,26 @@ describe('belfry send', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^belfry: "eror" is a new level, .+\n$/)]);
   });
 
+  test('prints an id, a warning and an error of a server as they can do no harm to a terminal', async () => {
+    const answers = [
+      [200, { ok: true, id: '\x1b]0;x\x07\u202e1', warning: 'a\x1b[2J\nb' }],
+      [400, { error: '\x1b[31mno\r' }],
+    ] as const;
+    let answered = 0;
+    const server = createServer((_, response) => {
+      const [status, body] = answers[answered++] ?? answers[0];
+      response.writeHead(status, { 'belfry-error': 'bad-request' }).end(JSON.stringify(body));
+    });
+    const hostile = env(await listening(server));
+    expect(await cli.run(['send', 'T', 'M'], { env: hostile })).toEqual({
+      code: 0,
+      stdout: '\\x1b]0;x\\x07\\u202e1\n',
+      stderr: 'belfry: a\\x1b[2J\\nb\n',
+    });
+    const refused = await cli.run(['send', 'T', 'M'], { env: hostile });
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: 'belfry: \\x1b[31mno\\r\n' });
+  });
+
   test('drops of what it keeps what the server will never take, and leaves what is not its own', async () => {
     await cli.run(['send', ' ', 'M', '--retry', '0', '--spool', folder], { env: env(nobody) });
     writeFileSync(join(folder, 'notes.txt'), 'mine');

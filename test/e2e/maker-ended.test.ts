@@ -225,6 +225,33 @@ test('a key that is revoked takes the keys along that it made', async () => {
   expect(await statusOf(key)).toBe(200);
 });
 
+test('a screen gets no token once the right of whoever approved it has ended', async () => {
+  const own = await create({ name: 'own', role: 'admin' }, byPerson());
+  const approvedBy = async (headers: Record<string, string>) => {
+    const { code, secret } = (await server.call('POST', '/api/pairings')).json;
+    const approved = await server.call('POST', `/api/pairings/${code}/approve`, {
+      headers,
+      json: { name: 'wall' },
+    });
+    expect(approved.status).toBe(200);
+    return () => server.call('GET', `/api/pairings/${secret}`);
+  };
+  const [byKey, byMember, byOther] = [
+    await approvedBy({ authorization: `Bearer ${own.key}` }),
+    await approvedBy({ cookie, origin: server.url }),
+    await approvedBy({ authorization: `Bearer ${key}` }),
+  ];
+  expect((await server.call('DELETE', `/api/keys/${own.id}`, { token: key })).status).toBe(204);
+  const refused = [410, { error: 'the code has expired: ask for a new one' }];
+  const first = await byKey();
+  expect([first.status, first.json]).toEqual(refused);
+  const change = { token: key, json: { role: 'member' } };
+  expect((await server.call('PATCH', `/api/members/${person.id}`, change)).status).toBe(200);
+  const second = await byMember();
+  expect([second.status, second.json]).toEqual(refused);
+  expect((await byOther()).json.state).toBe('approved');
+});
+
 test('a key makes none that lives longer or is good from more addresses; what is not named is its own', async () => {
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const later = new Date(Date.now() + 7_200_000).toISOString();

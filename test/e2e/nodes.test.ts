@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
-import { TestBrowser } from '../support/person.ts';
+import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
@@ -51,12 +51,53 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
       for (const node of [one, two]) expect((await setUp(node, setUpSecret)).status).toBe(409);
     });
 
+    test('a person who confirms their identity on one node changes how they sign in on the other', async () => {
+      const anna = await makePerson(one, 'owner');
+      const browser = new TestBrowser(one);
+      expect((await browser.post('/api/session', { email: anna.email, password })).status).toBe(200);
+      const onTwo = new TestBrowser(two);
+      onTwo.keep(browser.cookie);
+      const hers = [{ column: 'person', operator: '=', value: anna.id }] as const;
+      await one.running.accounts.rows.update('sessions', hers, { created_at: Date.now() - 11 * 60_000 });
+      const addOnTwo = () => onTwo.post('/api/account/passkeys/options', undefined);
+      expect((await addOnTwo()).status).toBe(403);
+      expect((await browser.post('/api/account/proof', { password })).status).toBe(204);
+      expect((await onTwo.get('/api/account/proof')).json.proven).toBe(true);
+      expect((await addOnTwo()).status).toBe(200);
+    });
+
     const world = async (tenant: string) => ({
       token: await one.token({ tenant, scopes: ['notify', 'panel'] }),
       key: await one.key('admin', tenant),
     });
     const panelsOn = async (node: TestServer, key: string) =>
       (await node.call('GET', '/api/panels', { token: key })).json.panels;
+
+    test('what somebody makes on one node can be named on the other one by their next request', async () => {
+      const { key } = await world('next-request');
+      const call = async (node: TestServer, method: string, path: string, json?: object) => {
+        const answer = await node.call(method, path, { token: key, ...(json && { json }) });
+        expect([path, answer.status, answer.text]).toEqual([path, expect.toBeOneOf([200, 201]), answer.text]);
+        return answer.json;
+      };
+      // Both have the tenant in memory.
+      for (const node of [one, two]) await call(node, 'GET', '/api/rules');
+      const rule = (name: string, more: object) => call(two, 'POST', '/api/rules', { name, ...more });
+      await call(one, 'PUT', '/api/levels/deploy', { rank: 25 });
+      await rule('level', { when: { level: ['deploy'] }, then: { panels: 'all' } });
+      const { id } = await call(one, 'POST', '/api/panels', { name: 'desk' });
+      await rule('panel', { then: { panels: { ids: [id] } } });
+      const channel = { name: 'ops', kind: 'ntfy', settings: { topic: 'ops' } };
+      const { id: channelId } = await call(one, 'POST', '/api/channels', channel);
+      await rule('channel', { then: { channels: [channelId], panels: 'none' } });
+      const { id: hall } = await call(one, 'POST', '/api/panels', { name: 'hall' });
+      await call(two, 'GET', `/api/panels/${hall}/showing`);
+      await call(one, 'PUT', '/api/levels/late', { rank: 26 });
+      await call(two, 'PATCH', `/api/panels/${hall}`, { display: { minLevel: 'late' } });
+      const { id: door } = await call(one, 'POST', '/api/panels', { name: 'door' });
+      const { code } = await call(one, 'POST', '/api/pairings');
+      await call(two, 'POST', `/api/pairings/${code}/approve`, { panelId: door });
+    });
 
     test.each([
       ['identify', { durationMs: 5_000 }],

@@ -55,7 +55,9 @@ describe('failed authentication', () => {
     expect(first.headers.get('ratelimit')).toBe('"auth";r=29;t=2');
     await statuses(29, call, unknown);
     const refused = await call('nonsense');
-    expect(refused.json).toEqual({ error: 'rate limit exceeded' });
+    expect(refused.json).toEqual({
+      error: 'rate limit exceeded: too many failed authentications from this address',
+    });
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(refused.headers.get('ratelimit')).toBe('"auth";r=0;t=2');
   });
@@ -78,12 +80,15 @@ describe('failed authentication', () => {
     expect(found).toEqual([...times(30, 401), 429]);
   });
 
-  it('beyond the limit costs no look-up', async () => {
+  it('beyond the limit costs few look-ups, and none of a token that was wrong just now', async () => {
     const call = newCaller();
-    await statuses(30, call, unknown);
+    const wrong = unknown();
+    await statuses(30, call, () => wrong);
     const find = vi.spyOn(desk.server.running.directory.credentials, 'find');
-    expect(await statuses(5, call, unknown)).toEqual(times(5, 429));
+    expect(await statuses(5, call, () => wrong)).toEqual(times(5, 429));
     expect(find).not.toHaveBeenCalled();
+    expect(await statuses(120, call, unknown)).toEqual(times(120, 429));
+    expect(find).toHaveBeenCalledTimes(100);
     find.mockRestore();
   });
 });
@@ -99,6 +104,19 @@ describe('what is no failed authentication', () => {
     const call = newCaller();
     const token = await desk.server.token({ scopes: ['metrics'] });
     expect(await statuses(40, call, () => token)).toEqual(times(40, 403));
+  });
+});
+
+describe('a token that the server has not seen since its start', () => {
+  it('is not locked out by a wrong token in a loop behind the same address', async () => {
+    const call = newCaller();
+    const wrong = unknown();
+    const tokens = await Promise.all(Array.from({ length: 18 }, () => desk.server.token()));
+    expect((await statuses(40, call, () => wrong)).at(-1)).toBe(429);
+    for (const token of tokens) {
+      expect(await statuses(2, call, () => token)).toEqual([200, 200]);
+      expect(await statuses(3, call, () => wrong)).toEqual(times(3, 429));
+    }
   });
 });
 

@@ -8,6 +8,10 @@ export interface AuthenticatorFlags {
   readonly userVerified?: boolean;
   /** The origin of the page, if it is not the correct one. */
   readonly origin?: string;
+  /** Whether the page is inside a frame of another origin. */
+  readonly crossOrigin?: boolean;
+  /** The id of the account, if it is not the one that the passkey was created for; undefined leaves it out. */
+  readonly userHandle?: string | undefined;
 }
 
 export class Authenticator {
@@ -16,7 +20,7 @@ export class Authenticator {
   readonly #rpId: string;
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
-  #userHandle = Buffer.alloc(0);
+  #userHandle = '';
   #counter = 0;
 
   constructor(origin: string, rpId = new URL(origin).hostname) {
@@ -28,8 +32,11 @@ export class Authenticator {
   }
 
   /** The response of navigator.credentials.create() to the options. */
-  create(options: Json, { userVerified = true, origin = this.#origin }: AuthenticatorFlags = {}): Json {
-    this.#userHandle = Buffer.from((options.user as { id: string }).id, 'base64url');
+  create(
+    options: Json,
+    { userVerified = true, origin = this.#origin, crossOrigin = false }: AuthenticatorFlags = {},
+  ): Json {
+    this.#userHandle = Buffer.from((options.user as { id: string }).id, 'base64url').toString('utf8');
     const { x, y } = this.#publicKey.export({ format: 'jwk' });
     // COSE_Key: kty EC2, alg ES256, crv P-256, x, y.
     const coseKey = Buffer.concat([
@@ -50,23 +57,25 @@ export class Authenticator {
       authData,
     ]);
     return this.#credential({
-      clientDataJSON: this.#clientData('webauthn.create', options, origin).toString('base64url'),
+      clientDataJSON: this.#clientData('webauthn.create', options, { origin, crossOrigin }).toString('base64url'),
       attestationObject: attestation.toString('base64url'),
       transports: ['internal'],
     });
   }
 
   /** The response of navigator.credentials.get() to the options. */
-  get(options: Json, { userVerified = true, origin = this.#origin }: AuthenticatorFlags = {}): Json {
+  get(options: Json, flags: AuthenticatorFlags = {}): Json {
+    const { userVerified = true, origin = this.#origin, crossOrigin = false } = flags;
+    const userHandle = 'userHandle' in flags ? flags.userHandle : this.#userHandle;
     this.#counter += 1;
-    const clientData = this.#clientData('webauthn.get', options, origin);
+    const clientData = this.#clientData('webauthn.get', options, { origin, crossOrigin });
     const authData = this.#authData(userVerified, 0);
     const signed = Buffer.concat([authData, createHash('sha256').update(clientData).digest()]);
     return this.#credential({
       clientDataJSON: clientData.toString('base64url'),
       authenticatorData: authData.toString('base64url'),
       signature: sign('sha256', signed, this.#privateKey).toString('base64url'),
-      userHandle: this.#userHandle.toString('base64url'),
+      ...(userHandle !== undefined && { userHandle: Buffer.from(userHandle).toString('base64url') }),
     });
   }
 
@@ -77,8 +86,12 @@ export class Authenticator {
     return Buffer.concat([createHash('sha256').update(this.#rpId).digest(), Buffer.from([flags]), counter]);
   }
 
-  #clientData(type: string, { challenge }: Json, origin: string): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+  #clientData(
+    type: string,
+    { challenge }: Json,
+    page: { readonly origin: string; readonly crossOrigin: boolean },
+  ): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, ...page }));
   }
 
   #credential(response: Json): Json {

@@ -6,6 +6,7 @@ import type { PushPayload } from '#contract/panels/push-payload.ts';
 import type { PushAttempt } from '#core/channels/push-devices.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, pauseOf } from '../answer.ts';
+import { createMask } from '../mask.ts';
 import {
   clip,
   clipBytes,
@@ -174,7 +175,7 @@ async function sendTo(
     );
     const { status } = response;
     const answer = `answered ${status}`;
-    const detail = answerLine(response, [subscription.endpoint]);
+    const detail = answerLine(response, createMask([subscription.endpoint]));
     if (status >= 200 && status < 300) return { state: 'delivered', answer };
     if (status === 404 || status === 410) return { state: 'gone', answer: `${answer}: ${unknown}` };
     if (refusals.includes(status)) return { state: 'refused', answer, detail };

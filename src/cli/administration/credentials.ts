@@ -152,7 +152,7 @@ function addRevoke(parent: Command, io: Io, kind: Kind): void {
         },
       );
       const before = was === null ? '' : ` already on ${briefTime(new Date(was).toISOString())}`;
-      io.stdout.write(`revoked${before}: ${id} (${name})\n`);
+      io.stdout.write(`revoked${before}: ${id} (${visibleText(name)})\n`);
       if (users.length > 0) io.stderr.write(`rules that name it: ${visibleText(users.join(', '))}\n`);
     });
 }

@@ -24,11 +24,11 @@ export function addAcknowledge(program: Command, io: Io): void {
         id: standing,
       } = await serverClient(io, 'panel').ask((client) => client.acknowledge(id, note));
       const { by, at } = acknowledged;
-      const replaced = standing === id.toLowerCase() ? '' : ` (${standing} has replaced it)`;
+      const replaced = standing === id.toLowerCase() ? '' : ` (${visibleText(standing)} has replaced it)`;
       io.stdout.write(
         first
           ? `acknowledged${replaced}\n`
-          : `already acknowledged by ${visibleText(by)} at ${at}${replaced}\n`,
+          : `already acknowledged by ${visibleText(by)} at ${visibleText(at)}${replaced}\n`,
       );
     });
 }

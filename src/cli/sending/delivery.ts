@@ -47,8 +47,9 @@ export async function deliver(
     try {
       if (spool) await sendSpooled(io, client, spool, until);
       const { id, warning } = await sendUntil(client, outgoing, until);
-      if (warning !== undefined) io.stderr.write(`belfry: ${visibleText(warning)}\n`);
-      return id;
+      if (warning !== undefined) io.stderr.write(`belfry: ${visibleText(String(warning))}\n`);
+      // What answers may be something else than Belfry.
+      return String(id);
     } catch (error) {
       if (!spool || !(isTemporary(error) || isTokenRefused(error))) throw error;
       spool.add(outgoing);

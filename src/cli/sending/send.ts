@@ -4,6 +4,7 @@ import { parseDurationOrMs } from '#contract/duration.ts';
 import { limits } from '#contract/limits.ts';
 import type { Io } from '../io.ts';
 import { serverClient } from '../server-client.ts';
+import { visibleText } from '../terminal-text.ts';
 import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts';
 
 interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'>, DeliveryOptions {
@@ -56,7 +57,7 @@ async function send(
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
   const id = await deliver(io, server, outgoing, { retry, ...(spool !== undefined && { spool }) });
-  if (id !== undefined) io.stdout.write(`${id}\n`);
+  if (id !== undefined) io.stdout.write(`${visibleText(id)}\n`);
 }
 
 /** As UTF-16. Below the limit of a message, so that a body with it is not too large in any language. */

@@ -23,7 +23,9 @@ export const ChannelState = closed({
   failingSince: NullableInstant,
   retryAt: nullable(Instant, { description: 'Nothing is attempted before this time.' }),
   lastDeliveredAt: NullableInstant,
-  lastError: nullable(Type.String()),
+  lastError: nullable(Type.String(), {
+    description: 'What the receiver answered to the last failed attempt, without secrets; only for admins.',
+  }),
 });
 export type ChannelState = Static<typeof ChannelState>;
 
@@ -105,7 +107,9 @@ export const ChannelDelivery = component('ChannelDelivery', {
   attempts: Type.Integer({ minimum: 0 }),
   queuedAt: Instant,
   finishedAt: NullableInstant,
-  answer: nullable(Type.String(), { description: 'The result of the last attempt, in one sentence.' }),
+  answer: nullable(Type.String(), {
+    description: 'The result of the last attempt, in one sentence without secrets; only for admins.',
+  }),
 });
 export type ChannelDelivery = Static<typeof ChannelDelivery>;
 

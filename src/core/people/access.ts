@@ -62,6 +62,11 @@ export function allows(policy: Policy, principal: Principal): boolean {
   return role !== undefined && includesRole(principal.role, role);
 }
 
+/** Whether a principal may read the whole address of a channel, and what its receiver answers: both may name secrets. */
+export function mayReadReceivers(principal: Principal): boolean {
+  return allows({ role: 'admin' }, principal);
+}
+
 /** The error for a principal that {@link allows} refuses. The interface fixes its text for senders. */
 export function refusal(policy: Policy): AppError {
   if (typeof policy === 'string') return new AppError('forbidden', 'forbidden: requires a signed-in person');

@@ -22,6 +22,8 @@ export interface SessionRecord {
   readonly expiresAt: number;
   readonly address: string | null;
   readonly userAgent: string | null;
+  /** When the person last confirmed their identity in it, after the sign-in. */
+  readonly reauthenticatedAt: number | null;
 }
 
 export interface SignedInPerson {
@@ -41,13 +43,22 @@ export interface NewPerson {
   readonly emailVerified: boolean;
 }
 
-/** The session of a person who is signed in when the account is created. */
+/** A session that is not stored yet. */
 export interface NewSession {
   readonly id: string;
   readonly tokenHash: string;
+  readonly remembered: boolean;
   readonly expiresAt: number;
   readonly address: string;
   readonly userAgent: string | null;
+}
+
+/** A session that takes the place of an earlier one of the same person. */
+export interface Renewal {
+  /** The id of the earlier one. */
+  readonly former: string;
+  readonly session: NewSession;
+  readonly at: number;
 }
 
 export interface FirstAccount {
@@ -127,8 +138,26 @@ export interface AccountStore {
   acceptInvitation(personId: string, invitation: InvitationRecord, at: number): Promise<void>;
   /** A pending invitation for this address. */
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
-  /** Removes trusted devices and unfinished sign-ins. */
-  forgetDevices(personId: string): Promise<void>;
+  /**
+   * Replaces the password `from` by `to` (both hashes), ends every session, removes trusted devices and unfinished sign-ins, and
+   * stores the session: all of it in one transaction. False, and nothing happens, when the password is no longer `from`.
+   */
+  changePassword(
+    personId: string,
+    hashes: { readonly from: string; readonly to: string },
+    session: NewSession,
+    at: number,
+  ): Promise<boolean>;
+  /**
+   * Activates the second factor with this sealed secret and renews the session, in one transaction. False, and nothing happens,
+   * when the secret is another one by now, is active already, or the session has ended.
+   */
+  activateTwoFactor(personId: string, secret: string, renewal: Renewal): Promise<boolean>;
+  /**
+   * Removes the second factor, trusted devices and unfinished sign-ins, and renews the session, in one transaction. False, and
+   * nothing happens, when the session has ended.
+   */
+  removeTwoFactor(personId: string, renewal: Renewal): Promise<boolean>;
   /**
    * Sets the password and ends every session. Also removes the second factor and the passkeys, unless they should be kept.
    * Returns what was removed, and how many provider identities can still sign in.
@@ -156,6 +185,8 @@ export interface AccountStore {
   endSession(person: string, id: string): Promise<boolean>;
   /** Ends all sessions except `kept`; returns how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
+  /** Keeps the sessions that were used last, at most `most`, and ends the others. */
+  trimSessions(person: string, most: number): Promise<void>;
   /** Marks `what` as used until `until`. True for the first caller only, also across restarts. */
   takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
   /** Whether `what` is marked as used at `at`. */

@@ -92,6 +92,12 @@ export class Tenancy {
     return loading;
   }
 
+  /** As {@link get}, with what other processes have changed until now: a person's last request may have gone to another node. */
+  async current(tenant: TenantId): Promise<TenantSnapshot> {
+    await this.poll();
+    return this.get(tenant);
+  }
+
   /** Polls for changes if the panel is unknown, because it may have just registered on another node. */
   async findPanel(tenant: TenantId, id: string): Promise<PanelRecord | undefined> {
     const known = (await this.get(tenant)).panels.get(id);

@@ -28,7 +28,7 @@ export interface Tenants {
   create(name: string, title: string, by: Actor, at: number): Promise<TenantRecord>;
   /**
    * As {@link Tenants.create}, in one transaction with its owner. @throws AppError `not-found` without such a person, `forbidden`
-   * when there are `most` tenants.
+   * when there are as many tenants as `most.inAll`, `conflict` when the owner owns as many as `most.ofOwner`.
    */
   createOwned(
     tenant: {
@@ -39,7 +39,7 @@ export interface Tenants {
     },
     by: Actor,
     at: number,
-    most?: number | 'off',
+    most?: { readonly inAll?: number | 'off'; readonly ofOwner?: number },
   ): Promise<TenantRecord>;
   list(): Promise<readonly TenantRecord[]>;
   get(id: TenantId): Promise<TenantRecord>;

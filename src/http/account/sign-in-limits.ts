@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '#core/errors.ts';
 import type { ExactLimiter } from '#core/limits.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import { findEmail } from '#core/people/email.ts';
@@ -15,7 +16,8 @@ const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
 
 /**
  * Slows down guessing: attempts are counted by network and by account, before any
- * password is checked, by all nodes together. Strangers cannot lock out somebody who signed in from the same network on this node before.
+ * password is checked, by all nodes together. Strangers cannot lock out somebody who signed in from the same network before: this node
+ * remembers them, and the sessions in the database name the networks of those who signed in on another node or before a restart.
  */
 export class SignInLimits {
   readonly #services: Services;
@@ -38,7 +40,21 @@ export class SignInLimits {
     await takeFrom({ name: 'sign-in', rate: rateAuth, limiter: this.#networks }, network, now(), reply);
     if (account === undefined || this.#proven.has(pair(network, nameOf(account)))) return;
     const ofAccount = { name: 'account', rate: accountRate, limiter: this.#accounts };
-    await takeFrom(ofAccount, nameOf(account), now());
+    try {
+      await takeFrom(ofAccount, nameOf(account), now());
+    } catch (error) {
+      const isLimit = error instanceof AppError && error.code === 'rate-limited';
+      if (!isLimit || !(await this.#hasSessionFrom(network, account))) throw error;
+    }
+  }
+
+  async #hasSessionFrom(network: string, account: string): Promise<boolean> {
+    const { accounts, now } = this.#services;
+    const email = findEmail(account);
+    const person = email === undefined ? undefined : await accounts.findByEmail(email);
+    // Read for nobody, too: the time reveals no account.
+    const sessions = await accounts.sessionsOf(person?.id ?? '', now());
+    return sessions.some(({ address }) => address !== null && networkOf(address) === network);
   }
 
   /** The password was right: this network is no longer limited by account. */

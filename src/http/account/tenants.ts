@@ -1,3 +1,4 @@
+import { limits } from '#contract/limits.ts';
 import { Membership } from '#contract/people/session.ts';
 import { TenantCreate } from '#contract/people/tenant.ts';
 import { AppError } from '#core/errors.ts';
@@ -29,12 +30,10 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         owner: person,
         ...(timeZone !== undefined && { timeZone }),
       };
-      const created = await directory.tenants.createOwned(
-        wanted,
-        person.email,
-        now(),
-        settings.bounds.tenants,
-      );
+      const created = await directory.tenants.createOwned(wanted, person.email, now(), {
+        inAll: settings.bounds.tenants,
+        ofOwner: limits.tenantsPerOwner,
+      });
       reply.code(201);
       return { name: created.name, title: created.title, timeZone: created.timeZone, role: 'owner' as const };
     },

@@ -3,11 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressSet } from '#core/addresses.ts';
 import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { RateLimiter } from '#core/intake/rate-limit.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
-import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/people/secrets.ts';
+import {
+  hashSecret,
+  type ParsedSecret,
+  parseSecret,
+  secretMatches,
+  secretTextChars,
+} from '#core/people/secrets.ts';
 import type { CredentialRecord } from '#core/tenants/directory.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import { bodyFollows } from '../request-head.ts';
 import type { Services } from '../services.ts';
 import { ApiLimits } from './api-limits.ts';
@@ -18,6 +26,11 @@ import { networkOf, sourceAddressReader } from './source-address.ts';
 
 /** How often the credential of an open stream is checked again. */
 const recheckMs = 750;
+
+/** Look-ups of credentials from an address that has failed too often: a hundred senders behind it are known again at once after a restart. */
+const lookUpRate: Rate = { perSecond: 5, burst: 100 };
+/** So long a credential that was wrong is not looked up again from such an address. */
+const wrongMs = 60_000;
 
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
@@ -40,7 +53,8 @@ interface Prepared {
 /**
  * Authenticates requests: by the bearer token or key in `Authorization`, or else by the session cookie. The answer is the same 401
  * whether a token is missing, malformed, unknown, revoked, expired or used from another address; a caller that fails too often gets
- * 429 before anything is looked up. A token that was valid before is never locked out by the failures of others behind its address.
+ * 429, and few look-ups. A token that was valid before is never locked out by the failures of others behind its address, and one that
+ * this server has not seen yet is looked up, unless most of the failures are different tokens.
  */
 export class Authenticator {
   readonly #services: Services;
@@ -48,6 +62,9 @@ export class Authenticator {
   readonly #limits: ApiLimits;
   /** Hashes of credentials that were valid the last time, by id. They stay when the tenant's snapshot leaves memory. */
   readonly #proven = createLruMap<string, string>(50_000);
+  /** When credentials were looked up last and were wrong, by id and hash. */
+  readonly #wrongAt = createLruMap<string, number>(10_000);
+  readonly #lookUps = new RateLimiter<string>();
   /** Authorization headers that were valid, with their record. Kept in memory only. */
   readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
   /** Senders whose signature matched: by id, and by id and network. */
@@ -170,8 +187,8 @@ export class Authenticator {
     // Otherwise anybody could make the server read bodies and compute signatures without limit.
     if (this.#isExhausted(here) && !this.#signers.has(here)) return undefined;
     const known = tenancy.peekCredential(id);
-    const mayLookUp = this.#signers.has(id) || !this.#hasFailedTooOften(source);
-    const record = known ?? (mayLookUp ? await tenancy.findCredential(id) : undefined);
+    const mayLookUp = () => this.#signers.has(id) || this.#mayLookUp(source);
+    const record = known ?? (mayLookUp() ? await tenancy.findCredential(id) : undefined);
     if (!record || !this.#isInForce(record)) return undefined;
     const { principal, allowsFrom } = this.#prepare(record);
     return principal.kind === 'token' && (allowsFrom?.(source) ?? true) ? principal : undefined;
@@ -238,13 +255,25 @@ export class Authenticator {
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory: looked up only for a caller that has not failed too often, or was valid before.
-    if (this.#hasFailedTooOften(source) && !this.#wasGood(parsed)) return undefined;
+    // Not in memory.
+    if (!this.#wasGood(parsed) && !this.#mayLookUp(source, parsed)) return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then((record) => {
       const principal = verify(record);
-      if (!principal) this.#proven.delete(parsed.id);
+      if (!principal) {
+        this.#proven.delete(parsed.id);
+        this.#wrongAt.set(nameOf(parsed), this.#services.now());
+      }
       return principal;
     });
+  }
+
+  /** A caller that has failed too often may look up few credentials, and none that was wrong just now. */
+  #mayLookUp(source: string, credential?: ParsedSecret): boolean {
+    if (!this.#hasFailedTooOften(source)) return true;
+    const now = this.#services.now();
+    const wrongAt = credential && this.#wrongAt.get(nameOf(credential));
+    if (wrongAt !== undefined && Math.abs(now - wrongAt) < wrongMs) return false;
+    return this.#lookUps.take(networkOf(source), lookUpRate, now).allowed;
   }
 
   /**
@@ -303,8 +332,10 @@ export class Authenticator {
     const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());
     rateHeaders(reply, [{ name: 'auth', rate: rateAuth, state }]);
     if (state.allowed) return unauthorized();
-    return rateLimited(state.resetSeconds);
+    return rateLimited(state.resetSeconds, 'too many failed authentications from this address');
   }
 }
+
+const nameOf = ({ id, secret }: ParsedSecret) => `${id} ${hashSecret(secret)}`;
 
 const signerHere = (id: string, source: string) => `${networkOf(source)} ${id}`;

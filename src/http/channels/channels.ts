@@ -25,7 +25,7 @@ import {
   deliveryView,
 } from '#core/channels/channels.ts';
 import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
-import { actorOf, allows } from '#core/people/access.ts';
+import { actorOf, mayReadReceivers } from '#core/people/access.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { takeFrom } from '../callers/rate-headers.ts';
@@ -48,17 +48,19 @@ export function channelRoutes(app: App, services: Services): void {
     '/api/channels',
     route('viewer', {
       summary: 'All channels, by name, without secrets',
-      description: 'Below the role admin, of a URL its origin alone is answered, and no topic.',
+      description:
+        'Below the role admin, of a URL its origin alone is answered, no topic, and null as `lastError`.',
       response: { 200: ChannelList },
     }),
     async ({ principal }) => {
       const { tenant } = principal;
       const [records, pending] = await Promise.all([channels.list(tenant), deliveries.pending(tenant)]);
       const view = (record: ChannelRecord) => channelView(record, pending.get(record.id) ?? 0, now());
-      if (allows({ role: 'admin' }, principal)) return { channels: records.map(view) };
+      if (mayReadReceivers(principal)) return { channels: records.map(view) };
       const shown = records.map((each) => ({
         ...each,
         settings: publicSettings(each.kind, each.settings),
+        health: { ...each.health, lastError: null },
       }));
       return { channels: shown.map(view) };
     },
@@ -83,18 +85,21 @@ export function channelRoutes(app: App, services: Services): void {
     '/api/channels/:id/deliveries',
     route('viewer', {
       summary: 'What was delivered through a channel, and what waits, the newest first',
+      description: 'Below the role admin, null as `answer`.',
       params: IdPath,
       querystring: Type.Object({ limit: limitUpTo(mostDeliveries) }),
       response: { 200: ChannelDeliveries },
     }),
-    async ({ principal: { tenant }, params, query }) => {
+    async ({ principal, params, query }) => {
+      const { tenant } = principal;
       const { id, name } = await find(services, tenant, params.id);
       const rows = await deliveries.list(tenant, id, readLimit(query.limit, mostDeliveries));
       const views: ChannelDelivery[] = [];
       // Read one after the other, because pages poll this and other readers need the same connections.
       for (const row of rows) {
         const notification = await services.history.find(tenant, row.notification);
-        views.push(deliveryView(row, name, notification?.title ?? null));
+        const shown = mayReadReceivers(principal) ? row : { ...row, answer: null };
+        views.push(deliveryView(shown, name, notification?.title ?? null));
       }
       return { deliveries: views };
     },

@@ -9,7 +9,7 @@ import { deliveryView } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history/history-view.ts';
 import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/history/take-off.ts';
-import { mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
+import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
 import { reaches } from '#core/target.ts';
@@ -45,7 +45,7 @@ export function notificationRoutes(app: App, services: Services): void {
         ...historyView(record, snapshot, now()),
         trace: await traceOf(services, snapshot, record),
         deliveries: await deliveries(services, snapshot, record),
-        channels: await channelDeliveries(services, snapshot, record),
+        channels: await channelDeliveries(services, snapshot, record, principal),
         escalation: await escalationView(services, principal.tenant, record),
       };
     },
@@ -158,10 +158,12 @@ async function channelDeliveries(
   services: Services,
   { record: { id: tenant }, channels }: TenantSnapshot,
   { id, title, route }: HistoryRecord,
+  principal: Principal,
 ): Promise<ChannelDelivery[]> {
   if (!route.channels) return [];
   const rows = await services.deliveries.listByNotification(tenant, id);
-  return rows.map((row) => deliveryView(row, channels.get(row.channel)?.name ?? '', title));
+  const shown = mayReadReceivers(principal) ? rows : rows.map((row) => ({ ...row, answer: null }));
+  return shown.map((row) => deliveryView(row, channels.get(row.channel)?.name ?? '', title));
 }
 
 /** For each panel: whether it was sent, and the receipts. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panels/panel.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, mayUsePanel } from '#core/people/access.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
@@ -40,8 +40,7 @@ export function pairingRoutes(app: App, services: Services): void {
     async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
       const panel = chosenPanel(body);
-      if (typeof panel === 'string' && !(await tenancy.get(tenant)).panels.has(panel))
-        throw notFound('panel');
+      if (typeof panel === 'string') requireFound(await tenancy.findPanel(tenant, panel), 'panel');
       const giveBack = await takeAttempt(principal, reply);
       const approval = { tenant, by: actorOf(principal), panel };
       const id = await approvePairing(directory, params.code, approval, now());
@@ -67,8 +66,8 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
     ),
     async ({ principal, params }, reply) => {
       const { tenant, id } = principal;
-      const { panels } = await tenancy.get(tenant);
-      if (!panels.has(params.id) || !mayUsePanel(principal, params.id)) throw notFound('panel');
+      const panel = await tenancy.findPanel(tenant, params.id);
+      if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       if (principal.kind !== 'token' || principal.panelId === null)
         throw new AppError('forbidden', 'this token was not made by pairing: an admin revokes it');
       await directory.credentials.revoke(tenant, 'token', id, actorOf(principal), now());

@@ -81,8 +81,8 @@ function readRoutes(app: App, services: Services): void {
       response: { 200: PanelShowing },
     }),
     async ({ principal: { tenant }, params }) => {
-      const { panels, levels } = await tenancy.get(tenant);
-      const panel = requireFound(panels.get(params.id), 'panel');
+      const panel = requireFound(await tenancy.findPanel(tenant, params.id), 'panel');
+      const { levels } = await tenancy.get(tenant);
       const at = now();
       const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
       const minRank = minRankOf(panel.display, levels);
@@ -255,7 +255,7 @@ async function checkDisplay(
 ): Promise<void> {
   if (display?.timeZone !== undefined) checkTimeZone(display.timeZone, 'display.timeZone');
   if (display?.minLevel === undefined) return;
-  const { levels } = await tenancy.get(tenant);
+  const { levels } = await tenancy.current(tenant);
   if (levels.has(display.minLevel)) return;
   throw badRequest(
     `display.minLevel: there is no level "${display.minLevel}"; the levels are ${[...levels.keys()].join(', ')}`,

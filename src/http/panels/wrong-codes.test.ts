@@ -24,7 +24,30 @@ async function triesOf(callers: number, tenants: number, right = false): Promise
 test('wrong pairing codes are limited by caller, by tenant and in all', async () => {
   expect(await triesOf(1, 1)).toBe(20);
   expect(await triesOf(5, 1)).toBe(40);
-  expect(await triesOf(100, 100)).toBe(300);
+  // 300 of all together, and then three of each tenant.
+  expect(await triesOf(100, 100)).toBe(600);
+  expect(await triesOf(20, 10)).toBe(330);
+});
+
+test('a tenant approves its screens while others use up what all have together', async () => {
+  let at = 0;
+  const take = limitWrongCodes(new Limits(), () => at);
+  const misses = async () => {
+    for (let tries = 0; tries < 1_000; tries++) {
+      const guesser = { kind: 'key', id: `k${tries % 20}`, tenant: tries % 10 } as const;
+      if (await take(guesser, reply).catch(() => true as const).then((given) => given === true)) return;
+    }
+    throw new Error('nothing was refused');
+  };
+  const own = () => take({ kind: 'person', id: 'own', tenant: 100 }, reply);
+  for (; at < 3_600_000; at += 600_000) {
+    await misses();
+    for (let screens = 0; screens < 50; screens++) await (await own())();
+  }
+  await misses();
+  // A person may mistype a code all the same.
+  for (let typos = 0; typos < 3; typos++) await own();
+  await expect(own()).rejects.toThrow('rate limit exceeded');
 });
 
 test('right ones do not count', async () => {

@@ -63,7 +63,7 @@ export function routingRoutes(app: App, services: Services): void {
       const { tenant } = request.principal;
       const { rules, days = replayDays, ...draft } = request.body;
       const signal = connectionSignal(request);
-      const inForce = await tenancy.get(tenant);
+      const inForce = await tenancy.current(tenant);
       const snapshot = draftSnapshot(inForce, draft);
       const router = await draftRouter(rules, snapshot, yieldUnlessAborted(signal));
       const start = await replayStart(history, tenant, now() - days * dayMs, maxReplayEntries);
@@ -104,7 +104,7 @@ async function explainBy(
   { notification, rules, at }: ExplainRequest,
   signal: AbortSignal,
 ): Promise<RoutingOutcome> {
-  const snapshot = await tenancy.get(tenant);
+  const snapshot = await tenancy.current(tenant);
   const yieldToEventLoop = yieldUnlessAborted(signal);
   const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
   const explain = (question: Omit<Question, 'router'>) =>

@@ -19,7 +19,6 @@ import { prepareRegexes } from '#core/routing/regex/regex-budget.ts';
 import {
   changedRule,
   newRule,
-  refusedName,
   requireKnownNames,
   ruleWarnings,
   withChannelIds,
@@ -52,7 +51,7 @@ export function ruleRoutes(app: App, services: Services): void {
     },
     async ({ principal, body: { position, ...wanted } }, reply) => {
       const { tenant } = principal;
-      const snapshot = await tenancy.get(tenant);
+      const snapshot = await tenancy.current(tenant);
       const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
       await check(spec, snapshot);
       const known = await requireNames(services, tenant, spec);
@@ -112,12 +111,8 @@ async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
  */
 async function requireNames(services: Services, tenant: TenantId, spec: RuleSpec, before?: RuleWhen) {
   const known = await namesFor(services, tenant, [spec]);
-  if (!refusedName(spec.when, known, before)) return known;
-  // Another process may have just created the level.
-  await services.tenancy.poll();
-  const newest = await namesFor(services, tenant, [spec]);
-  requireKnownNames(spec, newest, before);
-  return newest;
+  requireKnownNames(spec, known, before);
+  return known;
 }
 
 /** Fields that are not named keep their current value, even when two people change the rule at the same time. */
@@ -133,7 +128,7 @@ async function changeRule(
     const { revision, rules: known } = await rules.set(tenant);
     const before = known.find((rule) => rule.id === id);
     if (!before) throw notFound('rule');
-    const snapshot = await tenancy.get(tenant);
+    const snapshot = await tenancy.current(tenant);
     const spec = withChannelIds(changedRule(before, body), snapshot.channels);
     // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, snapshot);

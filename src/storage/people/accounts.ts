@@ -5,13 +5,13 @@ import type { AccountStore, NewPerson, PersonRecord } from '#core/people/account
 import { hashSecret } from '#core/people/secrets.ts';
 import type { TenantId } from '#core/ports.ts';
 import { auditMark } from '../audit.ts';
-import { change, insertWhen, precondition, updateWhen } from '../change.ts';
+import { always, change, deleteWhen, insertWhen, precondition, updateWhen } from '../change.ts';
 import type { PersonRow } from '../schema.ts';
 import type { Database, Statement } from '../sql.ts';
 import { createAccountRows } from './account-rows.ts';
 import { acceptance, isWaiting, toInvitation } from './invitations.ts';
 import { newMember } from './members.ts';
-import { createSessions, newSession } from './sessions.ts';
+import { createSessions, newSession, renewSession } from './sessions.ts';
 
 export function createAccountStore(db: Database): AccountStore {
   const people = db.selectFrom('people').selectAll();
@@ -132,8 +132,54 @@ export function createAccountStore(db: Database): AccountStore {
       return (await db.read(taken.where('expires_at', '>', at))).length > 0;
     },
 
-    async forgetDevices(id) {
-      await db.write([db.deleteFrom('verifications').where('value', '=', id)]);
+    async changePassword(id, { from, to }, session, at) {
+      const method = { person: id, provider: 'credential' };
+      // A hash is salted: nothing else stores this one.
+      const changed = precondition('sign_in_methods', { ...method, password_hash: to });
+      const [result] = await db.write([
+        updateWhen(
+          'sign_in_methods',
+          { set: { password_hash: to, updated_at: at }, where: { ...method, password_hash: from } },
+          always,
+        ),
+        deleteWhen('sessions', { person: id }, changed),
+        deleteWhen('verifications', { value: id }, changed),
+        newSession({ ...session, person: id, at }, changed),
+      ]);
+      return result?.changes === 1;
+    },
+
+    async activateTwoFactor(id, secret, renewal) {
+      const { former, at } = renewal;
+      const isActive = precondition('two_factors', { person: id, secret, verified: 1 });
+      const [, result] = await db.write([
+        // Locks the session, so that it does not end in between.
+        sql`update sessions set id = id where id = ${former}`,
+        updateWhen(
+          'two_factors',
+          { set: { verified: 1 }, where: { person: id, secret, verified: 0 } },
+          precondition('sessions', { id: former, person: id }),
+        ),
+        updateWhen('people', { set: { two_factor_enabled: 1, updated_at: at }, where: { id } }, isActive),
+        renewSession(id, renewal, isActive),
+      ]);
+      return result?.changes === 1;
+    },
+
+    async removeTwoFactor(id, renewal) {
+      const isRenewed = precondition('sessions', { token_hash: renewal.session.tokenHash });
+      const [result] = await db.write([
+        renewSession(id, renewal, always),
+        deleteWhen('two_factors', { person: id }, isRenewed),
+        updateWhen(
+          'people',
+          { set: { two_factor_enabled: 0, updated_at: renewal.at }, where: { id } },
+          isRenewed,
+        ),
+        // Trusted devices, and sign-ins that wait for a second factor.
+        deleteWhen('verifications', { value: id }, isRenewed),
+      ]);
+      return result?.changes === 1;
     },
 
     async resetPassword(id, passwordHash, { keepTwoFactor, keepPasskeys, at }) {

@@ -39,20 +39,25 @@ export function keysToRevoke(
 
 /**
  * Withdraws the creator's pending invitations to roles that it may no longer grant, revokes {@link keysToRevoke}, and withdraws all
- * pending invitations that these keys created. `actor`: the creator as the column `created_by` names it.
+ * pending invitations that these keys created. Screens that the creator, if it keeps no role, or these keys approved, and that have
+ * not collected their token, get none. `actor`: the creator as the columns `created_by` and `approved_by` name it.
  */
 export function endGrants(
   { actor, ...change }: CreatorChange & { readonly actor: string },
   guard: Expression<SqlBool>,
 ): Statement[] {
   const { tenant, at } = change;
+  const revokedNow = sql`select 'key ' || name from credentials
+    where tenant = ${tenant} and kind = 'key' and revoked_at = ${at}`;
+  const approvers = change.keeps.length === 0 ? sql`approved_by = ${actor} or` : sql``;
   const withdraw = sql`update invitations set withdrawn_at = ${at}
     where tenant = ${tenant} and accepted_at is null and withdrawn_at is null and ${guard}`;
   return [
     sql`${withdraw} and created_by = ${actor} and ${isLost(change)}`,
     sql`${keysCreatedBy(change)} update credentials set revoked_at = ${at} where ${hasLostRole(change)} and ${guard}`,
-    sql`${withdraw} and created_by in (
-      select 'key ' || name from credentials where tenant = ${tenant} and kind = 'key' and revoked_at = ${at})`,
+    sql`${withdraw} and created_by in (${revokedNow})`,
+    sql`update pairings set expires_at = created_at where tenant = ${tenant} and collected_at is null and ${guard}
+      and (${approvers} approved_by in (${revokedNow}))`,
   ];
 }
 

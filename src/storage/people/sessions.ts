@@ -1,12 +1,19 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { AccountStore, NewSession, SessionRecord } from '#core/people/accounts.ts';
-import { insertWhen } from '../change.ts';
+import type { AccountStore, NewSession, Renewal, SessionRecord } from '#core/people/accounts.ts';
+import { insertWhen, updateWhen } from '../change.ts';
 import type { SessionRow } from '../schema.ts';
 import type { Database, Statement } from '../sql.ts';
 
 type Sessions = Pick<
   AccountStore,
-  'findSession' | 'findSessionById' | 'sessionsOf' | 'touchSession' | 'endSession' | 'endSessions' | 'sweep'
+  | 'findSession'
+  | 'findSessionById'
+  | 'sessionsOf'
+  | 'touchSession'
+  | 'endSession'
+  | 'endSessions'
+  | 'trimSessions'
+  | 'sweep'
 >;
 
 export function createSessions(db: Database): Sessions {
@@ -63,6 +70,13 @@ export function createSessions(db: Database): Sessions {
       return result?.changes ?? 0;
     },
 
+    async trimSessions(person, most) {
+      await db.write([
+        sql`delete from sessions where person = ${person} and id not in (
+          select id from sessions where person = ${person} order by last_seen_at desc, id desc limit ${most})`,
+      ]);
+    },
+
     async sweep(at) {
       const [over] = await db.read(
         sql<{ n: number }>`select 1 as n where exists (select 1 from sessions where expires_at <= ${at})
@@ -87,6 +101,7 @@ function toSession(row: SessionRow): SessionRecord {
     expiresAt: row.expires_at,
     address: row.address,
     userAgent: row.user_agent,
+    reauthenticatedAt: row.reauthenticated_at,
   };
 }
 
@@ -94,20 +109,29 @@ export function newSession(
   session: NewSession & { readonly person: string; readonly at: number },
   when: Expression<SqlBool>,
 ): Statement {
-  const { id, person, tokenHash, at, expiresAt, address, userAgent } = session;
-  return insertWhen(
-    'sessions',
-    {
-      id,
-      token_hash: tokenHash,
-      person,
-      remembered: 0,
-      created_at: at,
-      last_seen_at: at,
-      expires_at: expiresAt,
-      address,
-      user_agent: userAgent,
-    },
-    when,
-  );
+  return insertWhen('sessions', { ...columnsOf(session, session.at), person: session.person }, when);
+}
+
+/** The row of the earlier session becomes that of the new one, if `when` holds. */
+export function renewSession(
+  person: string,
+  { former, session, at }: Renewal,
+  when: Expression<SqlBool>,
+): Statement {
+  return updateWhen('sessions', { set: columnsOf(session, at), where: { id: former, person } }, when);
+}
+
+function columnsOf(session: NewSession, at: number) {
+  const { id, tokenHash, remembered, expiresAt, address, userAgent } = session;
+  return {
+    id,
+    token_hash: tokenHash,
+    remembered: remembered ? 1 : 0,
+    created_at: at,
+    last_seen_at: at,
+    expires_at: expiresAt,
+    address,
+    user_agent: userAgent,
+    reauthenticated_at: null,
+  };
 }

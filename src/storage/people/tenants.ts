@@ -29,13 +29,16 @@ export function createTenants(db: Database): Tenants {
   };
 
   const count = async () => (await db.read(all.clearSelect().select('id'))).length;
+  const whyNot = async ({ most = {}, owner }: NewTenant) => {
+    if (typeof most.inAll === 'number' && (await count()) >= most.inAll) return full(most.inAll);
+    const [person] =
+      owner === undefined ? [] : await db.read(db.selectFrom('people').select('id').where('id', '=', owner.id));
+    return person && most.ofOwner !== undefined ? ownsTooMany(most.ofOwner) : notFound('person');
+  };
   const create = async (wanted: NewTenant) => {
     const results = await db.write(creation(db, wanted));
     const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
-    if (!row)
-      throw wanted.most !== undefined && (await count()) >= wanted.most
-        ? full(wanted.most)
-        : notFound('person');
+    if (!row) throw await whyNot(wanted);
     if (!wasCreated(results))
       throw new AppError('conflict', `there is a tenant "${wanted.name}" already: choose another name`);
     return toTenant(row);
@@ -48,8 +51,8 @@ export function createTenants(db: Database): Tenants {
       return create({ name, title, by, at });
     },
 
-    async createOwned(tenant, by, at, most = 'off') {
-      return create({ ...tenant, by, at, ...(most !== 'off' && { most }) });
+    async createOwned(tenant, by, at, most = {}) {
+      return create({ ...tenant, by, at, most });
     },
 
     async list() {
@@ -86,6 +89,12 @@ const full = (most: number) =>
     `owners may create tenants on this server up to ${most} (BELFRY_MAX_TENANTS), and there are so many: ask its operator`,
   );
 
+const ownsTooMany = (most: number) =>
+  new AppError(
+    'conflict',
+    `you own ${most} tenants, the most that a person may create: ask the operator of this server for more`,
+  );
+
 type Owner = Parameters<Tenants['createOwned']>[0]['owner'];
 
 interface NewTenant {
@@ -93,21 +102,22 @@ interface NewTenant {
   readonly title: string;
   readonly timeZone?: string;
   readonly owner?: Owner;
-  /** How many tenants there may be. */
-  readonly most?: number;
+  readonly most?: NonNullable<Parameters<Tenants['createOwned']>[3]>;
   readonly by: string;
   readonly at: number;
 }
 
 /** Statement 1 creates the tenant. The counter of changes is incremented before it, so `changed` shows whether the tenant is new. */
-function creation(db: Database, { name, title, timeZone, owner, most, by, at }: NewTenant) {
+function creation(db: Database, { name, title, timeZone, owner, most = {}, by, at }: NewTenant) {
+  const { inAll = 'off', ofOwner } = most;
   const created = sql<SqlBool>`tenants.name = ${name} and tenants.changed = ${currentChange}`;
   return [
     bumpChanges(always),
     sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
       select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, ${timeZone ?? 'UTC'}, 0, ${currentChange}, ${at}
       where not exists (select 1 from tenants where name = ${name})
-      and ${most === undefined ? always : sql<SqlBool>`(select count(*) from tenants) < ${most}`}
+      and ${inAll === 'off' ? always : sql<SqlBool>`(select count(*) from tenants) < ${inAll}`}
+      and ${owner === undefined || ofOwner === undefined ? always : ownsFewerThan(owner, ofOwner)}
       and ${owner === undefined ? always : precondition('people', { id: owner.id })}`,
     sql`insert into audit (tenant, id, at, "by", action, subject, detail)
       select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title, timeZone })}
@@ -122,6 +132,9 @@ function creation(db: Database, { name, title, timeZone, owner, most, by, at }: 
     db.selectFrom('tenants').selectAll().where('name', '=', name),
   ];
 }
+
+const ownsFewerThan = ({ id }: Owner, most: number) =>
+  sql<SqlBool>`(select count(*) from members where person = ${id} and role = 'owner') < ${most}`;
 
 function ownership(
   { owner, by, at }: { owner: Owner; by: string; at: number },

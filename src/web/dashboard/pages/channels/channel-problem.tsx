@@ -1,7 +1,7 @@
 import type { Channel } from '#contract/channels/channel.ts';
 import { NextAttempt } from '#web/dashboard/formats/next-attempt.tsx';
 
-/** Why a channel fails, and when it is tried again; nothing for one that works. */
+/** Why a channel fails (only admins learn that), and when it is tried again; nothing for one that works. */
 export function ChannelProblem({
   channel: { enabled, state },
   className,
@@ -12,13 +12,9 @@ export function ChannelProblem({
   if (!enabled || state.failingSince === null) return null;
   return (
     <p className={className}>
-      <bdi>{state.lastError}</bdi>
-      {state.pending > 0 && (
-        <>
-          {' · '}
-          <NextAttempt retryAt={state.retryAt} />
-        </>
-      )}
+      {state.lastError !== null && <bdi>{state.lastError}</bdi>}
+      {state.lastError !== null && state.pending > 0 && ' · '}
+      {state.pending > 0 && <NextAttempt retryAt={state.retryAt} />}
     </p>
   );
 }
