@@ -90,8 +90,12 @@ export function endAfterBody(request: IncomingMessage, response: ServerResponse)
 export const tooLarge = (limitBytes: number) =>
   new AppError('too-large', `the body is too large: at most ${sizeText(limitBytes)}`);
 
-export const nothingThere = () =>
-  new AppError('not-found', 'there is nothing at this path; /docs/api/ lists all paths');
+/** `nearest`: the path of a route that the caller may have meant. */
+export const nothingThere = (nearest?: string) =>
+  new AppError(
+    'not-found',
+    `there is nothing at this path${nearest ? `; did you mean ${nearest}?` : ';'} /docs/api/ lists all paths`,
+  );
 
 const sizeText = (bytes: number) =>
   bytes % 1024 === 0

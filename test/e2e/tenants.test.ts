@@ -131,6 +131,8 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/integrations/custom/:mapping',
     'POST /api/integrations/opsgenie/v2/alerts',
     'POST /api/integrations/opsgenie/v2/alerts/:alias/close',
+    'POST /api/integrations/pagerduty/generic/2010-04-15/create_event.json',
+    'POST /api/integrations/pagerduty/v2/enqueue',
     'POST /api/notify',
     'POST /gotify/message',
     'POST /ntfy',

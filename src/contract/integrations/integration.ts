@@ -74,6 +74,12 @@ export const PagerDutyAccepted = component(
   { description: "Of an event of PagerDuty's Events API." },
 );
 
+export const PagerDutyV1Accepted = component(
+  'PagerDutyV1Accepted',
+  { status: Type.Literal('success'), message: Type.String(), incident_key: Type.String() },
+  { description: "Of an event of version 1 of PagerDuty's Events API." },
+);
+
 export const OpsgenieAccepted = component('OpsgenieAccepted', {
   result: Type.String(),
   took: Type.Number(),

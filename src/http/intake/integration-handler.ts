@@ -1,13 +1,19 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#core/errors.ts';
+import { acknowledgeStanding } from '#core/history/take-off.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { shownNameOf } from '#core/people/access.ts';
+import { literalPattern } from '#core/search/search-glob.ts';
+import { join } from '#core/search/search-query.ts';
 import {
   type Answer,
   type Format,
   fieldsOf,
+  keyOf,
+  type NamedAlert,
   type Payload,
   retryKeyOf,
   type Stored,
@@ -46,6 +52,9 @@ interface Call {
 }
 
 type Outcome = Stored | { readonly error: AppError };
+
+/** How long a search for the alert that a payload names may take. Without it, the payload is stored by the name alone. */
+const namedMs = 1_000;
 
 /** How many items of a payload are routed and stored together. */
 const atOnce = 100;
@@ -90,6 +99,7 @@ export class IntegrationHandler {
       isPaid: !refusal || format.verify !== undefined,
     });
     const stored = this.#conclude(call.sender, outcomes);
+    if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.named);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
     return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes, files);
@@ -129,7 +139,7 @@ export class IntegrationHandler {
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
-      const payload = {
+      const given: Payload = {
         body: await inTurn(() => readPayloadBody(request.raw, body, format)),
         // The fetch of JavaScript can send headers in Latin-1 only.
         header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
@@ -139,7 +149,10 @@ export class IntegrationHandler {
       };
       // A format with outgoing requests takes its token first.
       if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
-      await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
+      await format.verify?.(given, { fetchText: this.#services.fetchText, now: this.#services.now() });
+      const key = refusal ? undefined : format.namedKey?.(given);
+      const payload =
+        key === undefined ? given : { ...given, named: await this.#findNamed(sender, keyOf(key) ?? key) };
       const drafts = await inTurn(() =>
         format.read(payload).map((item) => {
           const fields = fieldsOf(item, levels);
@@ -152,6 +165,24 @@ export class IntegrationHandler {
     } finally {
       this.#rates.charge(sender, refusal && 'critical', work.extraTokens);
     }
+  }
+
+  /** The newest notification with this key that was not counted on another one. */
+  async #findNamed({ tenant }: Sender, key: string): Promise<NamedAlert | undefined> {
+    const { history, now } = this.#services;
+    const query = join('and', [
+      { kind: 'key', patterns: [literalPattern(key)] },
+      { kind: 'not', term: { kind: 'is', states: ['throttled'] } },
+    ]);
+    const { records } = await history.search(tenant, query, { limit: 1, now: now(), timeoutMs: namedMs });
+    return records[0];
+  }
+
+  async #acknowledge(sender: Sender, named: NamedAlert | undefined): Promise<void> {
+    // What has ended needs nobody.
+    if (!named || named.sentLevel === 'success') return;
+    const given = { at: this.#services.now(), by: shownNameOf(sender), note: null };
+    await acknowledgeStanding(this.#services, sender.tenant, named.id, given);
   }
 
   /**
