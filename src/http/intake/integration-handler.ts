@@ -141,8 +141,7 @@ export class IntegrationHandler {
       const levels = parseLevelMap(query.getAll('level'));
       const given: Payload = {
         body: await inTurn(() => readPayloadBody(request.raw, body, format)),
-        // The fetch of JavaScript can send headers in Latin-1 only.
-        header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
+        header: (name: string) => readHeader(request.raw.rawHeaders, name),
         query,
         params: request.params as Payload['params'],
         work,

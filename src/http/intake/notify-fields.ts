@@ -87,38 +87,27 @@ function fromHeaders(raw: readonly string[]): Mutable {
   return fields;
 }
 
-/** One header's text. @throws AppError `bad-request` when it is given twice, or is no UTF-8. */
-export function readHeader(
-  raw: readonly string[],
-  wanted: string,
-  otherwise?: 'Latin-1',
-): string | undefined {
+/** One header's text. @throws AppError `bad-request` when it is given twice, or has an encoded word that cannot be read. */
+export function readHeader(raw: readonly string[], wanted: string): string | undefined {
   let text: string | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     if (name.length !== wanted.length || name.toLowerCase() !== wanted.toLowerCase()) continue;
     if (text !== undefined) throw badRequest(`the header ${name} is given twice`);
-    text = headerText(name, raw[i + 1] as string, otherwise);
+    text = headerText(name, raw[i + 1] as string);
   }
   return text;
 }
 
-/** The most characters of a header that the example in an error shows. */
-const exampleChars = 40;
-
-/** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */
-function headerText(name: string, value: string, otherwise?: 'Latin-1'): string {
+/**
+ * Node hands header bytes over as Latin-1. They are UTF-8 to us if they can be, and otherwise Latin-1, in which Python's `requests`
+ * and the fetch of JavaScript send them. RFC 2047 encoded words are decoded.
+ */
+function headerText(name: string, value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly what plain header text is
   if (/^[\x00-\x7f]*$/.test(value)) return value.includes('=?') ? decodeEncodedWords(value, name) : value;
   const bytes = Buffer.from(value, 'latin1');
-  if (!isUtf8(bytes)) {
-    if (otherwise) return value;
-    const word = `=?UTF-8?B?${Buffer.from(value.slice(0, exampleChars)).toString('base64')}?=`;
-    throw badRequest(
-      `the header ${name} must be UTF-8, or RFC 2047 encoded words; it looks like Latin-1, which is sent as ${word}`,
-    );
-  }
-  const text = bytes.toString('utf8');
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : value;
   return text.includes('=?') ? decodeEncodedWords(text, name) : text;
 }
 
