@@ -6,7 +6,7 @@ import { readFields } from './notify-fields.ts';
 type Headers = readonly (readonly [string, string | Buffer])[];
 
 /** As Node hands it over: header bytes as Latin-1, names as sent. */
-function read(body: string | Buffer, ...headers: Headers) {
+function readAll(body: string | Buffer, ...headers: Headers) {
   const pairs = headers.map(
     ([name, value]) => [name, Buffer.from(value as string).toString('latin1')] as const,
   );
@@ -16,6 +16,8 @@ function read(body: string | Buffer, ...headers: Headers) {
   };
   return readFields(request as unknown as IncomingMessage, Buffer.from(body as string));
 }
+
+const read = (body: string | Buffer, ...headers: Headers) => readAll(body, ...headers).fields;
 
 function refusal(body: string | Buffer, ...headers: Headers): [code: string, message: string] {
   try {
@@ -72,8 +74,9 @@ describe('what the body is', () => {
     expect(read('', ['content-type', type], ['X-Title', 'a'])).toEqual({ title: 'a' });
   });
 
-  it('under no type, what does not start with { is unsupported', () => {
-    for (const body of ['x', '[1]', '"a"', ' ']) expect(refusal(body)[0]).toBe('unsupported-type');
+  it('under no type, what starts with neither { nor [ is the message', () => {
+    for (const body of ['x', 'title=a', '"a"', ' ']) expect(read(body)).toEqual({ message: body });
+    expect(refusal(' [1]')).toEqual(['bad-request', expect.stringContaining('one JSON object')]);
   });
 
   it.each(['gzip', 'br', 'identity', 'GZIP, identity', 'x'].map((encoding) => [encoding]))(
@@ -120,6 +123,20 @@ describe('a JSON body', () => {
     ]);
   });
 
+  it('names the fields that other software has for ours', () => {
+    const sent = { title: 'a', priority: 1, severity: 'critical', body: null, text: '', toString: 1 };
+    expect(readAll(JSON.stringify(sent), json)).toEqual({
+      fields: { title: 'a' },
+      warning: [
+        '"priority" is not read: use "level"',
+        '"severity" is not read: use "level"',
+        '"body" is not read: use "message"',
+        '"text" is not read: use "message"',
+      ].join('; '),
+    });
+    expect(readAll('{"title":"a","level":"info","host":"h","x":1}', json).warning).toBeUndefined();
+  });
+
   it('a refusal does not repeat what was sent', () => {
     expect(refusal('{"password":hunter2}', json)[1]).not.toContain('hunter2');
   });
@@ -136,6 +153,11 @@ describe('a form body', () => {
 
   it('wins over headers, even if empty', () => {
     expect(read('title=', form, ['X-Title', 'b'], ['X-Host', 'h'])).toEqual({ title: '', host: 'h' });
+  });
+
+  it('names the fields that other software has for ours, unless it is a message', () => {
+    expect(readAll('title=a&body=b&body=c', form).warning).toBe('"body" is not read: use "message"');
+    expect(readAll('text=5', form)).toEqual({ fields: { message: 'text=5' }, warning: undefined });
   });
 
   it('gives each field once', () => {
