@@ -49,7 +49,8 @@ export function withComponents(document: OpenApiDocument): OpenApiDocument {
     for (const [status, response] of Object.entries(operation.responses)) {
       if (status === 'default' || Number(status) >= 400)
         operation.responses[status] = errorResponse(response.description);
-      else if (response.content) nameBodies(schemas, response.content, `${name}Response`);
+      // Generators for Go need the name …Response for themselves.
+      else if (response.content) nameBodies(schemas, response.content, `${name}Result`);
     }
   }
   const headers = { BelfryError: errorHeaderComponent };
