@@ -61,7 +61,11 @@ describe('publishing as to ntfy', () => {
       server.call('POST', `/ntfy/t${query}`, { body: 'x', headers });
     for (const headers of [basic(`:${token}`), basic(`phil:${token}`), { authorization: `Bearer ${token}` }])
       expect((await publish('', headers)).status).toBe(200);
-    expect((await publish(`?auth=${auth}`, {})).status).toBe(401);
+    const refused = await publish(`?auth=${auth}`, {});
+    expect([refused.status, refused.json.error]).toEqual([
+      401,
+      expect.stringMatching(/^unauthorized: a token in the URL .* Authorization: Bearer/),
+    ]);
   });
 
   it('refuses what it cannot do, and stores nothing', async () => {
@@ -210,12 +214,29 @@ describe('sending as to Gotify', () => {
     expect(await desk.find(json.extras.belfry.id)).toMatchObject({ title: 'my title', level: 'warning' });
   });
 
-  it('refuses what is none, stores nothing, and does not take the token from the URL', async () => {
+  it('takes the token from the URL, of its scope alone, and no other address does', async () => {
+    const json = { title: 'my title', message: 'm' };
+    const sent = await desk.server.call('POST', `/gotify/message?token=${desk.token}`, { json });
+    expect(sent.status).toBe(200);
+    expect(await desk.find(sent.json.extras.belfry.id)).toMatchObject({ title: 'my title', message: 'm' });
+    const screen = await desk.server.token({ scopes: ['panel'] });
+    const statusAt = async (path: string) => (await desk.server.call('POST', path, { json })).status;
+    expect(await statusAt(`/gotify/message?token=${screen}`)).toBe(403);
+    expect(await statusAt('/gotify/message?token=nonsense')).toBe(401);
+    for (const path of ['/api/notify', '/api/integrations/slack', '/ntfy/t']) {
+      const answer = await desk.server.call('POST', `${path}?token=${desk.token}`, { json });
+      expect([path, answer.status, answer.json.error]).toEqual([
+        path,
+        401,
+        expect.stringContaining('Authorization: Bearer'),
+      ]);
+    }
+    expect((await desk.server.call('POST', '/api/notify', { json })).json.error).toBe('unauthorized');
+  });
+
+  it('refuses what is none, and stores nothing', async () => {
     const head = await desk.head();
     const message = { message: 'm' };
-    expect(
-      (await desk.server.call('POST', `/gotify/message?token=${desk.token}`, { json: message })).status,
-    ).toBe(401);
     for (const json of [
       {},
       [],

@@ -79,7 +79,10 @@ function addRoute(
     bodyLimit: own.bodyBytes,
     ...(own.isSigned
       ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
-      : route(policy, own.schema as FastifySchema, { rateLimit: 'own', senderCredential: true })),
+      : route(policy, own.schema as FastifySchema, {
+          rateLimit: 'own',
+          senderCredential: own.takesUrlToken ? 'also in the URL' : true,
+        })),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {

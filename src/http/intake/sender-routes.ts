@@ -50,6 +50,8 @@ export interface SenderRoute {
   readonly url: string;
   readonly bodyBytes: number;
   readonly schema: FastifySchema & { readonly summary: string };
+  /** The token may be the parameter `token` of the URL. */
+  readonly takesUrlToken?: true;
   /** The body may be a file: only its start is kept. */
   readonly takesFiles?: true;
   /** The path contains the token's id, and the body is signed. */
@@ -164,10 +166,11 @@ const gotifyRoute: SenderRoute = {
   method: 'POST',
   url: '/gotify/message',
   bodyBytes: limits.bodyBytes,
+  takesUrlToken: true,
   schema: {
     summary: 'Send a message as to Gotify',
-    description: 'Also as a form. The token may stand in X-Gotify-Key; it is not taken from the URL.',
-    querystring,
+    description: 'Also as a form. The token may stand in X-Gotify-Key, or in the URL as `?token=`.',
+    querystring: Type.Object({ ...querystring.properties, token: Type.Optional(Type.String()) }),
     body: GotifyMessage,
     response: { 200: GotifyAccepted },
   },
