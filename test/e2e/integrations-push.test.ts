@@ -89,7 +89,7 @@ describe('publishing as to ntfy', () => {
         method,
         path,
         status,
-        { error: expect.any(String) },
+        { error: expect.any(String), code: expect.any(Number), http: status, link: expect.any(String) },
       ]);
     }
     expect(await desk.head()).toBe(head);
@@ -133,6 +133,35 @@ it('headers of ntfy may be Latin-1, which is all that fetch can send', async () 
   const headers = { authorization: `Bearer ${desk.token}`, Title: 'Tür' };
   const answer = await fetch(`${desk.server.url}/ntfy/door`, { method: 'POST', body: 'offen', headers });
   expect(await answer.json()).toMatchObject({ title: 'Tür', message: 'offen' });
+});
+
+it('clients of ntfy learn whether the server is there, and who they are', async () => {
+  const { server, token } = desk;
+  const health = await server.call('GET', '/ntfy/v1/health');
+  expect([health.status, health.json]).toEqual([200, { healthy: true }]);
+  const account = await server.call('GET', '/ntfy/v1/account', { headers: basic(`phil:${token}`) });
+  expect([account.status, account.json]).toEqual([200, { username: 'ci', role: 'user' }]);
+  expect((await server.call('GET', '/ntfy/v1/account', { headers: basic('phil:nonsense') })).status).toBe(401);
+});
+
+it('errors have the fields that clients of ntfy and of Gotify read, and elsewhere their text alone', async () => {
+  const { server, token } = desk;
+  const answer = async (method: string, path: string, headers = {}) =>
+    (await server.call(method, path, { headers })).json;
+  const link = 'https://docs.ntfy.sh/publish/';
+  expect(await answer('POST', '/ntfy/t')).toEqual({ error: 'unauthorized', code: 40101, http: 401, link });
+  expect(await answer('POST', '/ntfy/a%20b', basic(`:${token}`))).toEqual({
+    error: expect.stringMatching(/^topic must/),
+    ...{ code: 40000, http: 400, link },
+  });
+  expect(await answer('GET', '/ntfy/a/b/c?x')).toMatchObject({ code: 40401, http: 404, link });
+  expect(await answer('POST', '/gotify/message')).toEqual({
+    error: 'unauthorized',
+    errorCode: 401,
+    errorDescription: 'unauthorized',
+  });
+  expect(await answer('GET', '/gotify/message')).toMatchObject({ errorCode: 405 });
+  expect(await answer('POST', '/gotifyx')).toEqual({ error: expect.any(String) });
 });
 
 describe('publishing with GET as to ntfy', () => {

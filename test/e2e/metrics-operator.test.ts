@@ -100,6 +100,9 @@ const operationsOf = (document: { paths: Record<string, Record<string, Operation
 const nameOf = ({ method, url }: { method: string; url: string }) =>
   `${method} ${url.replace(/:(\w+)/g, '{$1}')}`;
 
+const errorAt = (name: string) =>
+  name.includes(' /ntfy') ? 'NtfyError' : name.includes(' /gotify') ? 'GotifyError' : 'Error';
+
 test('/openapi.json is valid OpenAPI, and describes every route but its own pages', async () => {
   const { json, headers } = await server.call('GET', '/openapi.json');
   expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -132,7 +135,7 @@ test('/openapi.json is valid OpenAPI, and describes every route but its own page
       expect(response).toEqual({
         description: expect.stringMatching(/\w/),
         headers: { 'Belfry-Error': { $ref: '#/components/headers/BelfryError' } },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${errorAt(name)}` } } },
       });
     }
   }

@@ -127,6 +127,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /ntfy/:topic/publish',
     'GET /ntfy/:topic/send',
     'GET /ntfy/:topic/trigger',
+    'GET /ntfy/v1/account',
     'POST /api/integrations/:name',
     'POST /api/integrations/custom/:mapping',
     'POST /api/integrations/opsgenie/v2/alerts',
@@ -161,6 +162,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /api/session',
     'GET /api/session/oidc/:provider/callback',
     'GET /healthz',
+    'GET /ntfy/v1/health',
     'GET /openapi.json',
     'GET /panel',
     'GET /panel/',
@@ -168,6 +170,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /push/',
     'GET /push/:file',
     'GET /readyz',
+    'OPTIONS /api/integrations/cloudevents',
     'POST /api/integrations/:name/:tokenId',
     'POST /api/invitations/accept',
     'POST /api/invitations/preview',
@@ -184,7 +187,6 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/session/passkey/options',
     'POST /api/session/two-factor',
     'POST /api/setup',
-    'OPTIONS /api/integrations/cloudevents',
   ]);
   const viewersChange = routes().filter(
     ({ method, policy }) => method !== 'GET' && roleOf(policy) === 'viewer',

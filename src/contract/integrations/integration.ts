@@ -47,6 +47,14 @@ export const NtfyAccepted = component('NtfyAccepted', {
   message: Type.String(),
 });
 
+/** https://docs.ntfy.sh/config/#health-checks */
+export const NtfyHealth = component('NtfyHealth', { healthy: Type.Literal(true) });
+
+export const NtfyAccount = component('NtfyAccount', {
+  username: Type.String({ description: "The token's name." }),
+  role: Type.Literal('user'),
+});
+
 /** https://gotify.net/api-docs#/message/createMessage */
 export const GotifyMessage = Type.Object(
   {
