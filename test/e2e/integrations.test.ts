@@ -402,7 +402,7 @@ describe('a payload that is signed', () => {
       ['the token instead of its secret', send(idOf(token), token), 401],
       ['the secret of another', send(idOf(other), secret), 401],
       ['an id that was never made', send('0000000000', secret), 401],
-      ['an id that is none', send('%00', secret), 401],
+      ['an id that is none', send('%00', secret), 404],
       ['no signature', send(idOf(token), secret, { headers: { 'x-hub-signature-256': '' } }), 401],
       [
         'a signature of SHA-1',
