@@ -24,7 +24,7 @@ export interface BelfryClient {
    * Resolves once the notification is durable. While the server is away or busy it is sent again with the same idempotency
    * key, so that it is stored once.
    *
-   * @returns its id; with a warning when it is stored, but its level is new or there is no room for its expectation.
+   * @returns its id; with a warning when it is stored, but a field was not read, its level is new or there is no room for its expectation.
    * @throws ApiError when the server refuses it, or when `retryMs` is over.
    */
   send(notification: Notification, options?: SendOptions): Promise<{ id: string; warning?: string }>;

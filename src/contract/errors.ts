@@ -39,3 +39,39 @@ export type ErrorCode = keyof typeof errors;
 /** The body of every error: one sentence with what is wrong and what would be right. */
 export const ErrorBody = component('Error', { error: Type.String() });
 export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Clients of ntfy read these fields: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go */
+const NtfyError = component('NtfyError', {
+  error: Type.String(),
+  code: Type.Integer({ description: "The status, and two digits of ntfy's own." }),
+  http: Type.Integer({ description: 'The status.' }),
+  link: Type.String(),
+});
+/** Clients of Gotify read these: https://gotify.net/api-docs */
+const GotifyError = component('GotifyError', {
+  error: Type.String(),
+  errorCode: Type.Integer({ description: 'The status.' }),
+  errorDescription: Type.String(),
+});
+
+const protocolOf = (path: string): 'ntfy' | 'gotify' | undefined =>
+  /^\/(ntfy|gotify)(?=[/?#]|$)/.exec(path)?.[1] as 'ntfy' | 'gotify' | undefined;
+
+/** What an error is at this path. */
+export function errorSchemaAt(path: string) {
+  const protocol = protocolOf(path);
+  return protocol === 'ntfy' ? NtfyError : protocol === 'gotify' ? GotifyError : ErrorBody;
+}
+
+/** The body of an error: with the fields that clients of ntfy and Gotify read, at their paths, and else its text alone. */
+export function errorBodyAt(
+  path: string,
+  status: number,
+  error: string,
+): ErrorBody | Static<typeof NtfyError> | Static<typeof GotifyError> {
+  const protocol = protocolOf(path);
+  if (protocol === 'gotify') return { error, errorCode: status, errorDescription: error };
+  if (protocol === undefined) return { error };
+  const code = status * 100 + (status === 400 ? 0 : 1);
+  return { error, code, http: status, link: 'https://docs.ntfy.sh/publish/' };
+}

@@ -1,10 +1,10 @@
-/** The one place that turns errors into answers, including the parser's: `{"error": "…"}` and nothing else. */
+/** The one place that turns errors into answers, including the parser's: `{"error": "…"}`, and nothing else but at paths of other protocols. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
-import { errors } from '#contract/errors.ts';
+import { errorBodyAt, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 import { invalidRequest } from './invalid-request.ts';
@@ -16,7 +16,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   logBug(error, known, { log: request.log, request: request.raw });
   for (const [name, value] of errorHeaders(known)) reply.header(name, value);
   if (known.code === 'too-large') endAfterBody(request.raw, reply.raw);
-  return reply.code(errors[known.code].status).serializer(plainJson).send({ error: known.message });
+  const { status } = errors[known.code];
+  return reply
+    .code(status)
+    .serializer(plainJson)
+    .send(errorBodyAt(request.url, status, known.message));
 }
 
 /** The same below the framework: `headers` go with it. */
@@ -90,8 +94,12 @@ export function endAfterBody(request: IncomingMessage, response: ServerResponse)
 export const tooLarge = (limitBytes: number) =>
   new AppError('too-large', `the body is too large: at most ${sizeText(limitBytes)}`);
 
-export const nothingThere = () =>
-  new AppError('not-found', 'there is nothing at this path; /docs/api/ lists all paths');
+/** `nearest`: the path of a route that the caller may have meant. */
+export const nothingThere = (nearest?: string) =>
+  new AppError(
+    'not-found',
+    `there is nothing at this path${nearest ? `; did you mean ${nearest}?` : ';'} /docs/api/ lists all paths`,
+  );
 
 const sizeText = (bytes: number) =>
   bytes % 1024 === 0

@@ -9,10 +9,14 @@ export interface RouteEntry {
   readonly schema: FastifySchema | undefined;
 }
 
+/** More than any route has. */
+const mostSegments = 10;
+
 /** All routes of the server. A route without a policy is an error at the start, so that none is open by mistake. */
 export class RouteTable {
   readonly #routes: RouteOptions[] = [];
   #entries: readonly RouteEntry[] = [];
+  #fixedPaths: ReadonlySet<string> | undefined;
   #patterns: readonly { readonly pattern: RegExp; readonly method: string }[] | undefined;
 
   constructor(app: App) {
@@ -37,6 +41,20 @@ export class RouteTable {
       }),
     );
     return this.#entries.filter(({ method }) => method !== 'HEAD');
+  }
+
+  /**
+   * The longest path without parameters that this path continues: of a described route, or one of `others`; undefined if there
+   * is none.
+   */
+  nearestTo(path: string, others: readonly string[]): string | undefined {
+    this.#fixedPaths ??= new Set(this.described.map(({ url }) => url).filter((url) => !/[:*]/.test(url)));
+    const segments = path.split('/', mostSegments);
+    for (let count = segments.length - 1; count > 1; count--) {
+      const start = segments.slice(0, count).join('/');
+      if (this.#fixedPaths.has(start) || others.includes(start)) return start;
+    }
+    return undefined;
   }
 
   /** The methods of a path, for `Allow`; empty when there is no such path. */

@@ -38,6 +38,7 @@ import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
 import { PayloadTurns } from './intake/payload-turns.ts';
+import { webhookPaths } from './intake/sender-routes.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { lazyCompilers } from './openapi/lazy-compilers.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
@@ -48,6 +49,7 @@ import { panelRoutes } from './panels/panels.ts';
 import { streamRoutes } from './panels/stream.ts';
 import { findHeadProblem } from './request-head.ts';
 import { logRequests, nameRequests } from './request-id.ts';
+import { tidyUrls } from './request-path.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
 import { levelRoutes } from './routing/levels.ts';
 import { routingRoutes } from './routing/routing.ts';
@@ -95,9 +97,11 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   app.decorateRequest('person');
   app.decorateRequest('sourceIp', '');
   const notFoundError = (request: FastifyRequest, reply: FastifyReply): AppError => {
-    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
+    const path = request.url.split('?')[0] ?? '';
+    const allow = routes.methodsFor(path);
     // A route can also answer 404 itself, as the one for files does.
-    if (allow.length === 0 || allow.includes(request.method)) return nothingThere();
+    if (allow.length === 0 || allow.includes(request.method))
+      return nothingThere(routes.nearestTo(path, webhookPaths));
     reply.header('allow', allow.join(', '));
     return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
   };
@@ -168,6 +172,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   webRoutes(app, services);
   await app.ready();
   if (logsRequests) logRequests(app.server, logger);
+  tidyUrls(app.server);
   nameRequests(app.server);
   const closeIdleConnections = () => {
     app.server.closeIdleConnections();

@@ -129,7 +129,7 @@ declare module 'fastify' {
      */
     rateLimit?: 'own' | 'none' | 'by panel';
     /** Set when the token may also be sent as other software does: see sender-credential.ts. */
-    senderCredential?: true;
+    senderCredential?: true | 'also in the URL';
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
     expensive?: ExpensiveKind;
   }

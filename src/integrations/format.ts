@@ -5,6 +5,7 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
+import type { HistoryRecord } from '#core/ports.ts';
 import { type JsonObject, longestText, objectsAt } from './payload-values.ts';
 import type { PayloadWork } from './payload-work.ts';
 import type { LevelMap } from './severity.ts';
@@ -42,7 +43,12 @@ export interface Payload {
   readonly params: Readonly<Record<string, string>>;
   /** Counts what a format reads more than once. Not given: it is not bounded. */
   readonly work?: PayloadWork;
+  /** The newest notification with the key that {@link Format.namedKey} returns; undefined if there is none. */
+  readonly named?: NamedAlert | undefined;
 }
+
+/** An alert as it is stored. */
+export type NamedAlert = Pick<HistoryRecord, 'id' | 'title' | 'sentLevel'>;
 
 export interface Stored {
   readonly id: string;
@@ -77,10 +83,21 @@ export interface Format {
    * Set when something else than a shared word for `critical` can make an item critical: matches a JSON text that may contain it.
    */
   readonly criticalPattern?: RegExp;
+  /** The key of an alert that the payload names without its texts: to end it, or to acknowledge it. */
+  readonly namedKey?: (payload: Payload) => string | undefined;
+  /** Whether somebody acknowledges that alert. */
+  readonly acknowledges?: (payload: Payload) => boolean;
   /** How many files the JSON holds, which are ignored. */
   readonly countFiles?: (payload: Payload) => number;
   /** The answer that this sender expects when everything is stored. Not given: `{"ok": true, "items": […]}`. */
   readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
+}
+
+/** The title of a payload that ends an alert: with the alert's own title, if it is known, and else with `name`. */
+export function endTitle(word: string, name: string, { named }: Payload): string {
+  // It has ended before.
+  if (named?.title.startsWith(`${word}: `)) return named.title;
+  return `${word}: ${named?.title ?? name}`;
 }
 
 /** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
@@ -152,7 +169,7 @@ function cut(text: string, max: number): string {
 const oneLine = (text: string) => text.trim().split(/[\r\n]/, 1)[0] ?? '';
 
 /** A key that is too long is replaced by its hash, so that a resolve still finds its alert. */
-function keyOf(key: string): string | undefined {
+export function keyOf(key: string): string | undefined {
   const clean = key.toWellFormed().replaceAll('\0', '').trim();
   if (clean === '') return undefined;
   return clean.length <= limits.keyChars ? clean : hash(clean);

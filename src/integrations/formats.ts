@@ -35,6 +35,10 @@ const entries: ReadonlyMap<string, FormatEntry> = new Map(
 export const findWebhook = (name: string): FormatEntry | undefined => entries.get(name);
 
 /** Formats at paths of their own. */
+export const pagerdutyV1: FormatEntry = {
+  name: 'pagerduty',
+  load: async () => (await import('./pagerduty.ts')).pagerdutyV1,
+};
 export const ntfy: FormatEntry = {
   name: 'ntfy',
   load: async () => (await import('./ntfy.ts')).ntfy,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { read } from '#test/support/integration.ts';
+import { payloadOf, read } from '#test/support/integration.ts';
 import { opsgenie } from './opsgenie.ts';
 
 /** Opsgenie's own example. */
@@ -28,6 +28,8 @@ it('an alert and its close have one key', () => {
     },
   ]);
   const params = { alias: alert.alias };
+  expect(opsgenie.namedKey?.(payloadOf(undefined, { params }))).toBe(`opsgenie:${alert.alias}`);
+  expect(opsgenie.namedKey?.(payloadOf(alert))).toBeUndefined();
   for (const body of [undefined, {}, { source: 'x', note: 'done' }])
     expect(read(opsgenie, body, { params })[0]).toMatchObject({
       level: 'success',

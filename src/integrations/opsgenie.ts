@@ -1,4 +1,4 @@
-import type { Format, Item, Payload } from './format.ts';
+import { endTitle, type Format, type Item, type Payload } from './format.ts';
 import {
   type JsonObject,
   linesOf,
@@ -15,6 +15,8 @@ import { usualLevel, wordOf } from './severity.ts';
  * the alert again before it changes its texts. https://docs.opsgenie.com/docs/alert-api
  */
 export const opsgenie: Format = {
+  namedKey: ({ params: { alias, changed } }) =>
+    alias === undefined || changed !== undefined ? undefined : keyOfAlias(alias),
   read(payload) {
     const { alias, changed } = payload.params;
     if (changed !== undefined) return [];
@@ -25,6 +27,8 @@ export const opsgenie: Format = {
     body: { result: 'Request will be processed', took: 0, requestId: stored?.id ?? '' },
   }),
 };
+
+const keyOfAlias = (alias: string) => `opsgenie:${alias}`;
 
 function created({ body }: Payload): Item {
   const alert = objectAt(body);
@@ -37,18 +41,18 @@ function created({ body }: Payload): Item {
     severity,
     level: usualLevel(severity, 'warning'),
     source: textOf(alert.entity),
-    key: alias && `opsgenie:${alias}`,
+    key: alias && keyOfAlias(alias),
     isFiring: alias !== undefined,
   };
 }
 
-function closed({ body }: Payload, alias: string): Item {
-  const { note, source } = body === undefined ? {} : objectAt(body);
+function closed(payload: Payload, alias: string): Item {
+  const { note, source } = payload.body === undefined ? {} : objectAt(payload.body);
   return {
-    title: `Closed: ${alias}`,
+    title: endTitle('Closed', alias, payload),
     message: textOf(note, source),
     severity: 'resolved',
     level: 'success',
-    key: `opsgenie:${alias}`,
+    key: keyOfAlias(alias),
   };
 }

@@ -8,7 +8,9 @@ export class MqttRefusal extends Error {
   readonly code: number;
 
   constructor(what: string, code: number, words: string | undefined) {
-    super(`${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, wordsChars)})` : ''}`);
+    super(
+      `${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, wordsChars)})` : ''}`,
+    );
     this.name = 'MqttRefusal';
     this.code = code;
   }

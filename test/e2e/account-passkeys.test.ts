@@ -121,9 +121,7 @@ describe('a passkey', () => {
     await add(key);
     const { rows } = server.running.accounts;
     const { update } = rows;
-    const own = [
-      { column: 'credential_id', operator: '=', value: key.id.toString('base64url') },
-    ] as const;
+    const own = [{ column: 'credential_id', operator: '=', value: key.id.toString('base64url') }] as const;
     rows.update = async (...change) => {
       rows.update = update;
       await update('passkeys', own, { counter: 7 });

@@ -90,10 +90,13 @@ test('what is set up by hand works with these headers', async () => {
   const grafana = block('Grafana', 'yaml');
   const setting = (name: string) => new RegExp(`${name}: (\\S+)`).exec(grafana)?.[1] ?? '';
   const authorization = `${setting('authorization_scheme')} ${setting('authorization_credentials')}`;
+  const [, slackHeaders = ''] = /default_headers=(\{.*?\})/.exec(guide) ?? [];
+  const slack = JSON.parse(slackHeaders.replace('bfy_…', desk.token)) as Record<string, string>;
   const sent = [
     [`${desk.server.url}/api/integrations/uptime-kuma`, kuma, { msg: 'Testing' }],
     [`${desk.server.url}/api/integrations/healthchecks`, healthchecks, { name: 'Backup', status: 'down' }],
     [setting('url'), { authorization }, { alerts: [] }],
+    [`${desk.server.url}/api/integrations/slack`, slack, { text: 'Deployed' }],
   ] as const;
   for (const [url, headers, body] of sent) {
     const all = new Headers(headers);

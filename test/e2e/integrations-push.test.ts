@@ -61,7 +61,11 @@ describe('publishing as to ntfy', () => {
       server.call('POST', `/ntfy/t${query}`, { body: 'x', headers });
     for (const headers of [basic(`:${token}`), basic(`phil:${token}`), { authorization: `Bearer ${token}` }])
       expect((await publish('', headers)).status).toBe(200);
-    expect((await publish(`?auth=${auth}`, {})).status).toBe(401);
+    const refused = await publish(`?auth=${auth}`, {});
+    expect([refused.status, refused.json.error]).toEqual([
+      401,
+      expect.stringMatching(/^unauthorized: a token in the URL .* Authorization: Bearer/),
+    ]);
   });
 
   it('refuses what it cannot do, and stores nothing', async () => {
@@ -85,7 +89,7 @@ describe('publishing as to ntfy', () => {
         method,
         path,
         status,
-        { error: expect.any(String) },
+        { error: expect.any(String), code: expect.any(Number), http: status, link: expect.any(String) },
       ]);
     }
     expect(await desk.head()).toBe(head);
@@ -129,6 +133,37 @@ it('headers of ntfy may be Latin-1, which is all that fetch can send', async () 
   const headers = { authorization: `Bearer ${desk.token}`, Title: 'Tür' };
   const answer = await fetch(`${desk.server.url}/ntfy/door`, { method: 'POST', body: 'offen', headers });
   expect(await answer.json()).toMatchObject({ title: 'Tür', message: 'offen' });
+});
+
+it('clients of ntfy learn whether the server is there, and who they are', async () => {
+  const { server, token } = desk;
+  const health = await server.call('GET', '/ntfy/v1/health');
+  expect([health.status, health.json]).toEqual([200, { healthy: true }]);
+  const account = await server.call('GET', '/ntfy/v1/account', { headers: basic(`phil:${token}`) });
+  expect([account.status, account.json]).toEqual([200, { username: 'ci', role: 'user' }]);
+  expect((await server.call('GET', '/ntfy/v1/account', { headers: basic('phil:nonsense') })).status).toBe(
+    401,
+  );
+});
+
+it('errors have the fields that clients of ntfy and of Gotify read, and elsewhere their text alone', async () => {
+  const { server, token } = desk;
+  const answer = async (method: string, path: string, headers = {}) =>
+    (await server.call(method, path, { headers })).json;
+  const link = 'https://docs.ntfy.sh/publish/';
+  expect(await answer('POST', '/ntfy/t')).toEqual({ error: 'unauthorized', code: 40101, http: 401, link });
+  expect(await answer('POST', '/ntfy/a%20b', basic(`:${token}`))).toEqual({
+    error: expect.stringMatching(/^topic must/),
+    ...{ code: 40000, http: 400, link },
+  });
+  expect(await answer('GET', '/ntfy/a/b/c?x')).toMatchObject({ code: 40401, http: 404, link });
+  expect(await answer('POST', '/gotify/message')).toEqual({
+    error: 'unauthorized',
+    errorCode: 401,
+    errorDescription: 'unauthorized',
+  });
+  expect(await answer('GET', '/gotify/message')).toMatchObject({ errorCode: 405 });
+  expect(await answer('POST', '/gotifyx')).toEqual({ error: expect.any(String) });
 });
 
 describe('publishing with GET as to ntfy', () => {
@@ -210,12 +245,29 @@ describe('sending as to Gotify', () => {
     expect(await desk.find(json.extras.belfry.id)).toMatchObject({ title: 'my title', level: 'warning' });
   });
 
-  it('refuses what is none, stores nothing, and does not take the token from the URL', async () => {
+  it('takes the token from the URL, of its scope alone, and no other address does', async () => {
+    const json = { title: 'my title', message: 'm' };
+    const sent = await desk.server.call('POST', `/gotify/message?token=${desk.token}`, { json });
+    expect(sent.status).toBe(200);
+    expect(await desk.find(sent.json.extras.belfry.id)).toMatchObject({ title: 'my title', message: 'm' });
+    const screen = await desk.server.token({ scopes: ['panel'] });
+    const statusAt = async (path: string) => (await desk.server.call('POST', path, { json })).status;
+    expect(await statusAt(`/gotify/message?token=${screen}`)).toBe(403);
+    expect(await statusAt('/gotify/message?token=nonsense')).toBe(401);
+    for (const path of ['/api/notify', '/api/integrations/slack', '/ntfy/t']) {
+      const answer = await desk.server.call('POST', `${path}?token=${desk.token}`, { json });
+      expect([path, answer.status, answer.json.error]).toEqual([
+        path,
+        401,
+        expect.stringContaining('Authorization: Bearer'),
+      ]);
+    }
+    expect((await desk.server.call('POST', '/api/notify', { json })).json.error).toBe('unauthorized');
+  });
+
+  it('refuses what is none, and stores nothing', async () => {
     const head = await desk.head();
     const message = { message: 'm' };
-    expect(
-      (await desk.server.call('POST', `/gotify/message?token=${desk.token}`, { json: message })).status,
-    ).toBe(401);
     for (const json of [
       {},
       [],

@@ -36,6 +36,15 @@ function alerts(count: number, status = 'firing', severity = 'warning', group = 
     })),
   };
 }
+/** The newest notification with this key. */
+async function newest(key: string) {
+  const { json } = await desk.server.call(
+    'GET',
+    `/api/history?limit=1&q=${encodeURIComponent(`key:"${key.replace('*', '\\*')}"`)}`,
+    { token: desk.key },
+  );
+  return json.notifications[0];
+}
 const ids = ({ json }: Answer) => json.items.map(({ id }: { id: string }) => id);
 
 describe('a group of alerts', () => {
@@ -393,7 +402,7 @@ describe('a payload that is signed', () => {
       ['the token instead of its secret', send(idOf(token), token), 401],
       ['the secret of another', send(idOf(other), secret), 401],
       ['an id that was never made', send('0000000000', secret), 401],
-      ['an id that is none', send('%00', secret), 401],
+      ['an id that is none', send('%00', secret), 404],
       ['no signature', send(idOf(token), secret, { headers: { 'x-hub-signature-256': '' } }), 401],
       [
         'a signature of SHA-1',
@@ -571,6 +580,99 @@ it('software that looks at the answer gets the one it knows', async () => {
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
   const answer = await post({ body: kuma, headers: multipart }, '/api/integrations/uptime-kuma');
   expect(await desk.find(ids(answer)[0])).toMatchObject({ title: 'Uptime Kuma', message: 'Testing' });
+});
+
+describe('the paths that clients append', () => {
+  const trigger = {
+    event_action: 'trigger',
+    payload: { summary: 'Disk full', source: 'db-01', severity: 'critical' },
+  };
+
+  it('of PagerDuty are taken, and of version 1 the answer is that of version 1', async () => {
+    const second = await post({ json: trigger }, '/api/integrations/pagerduty/v2/enqueue');
+    expect([second.status, second.json.status]).toEqual([202, 'success']);
+    const first = { service_key: '-', event_type: 'trigger', incident_key: 'netdata-7', description: 'RAM' };
+    const path = '/api/integrations/pagerduty/generic/2010-04-15/create_event.json';
+    const answer = await post({ json: { ...first, details: { value: '98 %' } } }, path);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { status: 'success', message: 'Event processed', incident_key: 'netdata-7' },
+    ]);
+    expect(await newest('pagerduty:netdata-7')).toMatchObject({
+      title: 'RAM',
+      message: 'value: 98 %',
+      level: 'error',
+    });
+    await post({ json: { event_type: 'resolve', incident_key: 'netdata-7' } }, path);
+    expect(await newest('pagerduty:netdata-7')).toMatchObject({ title: 'Resolved: RAM', level: 'success' });
+  });
+
+  it.each(['/v2/alerts/', '//v2/alerts', '//v2//alerts//'])(
+    'of Opsgenie with slashes as in %s',
+    async (path) => {
+      const answer = await post({ json: { message: 'm' } }, `/api/integrations/opsgenie${path}`);
+      expect(answer.status).toBe(202);
+    },
+  );
+
+  it.each(['/api/integrations/slack/', '/api/integrations//slack', '//api/integrations/slack//'])(
+    '%s is the address of Slack, with its token and without it',
+    async (path) => {
+      expect((await post({ json: { text: 'x' } }, path)).status).toBe(200);
+      expect((await desk.server.call('POST', path, { json: {} })).status).toBe(401);
+    },
+  );
+
+  it('that no format has are a 404 with the right address, not a 401', async () => {
+    const answer = await post({ json: trigger }, '/api/integrations/pagerduty/v2');
+    expect([answer.status, answer.json.error]).toEqual([
+      404,
+      expect.stringContaining('did you mean /api/integrations/pagerduty?'),
+    ]);
+  });
+});
+
+describe('an event that only names its alert', () => {
+  const send = async (json: object) => {
+    const answer = await post({ json }, '/api/integrations/pagerduty');
+    expect(answer.status).toBe(202);
+  };
+  const trigger = (key: string) => ({
+    event_action: 'trigger',
+    dedup_key: key,
+    payload: { summary: `Disk full of ${key}`, source: 'h', severity: 'critical' },
+  });
+
+  it('acknowledges it, on the notification that stands, once', async () => {
+    await send(trigger('ack*1'));
+    await send(trigger('ack-1'));
+    await send({ event_action: 'acknowledge', dedup_key: 'ack*1' });
+    await send({ event_action: 'acknowledge', dedup_key: 'ack*1' });
+    expect((await newest('pagerduty:ack*1')).acknowledged).toMatchObject({ by: 'token ci', note: null });
+    expect((await newest('pagerduty:ack-1')).acknowledged).toBeNull();
+    await send({ event_action: 'acknowledge', dedup_key: 'never sent' });
+  });
+
+  it('acknowledges nothing that has ended', async () => {
+    await send(trigger('ack-2'));
+    await send({ event_action: 'resolve', dedup_key: 'ack-2' });
+    await send({ event_action: 'acknowledge', dedup_key: 'ack-2' });
+    expect(await newest('pagerduty:ack-2')).toMatchObject({ level: 'success', acknowledged: null });
+  });
+
+  it('ends it under its own title, also when it is sent again', async () => {
+    await send(trigger('end-1'));
+    for (let i = 0; i < 2; i++) {
+      await send({ event_action: 'resolve', dedup_key: 'end-1' });
+      expect((await newest('pagerduty:end-1')).title).toBe('Resolved: Disk full of end-1');
+    }
+    await send({ event_action: 'resolve', dedup_key: 'never sent' });
+    expect((await newest('pagerduty:never sent')).title).toBe('Resolved: never sent');
+    const alerts = '/api/integrations/opsgenie/v2/alerts';
+    await post({ json: { message: 'CPU hot', alias: 'a-1' } }, alerts);
+    await desk.server.call('DELETE', `${alerts}/a-1`, { token: desk.token });
+    expect(await newest('opsgenie:a-1')).toMatchObject({ title: 'Closed: CPU hot', level: 'success' });
+  });
 });
 
 describe('every format', () => {

@@ -100,6 +100,9 @@ const operationsOf = (document: { paths: Record<string, Record<string, Operation
 const nameOf = ({ method, url }: { method: string; url: string }) =>
   `${method} ${url.replace(/:(\w+)/g, '{$1}')}`;
 
+const errorAt = (name: string) =>
+  name.includes(' /ntfy') ? 'NtfyError' : name.includes(' /gotify') ? 'GotifyError' : 'Error';
+
 test('/openapi.json is valid OpenAPI, and describes every route but its own pages', async () => {
   const { json, headers } = await server.call('GET', '/openapi.json');
   expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -132,7 +135,7 @@ test('/openapi.json is valid OpenAPI, and describes every route but its own page
       expect(response).toEqual({
         description: expect.stringMatching(/\w/),
         headers: { 'Belfry-Error': { $ref: '#/components/headers/BelfryError' } },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${errorAt(name)}` } } },
       });
     }
   }
@@ -171,6 +174,30 @@ test('the schemas of /openapi.json are named, and a client that sends headers al
   expect(json.components.schemas.NotifyBody.required).toBeUndefined();
   expect(parameters.filter((each: { in: string }) => each.in === 'header')).toHaveLength(11);
   expect(parameters).toContainEqual(expect.objectContaining({ name: 'X-Title', required: false }));
+});
+
+test('no schema has a name that generators make of an operation, and numbers of a query are integers', async () => {
+  const { json } = await server.call('GET', '/openapi.json');
+  const names = new Set(Object.keys(json.components.schemas).map((name) => name.toLowerCase()));
+  // As oapi-codegen declares them for Go.
+  for (const { operationId } of operationsOf(json).values())
+    for (const suffix of ['Response', 'Params', 'JSONBody', 'JSONRequestBody'])
+      expect(names).not.toContain(`${operationId}${suffix}`.toLowerCase());
+  for (const name of ['Client', 'ClientInterface', 'ClientOption', 'ClientWithResponses', 'RequestEditorFn'])
+    expect(names).not.toContain(name.toLowerCase());
+  const parameterOf = (path: string, wanted: string) =>
+    json.paths[path].get.parameters.find(({ name }: { name: string }) => name === wanted);
+  expect(parameterOf('/api/history', 'limit')).toMatchObject({
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+  });
+  for (const [path, name] of [
+    ['/api/audit', 'limit'],
+    ['/api/channels/{id}/deliveries', 'limit'],
+    ['/api/history/histogram', 'buckets'],
+  ] as const)
+    expect(parameterOf(path, name).schema.type, `${path} ${name}`).toBe('integer');
+  expect(JSON.stringify(json)).not.toContain('describedAs');
 });
 
 test('what a route asks for is what its description says', async () => {

@@ -136,8 +136,11 @@ describe('the body’s type', () => {
     );
   });
 
-  it('no type and no { is a 415', async () => {
-    for (const body of ['title=a', '[]', 'hello']) await desk.refused(415, untyped(body, both));
+  it('no type, and no { or [, is text', async () => {
+    const title = { 'x-title': 'Backup' };
+    for (const message of ['title=a', 'hello', '<b>done</b>'])
+      expect(await desk.accepted(untyped(message, title))).toMatchObject({ title: 'Backup', message });
+    expect(await desk.refused(400, untyped('[]', both))).toMatch('one JSON object');
   });
 
   it.each(['gzip', 'deflate', 'br', 'identity', 'unheard-of'])(

@@ -17,15 +17,31 @@ const wrong = {
 const wrongJson = { body: '{"title":', headers: { 'content-type': 'application/json' } };
 
 describe('first, method and path', () => {
-  it.each(['/api/nothing', '/api/notify/', '/api/notify/x', '/API/notify', '/api//notify'])(
-    'POST %s is a 404',
+  it.each(['/api/nothing', '/api/notify/x', '/API/notify'])('POST %s is a 404', async (path) => {
+    for (const options of [wrong, wrongJson, {}]) {
+      expect((await desk.server.call('POST', path, options)).status).toBe(404);
+      expect((await desk.server.call('POST', path, { token: desk.token, ...options })).status).toBe(404);
+    }
+  });
+
+  it.each(['/api/notify/', '/api//notify', '//api/notify', '//api//notify//?x=1'])(
+    'POST %s is a notification: slashes too many do not matter',
     async (path) => {
-      for (const options of [wrong, wrongJson, {}]) {
-        expect((await desk.server.call('POST', path, options)).status).toBe(404);
-        expect((await desk.server.call('POST', path, { token: desk.token, ...options })).status).toBe(404);
-      }
+      const json = { title: 'T', message: 'M' };
+      expect((await desk.server.call('POST', path, { token: desk.token, json })).status).toBe(200);
+      expect((await desk.server.call('GET', path)).status).toBe(405);
     },
   );
+
+  it('a 404 below a known path names it', async () => {
+    const messageAt = async (path: string) => (await desk.server.call('POST', path)).json.error;
+    expect(await messageAt('/api/notify/x')).toBe(
+      'there is nothing at this path; did you mean /api/notify? /docs/api/ lists all paths',
+    );
+    expect(await messageAt('/gotify/message/x/y')).toContain('did you mean /gotify/message?');
+    expect(await messageAt('/api/integrations/slack/a/b')).toContain('did you mean /api/integrations/slack?');
+    expect(await messageAt('/api/nothing')).not.toContain('did you mean');
+  });
 
   it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     '%s /api/notify is a 405 with Allow, whoever asks',

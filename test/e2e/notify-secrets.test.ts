@@ -85,6 +85,8 @@ describe('what was issued', () => {
       for (const each of [token, narrow, created.token, screen.token, key]) {
         await note(call('POST', '/api/notify', each, { title: 'T', message: 'M' }));
         await note(call('POST', '/api/notify', `${each}x`, {}));
+        for (const path of ['/gotify/message', '/gotify/nothing'])
+          await note(fetch(`${server.url}${path}?token=${each}&message=M`, { method: 'POST' }));
         await note(call('POST', '/api/notify', each, { title: 5 }));
         await note(call('GET', `/tenant-metrics?token=${each}`, token));
         await note(call('GET', `/nowhere/${each}`, each));

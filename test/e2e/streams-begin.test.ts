@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '#contract/panels/sse.ts';
 import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 
@@ -40,6 +41,59 @@ test('the stream is one that no proxy holds back or keeps', async () => {
   expect(headers.get('x-accel-buffering')).toBe('no');
   expect(headers.get('content-encoding')).toBeNull();
   stream.close();
+});
+
+/** The chunks of a body in the chunked encoding, of which the last may still be missing. A character is a byte. */
+function chunksOf(body: string): string[] {
+  const chunks: string[] = [];
+  for (let at = 0; at < body.length; ) {
+    const [line = '', size = ''] = /^([0-9a-f]+)\r\n/.exec(body.slice(at, at + 20)) ?? [];
+    const begin = at + line.length;
+    at = begin + Number.parseInt(size, 16) + 2;
+    expect(body.slice(at - 2, at)).toBe('\r\n');
+    chunks.push(body.slice(begin, at - 2));
+  }
+  return chunks;
+}
+
+test('over HTTP/1.1 each write is a chunk of whole events, and the last chunk ends it', async () => {
+  const { token: own, panel, tenant, send } = await newWall();
+  const connection = await RawConnection.open(server.url);
+  await connection.write(`GET ${panel.events} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own}\r\n\r\n`);
+  await expect.poll(() => connection.unread).toContain('event: heartbeat');
+  const id = await send({ title: 'Žluťoučký 🔔' });
+  await expect.poll(() => connection.unread).toContain(`"${id}"`);
+  await send({ title: 'last' });
+  await expect.poll(() => connection.unread).toMatch(/"last"[\s\S]*\n\n\r\n$/);
+  const [head = '', ...rest] = connection.unread.split('\r\n\r\n');
+  expect(head.toLowerCase()).toContain('\r\ntransfer-encoding: chunked');
+  const chunks = chunksOf(rest.join('\r\n\r\n'));
+  for (const chunk of chunks) expect(chunk).toMatch(/^(?:retry|id|event): [\s\S]*\n\n$/);
+  expect(chunks[0]).toContain('event: ready');
+  expect(Buffer.from(chunks.join(''), 'latin1').toString()).toContain('Žluťoučký 🔔');
+  const admin = await server.key('admin', tenant);
+  await server.call('DELETE', `/api/panels/${panel.id}`, { token: admin });
+  const [answer] = await connection.next();
+  expect(answer?.body).toContain('"last"');
+  await connection.closed;
+});
+
+test('over HTTP/1.0 the body is the events alone, and ends with the connection', async () => {
+  const { token: own, panel, tenant, send } = await newWall();
+  const connection = await RawConnection.open(server.url);
+  await connection.write(
+    `GET ${panel.events} HTTP/1.0\r\nTE: chunked\r\nAuthorization: Bearer ${own}\r\n\r\n`,
+  );
+  await expect.poll(() => connection.unread).toContain('event: heartbeat');
+  const id = await send();
+  await expect.poll(() => connection.unread).toContain(`"${id}"`);
+  const [head = '', body = ''] = connection.unread.split('\r\n\r\n');
+  expect(head.toLowerCase()).not.toContain('transfer-encoding');
+  expect(body).toMatch(/^retry: /);
+  expect(body).not.toContain('\r');
+  const admin = await server.key('admin', tenant);
+  await server.call('DELETE', `/api/panels/${panel.id}`, { token: admin });
+  await connection.closed;
 });
 
 test('ready comes first and tells panel, levels, time, heartbeat, head and how the stream goes on', async () => {

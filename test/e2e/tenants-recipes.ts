@@ -73,6 +73,8 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
 
   return {
     'GET /healthz': plain('/healthz'),
+    'GET /ntfy/v1/health': plain('/ntfy/v1/health'),
+    'GET /ntfy/v1/account': plain('/ntfy/v1/account'),
     'OPTIONS /api/integrations/cloudevents': plain('/api/integrations/cloudevents'),
     'GET /readyz': plain('/readyz'),
     'GET /openapi.json': plain('/openapi.json'),
@@ -118,6 +120,17 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       request: ({ spareToken }) => ({ path: `/api/integrations/github/${spareToken}`, json: {} }),
       ok: [401],
     },
+    'POST /api/integrations/pagerduty/v2/enqueue': {
+      ...plain('/api/integrations/pagerduty/v2/enqueue', ({ canary }) => ({
+        event_action: 'trigger',
+        payload: { summary: canary, source: 'h', severity: 'error' },
+      })),
+      ok: [202],
+    },
+    'POST /api/integrations/pagerduty/generic/2010-04-15/create_event.json': plain(
+      '/api/integrations/pagerduty/generic/2010-04-15/create_event.json',
+      ({ canary }) => ({ event_type: 'trigger', description: canary }),
+    ),
     'POST /api/integrations/opsgenie/v2/alerts': {
       ...plain('/api/integrations/opsgenie/v2/alerts?level=error', ({ canary }) => ({
         message: canary,

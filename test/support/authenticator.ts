@@ -57,7 +57,9 @@ export class Authenticator {
       authData,
     ]);
     return this.#credential({
-      clientDataJSON: this.#clientData('webauthn.create', options, { origin, crossOrigin }).toString('base64url'),
+      clientDataJSON: this.#clientData('webauthn.create', options, { origin, crossOrigin }).toString(
+        'base64url',
+      ),
       attestationObject: attestation.toString('base64url'),
       transports: ['internal'],
     });

@@ -34,7 +34,10 @@ export function wrongWith({ status, headers, body }: RawAnswer): string | undefi
   if (!headers['content-type']?.startsWith('application/json'))
     return `an error of type ${headers['content-type']}`;
   const error: unknown = JSON.parse(body);
-  const isOneField = typeof error === 'object' && error !== null && Object.keys(error).join() === 'error';
+  // At /gotify and /ntfy errors have the fields that their clients read as well.
+  const fields = ['error', 'error,errorCode,errorDescription', 'error,code,http,link'];
+  const isOneField =
+    typeof error === 'object' && error !== null && fields.includes(Object.keys(error).join());
   if (!isOneField || typeof (error as { error: unknown }).error !== 'string') return `not one field: ${body}`;
   if (status === 401 && !/^Bearer\b/.test(headers['www-authenticate'] ?? ''))
     return 'a 401 without WWW-Authenticate';

@@ -41,7 +41,7 @@ export class OpenApiCheck {
   readonly #document: OpenApi;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
-  readonly #errorBody: ValidateFunction;
+  readonly #errorBody: (body: unknown, path: string) => boolean;
   readonly #templates: readonly { readonly template: string; readonly pattern: RegExp }[];
 
   constructor(document: OpenApi) {
@@ -52,12 +52,21 @@ export class OpenApiCheck {
     }));
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
     this.#ajv.addSchema({ ...document, $id: 'openapi' });
-    this.#errorBody = this.#ajv.compile({
-      type: 'object',
-      properties: { error: { type: 'string', minLength: 3 } },
-      required: ['error'],
-      additionalProperties: false,
-    });
+    const errorWith = (more: Record<string, object>) =>
+      this.#ajv.compile({
+        type: 'object',
+        properties: { error: { type: 'string', minLength: 3 }, ...more },
+        required: ['error', ...Object.keys(more)],
+        additionalProperties: false,
+      });
+    const [integer, text] = [{ type: 'integer' }, { type: 'string' }];
+    const usual = errorWith({});
+    const ofNtfy = errorWith({ code: integer, http: integer, link: text });
+    const ofGotify = errorWith({ errorCode: integer, errorDescription: text });
+    this.#errorBody = (body, path) => {
+      const [, protocol] = /^\/+(ntfy|gotify)(?:[/?#]|$)/.exec(path) ?? [];
+      return Boolean((protocol === 'ntfy' ? ofNtfy : protocol === 'gotify' ? ofGotify : usual)(body));
+    };
   }
 
   /** @throws Error when the answer does not match the document. */
@@ -70,7 +79,8 @@ export class OpenApiCheck {
       if (!contentType.startsWith('application/json'))
         throw new Error(`${at}: an error of type ${contentType}`);
       if (method === 'HEAD') return;
-      if (!this.#errorBody(JSON.parse(body))) throw new Error(`${at}: not {"error": …} alone: ${body}`);
+      if (!this.#errorBody(JSON.parse(body), path))
+        throw new Error(`${at}: not {"error": …} as at this path: ${body}`);
     }
     const template = this.#template(path);
     const operation = template && this.#document.paths[template]?.[method.toLowerCase()];

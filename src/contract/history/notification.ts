@@ -62,7 +62,7 @@ export const NotifyAccepted = component('NotifyAccepted', {
   warning: Type.Optional(
     Type.String({
       description:
-        'It is stored, but its level is new to the tenant, or there was no room to expect the next one.',
+        'It is stored, but a field has a name of other software and was not read, its level is new to the tenant, or there was no room to expect the next one.',
     }),
   ),
 });

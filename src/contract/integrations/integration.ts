@@ -47,6 +47,14 @@ export const NtfyAccepted = component('NtfyAccepted', {
   message: Type.String(),
 });
 
+/** https://docs.ntfy.sh/config/#health-checks */
+export const NtfyHealth = component('NtfyHealth', { healthy: Type.Literal(true) });
+
+export const NtfyAccount = component('NtfyAccount', {
+  username: Type.String({ description: "The token's name." }),
+  role: Type.Literal('user'),
+});
+
 /** https://gotify.net/api-docs#/message/createMessage */
 export const GotifyMessage = Type.Object(
   {
@@ -72,6 +80,12 @@ export const PagerDutyAccepted = component(
   'PagerDutyAccepted',
   { status: Type.Literal('success'), message: Type.String(), dedup_key: Type.String() },
   { description: "Of an event of PagerDuty's Events API." },
+);
+
+export const PagerDutyV1Accepted = component(
+  'PagerDutyV1Accepted',
+  { status: Type.Literal('success'), message: Type.String(), incident_key: Type.String() },
+  { description: "Of an event of version 1 of PagerDuty's Events API." },
 );
 
 export const OpsgenieAccepted = component('OpsgenieAccepted', {

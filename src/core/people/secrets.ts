@@ -33,6 +33,11 @@ const form = new RegExp(
 /** The length of a complete token or key. */
 export const secretTextChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
 
+const idForm = new RegExp(`^[0-9A-Za-z]{${idChars}}$`);
+
+/** Whether it has the form of a token's or key's public id. */
+export const isSecretId = (text: string): boolean => idForm.test(text);
+
 /** A new token or key. */
 export function mintSecret(kind: SecretKind): MintedSecret {
   const id = randomText(base62, idChars);

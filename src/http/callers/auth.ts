@@ -5,7 +5,7 @@ import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts'
 import type { Sender } from '#core/intake/own-sender.ts';
 import { RateLimiter } from '#core/intake/rate-limit.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
+import { allows, isForPeople, type Policy, type Principal, refusal, scopeOf } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import {
   hashSecret,
@@ -21,7 +21,7 @@ import type { Services } from '../services.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
 import { type HeaderSink, rateHeaders } from './rate-headers.ts';
-import { bearerOf } from './sender-credential.ts';
+import { bearerOf, bearerOrUrlToken, hasUrlToken } from './sender-credential.ts';
 import { networkOf, sourceAddressReader } from './source-address.ts';
 
 /** How often the credential of an open stream is checked again. */
@@ -37,6 +37,12 @@ const usualHeaderChars = 7 + secretTextChars;
 
 const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
+
+const tokenInUrl = () =>
+  new AppError(
+    'unauthorized',
+    'unauthorized: a token in the URL is taken at /gotify/message alone; send it in the header Authorization: Bearer, or as the password of basic authentication',
+  );
 
 /** Who sent a request, and from which address. */
 interface Caller {
@@ -87,12 +93,20 @@ export class Authenticator {
     const { policy, senderCredential } = request.routeOptions.config;
     if (policy === undefined || policy === 'public') return done();
     const { cookie } = request.headers;
-    const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
+    const authorization =
+      senderCredential === 'also in the URL'
+        ? bearerOrUrlToken(request)
+        : senderCredential
+          ? bearerOf(request.headers)
+          : request.headers.authorization;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
         // Some senders send their password only after a 401, so a missing one is no failure.
         const isFailure = authorization !== undefined || !senderCredential;
-        return done(isFailure ? this.refuse(request.sourceIp, reply) : unauthorized());
+        const error = isFailure ? this.refuse(request.sourceIp, reply) : unauthorized();
+        const isInUrl =
+          authorization === undefined && scopeOf(policy) === 'notify' && hasUrlToken(request.url);
+        return done(isInUrl && error.code === 'unauthorized' ? tokenInUrl() : error);
       }
       request.principal = principal;
       const limit = this.#limits.take(request, reply);

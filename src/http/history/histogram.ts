@@ -6,7 +6,7 @@ import { histogramTimes } from '#core/history/histogram.ts';
 import { toBuckets } from '#core/history/statistics.ts';
 import { isoOrNull } from '#core/time.ts';
 import { connectionSignal } from '../client-connection.ts';
-import { route } from '../openapi/route-schemas.ts';
+import { route, wholeNumber } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { q, queryOf } from './history-query.ts';
 
@@ -29,10 +29,10 @@ Without after and before it is the range that the search itself names (since:, a
           q,
           after: instant('Received then or later.'),
           before: instant('Received before then.'),
-          buckets: Type.Optional(
-            Type.String({
-              description: `At most so many, 1 to ${mostBuckets}; ${usualBuckets} when not given.`,
-            }),
+          buckets: wholeNumber(
+            mostBuckets,
+            usualBuckets,
+            `At most so many, 1 to ${mostBuckets}; ${usualBuckets} when not given.`,
           ),
         }),
         response: { 200: Histogram },

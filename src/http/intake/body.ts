@@ -6,8 +6,9 @@ import { AppError, badRequest } from '#core/errors.ts';
 type BodyKind = 'none' | 'json' | 'form' | 'text';
 
 /**
- * A body that starts with `{` under a missing, plain or form content type is JSON, which is what `curl -d '{…}'` sends.
- * A form without a `=` is plain text, which is what `curl -d 'done'` sends.
+ * A body that starts with `{` under a plain or form content type is JSON, which is what `curl -d '{…}'` sends.
+ * A form without a `=` is plain text, which is what `curl -d 'done'` sends. Without a content type it is JSON when it starts with `{`
+ * or `[`, and otherwise text.
  * @throws AppError `unsupported-type` for another kind, and for a body that is compressed.
  */
 export function bodyKind(
@@ -20,7 +21,7 @@ export function bodyKind(
   if (contentType === 'application/json') return 'json';
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json' || /^[a-z0-9!#$&^_.-]+\/[a-z0-9!#$&^_.-]+\+json$/.test(type)) return 'json';
-  if (type === '' && startsObject(body)) return 'json';
+  if (type === '') return looksLikeJson(body) ? 'json' : 'text';
   if (type === 'application/x-www-form-urlencoded' || type === 'text/plain') {
     if (startsObject(body)) return 'json';
     return type === 'text/plain' || !body.includes('=') ? 'text' : 'form';

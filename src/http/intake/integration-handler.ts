@@ -1,13 +1,19 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#core/errors.ts';
+import { acknowledgeStanding } from '#core/history/take-off.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { shownNameOf } from '#core/people/access.ts';
+import { literalPattern } from '#core/search/search-glob.ts';
+import { join } from '#core/search/search-query.ts';
 import {
   type Answer,
   type Format,
   fieldsOf,
+  keyOf,
+  type NamedAlert,
   type Payload,
   retryKeyOf,
   type Stored,
@@ -47,6 +53,9 @@ interface Call {
 }
 
 type Outcome = Stored | { readonly error: AppError };
+
+/** How long a search for the alert that a payload names may take. Without it, the payload is stored by the name alone. */
+const namedMs = 1_000;
 
 /** How many items of a payload are routed and stored together. */
 const atOnce = 100;
@@ -104,6 +113,7 @@ export class IntegrationHandler {
       this.#rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
     }
     const stored = this.#conclude(call.sender, outcomes);
+    if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.named);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
     return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes, files);
@@ -132,39 +142,30 @@ export class IntegrationHandler {
   }
 
   async #read(
-    { request, reply, sender, work }: Call,
+    call: Call,
     format: NamedFormat,
     refusal: AppError | undefined,
     unpackedBytes: number,
   ): Promise<{ payload: Payload; drafts: Draft[] }> {
-    const bodyOf = () => request.body as Buffer | undefined;
+    const { request, reply, sender, work } = call;
     const inTurn = <T>(read: () => T | Promise<T>) =>
-      this.#turns.run(sender.tenant, bodyOf()?.length ?? 0, read);
-    const readBody = async () => {
-      if (
-        unpackedBytes > 0 &&
-        (await unpack(request, unpackedBytes)) &&
-        refusal &&
-        !mayBeCritical(request, format)
-      )
-        throw refusal;
-      work.add(bodyOf()?.length ?? 0);
-      return readPayloadBody(request.raw, bodyOf(), format);
-    };
+      this.#turns.run(sender.tenant, bodyOf(request)?.length ?? 0, read);
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
-      const payload = {
-        body: await inTurn(readBody),
-        // The fetch of JavaScript can send headers in Latin-1 only.
-        header: (name: string) => readHeader(request.raw.rawHeaders, name, 'Latin-1'),
+      const given: Payload = {
+        body: await inTurn(() => this.#readBody(call, format, refusal, unpackedBytes)),
+        header: (name: string) => readHeader(request.raw.rawHeaders, name),
         query,
         params: request.params as Payload['params'],
         work,
       };
       // A format with outgoing requests takes its token first.
       if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
-      await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
+      await format.verify?.(given, { fetchText: this.#services.fetchText, now: this.#services.now() });
+      const key = refusal ? undefined : format.namedKey?.(given);
+      const payload =
+        key === undefined ? given : { ...given, named: await this.#findNamed(sender, keyOf(key) ?? key) };
       const drafts = await inTurn(() =>
         format.read(payload).map((item) => {
           const fields = fieldsOf(item, levels);
@@ -175,6 +176,37 @@ export class IntegrationHandler {
     } catch (error) {
       throw refusal ?? error;
     }
+  }
+
+  async #readBody(
+    { request, work }: Call,
+    format: NamedFormat,
+    refusal: AppError | undefined,
+    unpackedBytes: number,
+  ): Promise<Payload['body']> {
+    const isUnpacked = unpackedBytes > 0 && (await unpack(request, unpackedBytes));
+    if (isUnpacked && refusal && !mayBeCritical(request, format)) throw refusal;
+    const body = bodyOf(request);
+    work.add(body?.length ?? 0);
+    return readPayloadBody(request.raw, body, format);
+  }
+
+  /** The newest notification with this key that was not counted on another one. */
+  async #findNamed({ tenant }: Sender, key: string): Promise<NamedAlert | undefined> {
+    const { history, now } = this.#services;
+    const query = join('and', [
+      { kind: 'key', patterns: [literalPattern(key)] },
+      { kind: 'not', term: { kind: 'is', states: ['throttled'] } },
+    ]);
+    const { records } = await history.search(tenant, query, { limit: 1, now: now(), timeoutMs: namedMs });
+    return records[0];
+  }
+
+  async #acknowledge(sender: Sender, named: NamedAlert | undefined): Promise<void> {
+    // What has ended needs nobody.
+    if (!named || named.sentLevel === 'success') return;
+    const given = { at: this.#services.now(), by: shownNameOf(sender), note: null };
+    await acknowledgeStanding(this.#services, sender.tenant, named.id, given);
   }
 
   /**
@@ -252,12 +284,15 @@ export class IntegrationHandler {
   }
 }
 
+const bodyOf = ({ body }: FastifyRequest) => body as Buffer | undefined;
+
 const queryOf = (url: string) => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
 
 /** Whether an item could be critical, before the body is parsed. Levels of the query and of headers may make any item critical. */
-function mayBeCritical({ url, raw, body }: FastifyRequest, { criticalPattern }: Format): boolean {
-  if (/critical|%/i.test(queryOf(url)) || raw.headers['ce-severity'] !== undefined) return true;
-  const bytes = body as Buffer | undefined;
+function mayBeCritical(request: FastifyRequest, { criticalPattern }: Format): boolean {
+  if (/critical|%/i.test(queryOf(request.url)) || request.raw.headers['ce-severity'] !== undefined)
+    return true;
+  const bytes = bodyOf(request);
   if (!bytes) return false;
   if (!looksLikeJson(bytes)) return true;
   const text = bytes.toString('latin1');

@@ -8,6 +8,7 @@ import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { isCutShort, readStart } from './integration-body.ts';
 import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
+import { ntfyAccountRoutes } from './ntfy-account.ts';
 import { type SenderRoute, senderRoutes } from './sender-routes.ts';
 import { SignedSenders } from './signed-sender.ts';
 
@@ -37,6 +38,7 @@ export function integrationRoutes(
     for (const each of routes.filter(({ takesFiles }) => !takesFiles))
       addRoute(scope, { handler, signed }, each);
     answerHandshake(scope);
+    ntfyAccountRoutes(scope);
     void scope.register(async (files) => {
       files.removeAllContentTypeParsers();
       files.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
@@ -79,7 +81,10 @@ function addRoute(
     bodyLimit: own.bodyBytes,
     ...(own.isSigned
       ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
-      : route(policy, own.schema as FastifySchema, { rateLimit: 'own', senderCredential: true })),
+      : route(policy, own.schema as FastifySchema, {
+          rateLimit: 'own',
+          senderCredential: own.takesUrlToken ? 'also in the URL' : true,
+        })),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {

@@ -17,26 +17,46 @@ const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(
 /** A field's header is "X-" and three to seven letters, or as long as X-Expect-Every. */
 const mayBeField = ({ length }: string) => length <= 9 || length === 14;
 
+/** What other software calls our fields. */
+const lookalikes: Readonly<Record<string, FieldName>> = {
+  severity: 'level',
+  priority: 'level',
+  body: 'message',
+  text: 'message',
+};
+
 type Mutable = { -readonly [K in FieldName]?: unknown };
+
+interface ReadFields {
+  readonly fields: SentFields;
+  /** Names what was sent under another name than ours. */
+  readonly warning: string | undefined;
+}
 
 /**
  * Merges: a JSON field that is present and not null is used, even if empty; otherwise its header; otherwise it is absent.
  *
  * @throws AppError `unsupported-type` for a body of another kind, `bad-request` for one that cannot be read.
  */
-export function readFields(request: IncomingMessage, body: Buffer): SentFields {
+export function readFields(request: IncomingMessage, body: Buffer): ReadFields {
   const contentType = request.headers['content-type'];
   const kind = bodyKind(contentType, request.headers['content-encoding'], body);
   const fields = fromHeaders(request.rawHeaders);
-  if (kind === 'none') return fields;
+  if (kind === 'none') return { fields, warning: undefined };
   const text = decodeUtf8(body);
   if (kind === 'text') fields.message = text;
-  else if (kind === 'form') fromForm(text, fields);
-  else fromJson(text, fields);
-  return fields;
+  const sent = kind === 'form' ? fromForm(text, fields) : kind === 'json' ? fromJson(text, fields) : [];
+  return { fields, warning: warningOf(sent) };
 }
 
-function fromJson(text: string, fields: Mutable): void {
+function warningOf(sent: readonly string[]): string | undefined {
+  const unread = sent.filter((name) => Object.hasOwn(lookalikes, name));
+  if (unread.length === 0) return undefined;
+  return [...new Set(unread)].map((name) => `"${name}" is not read: use "${lookalikes[name]}"`).join('; ');
+}
+
+/** Returns the names that were sent. */
+function fromJson(text: string, fields: Mutable): readonly string[] {
   const parsed = parseJson(text);
   if (!isPlainObject(parsed))
     throw badRequest('the body must be one JSON object, as in {"title": "Backup", "message": "done"}');
@@ -46,6 +66,7 @@ function fromJson(text: string, fields: Mutable): void {
     if (value !== undefined && value !== null) fields[name] = value;
   }
   if (isAlertmanagers(parsed)) refuseWithout(fields, 'title', 'message');
+  return Object.keys(parsed);
 }
 
 /** Whether it is what Alertmanager sends to a webhook: alerts for a receiver. */
@@ -60,16 +81,20 @@ function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void
   );
 }
 
-function fromForm(text: string, fields: Mutable): void {
+/** Returns the names that were sent; none when it is a message. */
+function fromForm(text: string, fields: Mutable): readonly string[] {
   const form = parseForm(text);
   // A message with a "=", which `curl -d 'exit code=23'` calls a form.
-  if (fields.message === undefined && !fieldNames.some((name) => form.some(([sent]) => sent === name)))
+  if (fields.message === undefined && !fieldNames.some((name) => form.some(([sent]) => sent === name))) {
     fields.message = text;
+    return [];
+  }
   for (const name of fieldNames) {
     const values = form.flatMap(([sent, value]) => (sent === name ? [value] : []));
     if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
     if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
   }
+  return form.map(([name]) => name);
 }
 
 function fromHeaders(raw: readonly string[]): Mutable {
@@ -87,38 +112,27 @@ function fromHeaders(raw: readonly string[]): Mutable {
   return fields;
 }
 
-/** One header's text. @throws AppError `bad-request` when it is given twice, or is no UTF-8. */
-export function readHeader(
-  raw: readonly string[],
-  wanted: string,
-  otherwise?: 'Latin-1',
-): string | undefined {
+/** One header's text. @throws AppError `bad-request` when it is given twice, or has an encoded word that cannot be read. */
+export function readHeader(raw: readonly string[], wanted: string): string | undefined {
   let text: string | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     if (name.length !== wanted.length || name.toLowerCase() !== wanted.toLowerCase()) continue;
     if (text !== undefined) throw badRequest(`the header ${name} is given twice`);
-    text = headerText(name, raw[i + 1] as string, otherwise);
+    text = headerText(name, raw[i + 1] as string);
   }
   return text;
 }
 
-/** The most characters of a header that the example in an error shows. */
-const exampleChars = 40;
-
-/** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */
-function headerText(name: string, value: string, otherwise?: 'Latin-1'): string {
+/**
+ * Node hands header bytes over as Latin-1. They are UTF-8 to us if they can be, and otherwise Latin-1, in which Python's `requests`
+ * and the fetch of JavaScript send them. RFC 2047 encoded words are decoded.
+ */
+function headerText(name: string, value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly what plain header text is
   if (/^[\x00-\x7f]*$/.test(value)) return value.includes('=?') ? decodeEncodedWords(value, name) : value;
   const bytes = Buffer.from(value, 'latin1');
-  if (!isUtf8(bytes)) {
-    if (otherwise) return value;
-    const word = `=?UTF-8?B?${Buffer.from(value.slice(0, exampleChars)).toString('base64')}?=`;
-    throw badRequest(
-      `the header ${name} must be UTF-8, or RFC 2047 encoded words; it looks like Latin-1, which is sent as ${word}`,
-    );
-  }
-  const text = bytes.toString('utf8');
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : value;
   return text.includes('=?') ? decodeEncodedWords(text, name) : text;
 }
 

@@ -137,25 +137,31 @@ export class NotifyHandler {
     try {
       if (onlyCritical && !mayBeCritical(request, body)) this.#rates.refuseUsual(call, sender);
       const parsing = this.#services.tracer?.start('parse');
-      const fields = this.#readAndTake(call, body);
+      const { fields, warning } = this.#readAndTake(call, body);
       parsing?.end();
-      return await intake.accept(sender, sourceIp, fields, retryKey(request));
+      const accepted = await intake.accept(sender, sourceIp, fields, retryKey(request));
+      return warning === undefined
+        ? accepted
+        : { id: accepted.id, warning: [accepted.warning, warning].filter(Boolean).join('; ') };
     } finally {
       this.#gate.leave(underWay);
     }
   }
 
   /** Validates the fields, and takes a token in any case. */
-  #readAndTake(call: NotifyCall, body: Buffer): CheckedFields {
+  #readAndTake(call: NotifyCall, body: Buffer): { fields: CheckedFields; warning: string | undefined } {
     let fields: CheckedFields;
+    let warning: string | undefined;
     try {
-      fields = checkFields(readFields(call.request, body));
+      const sent = readFields(call.request, body);
+      fields = checkFields(sent.fields);
+      warning = sent.warning;
     } catch (error) {
       this.#rates.take(call, call.sender, undefined);
       throw error;
     }
     this.#rates.take(call, call.sender, fields.level);
-    return fields;
+    return { fields, warning };
   }
 
   /** The answer to an error. A refusal includes the rate limits, and takes a token for a body that is too large. */

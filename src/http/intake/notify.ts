@@ -33,7 +33,7 @@ const headers = {
       headerNames[name],
       {
         type: name === 'ttl' ? 'integer' : 'string',
-        description: `As the field ${name}; UTF-8, or RFC 2047.`,
+        description: `As the field ${name}; UTF-8, Latin-1, or RFC 2047.`,
       },
     ]),
   ),

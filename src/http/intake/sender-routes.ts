@@ -9,11 +9,13 @@ import {
   NtfyMessage,
   OpsgenieAccepted,
   PagerDutyAccepted,
+  PagerDutyV1Accepted,
   SenderPayload,
 } from '#contract/integrations/integration.ts';
 import { MappingName } from '#contract/integrations/mapping.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
+import { isSecretId } from '#core/people/secrets.ts';
 import {
   type FormatEntry,
   findWebhook,
@@ -21,8 +23,10 @@ import {
   ntfy,
   ntfyJson,
   opsgenie,
+  pagerdutyV1,
   webhookNames,
 } from '#integrations/formats.ts';
+import { nothingThere } from '../errors.ts';
 import { problems } from '../openapi/route-schemas.ts';
 import type { Services } from '../services.ts';
 import { findCustomFormat } from './custom-format.ts';
@@ -46,6 +50,8 @@ export interface SenderRoute {
   readonly url: string;
   readonly bodyBytes: number;
   readonly schema: FastifySchema & { readonly summary: string };
+  /** The token may be the parameter `token` of the URL. */
+  readonly takesUrlToken?: true;
   /** The body may be a file: only its start is kept. */
   readonly takesFiles?: true;
   /** The path contains the token's id, and the body is signed. */
@@ -54,9 +60,13 @@ export interface SenderRoute {
   readonly entryOf: (params: Readonly<Record<string, string>>, request: FastifyRequest) => FormatEntry;
 }
 
+const integrations = '/api/integrations';
+/** The address of each format of {@link webhookRoute}. */
+export const webhookPaths: readonly string[] = webhookNames.map((name) => `${integrations}/${name}`);
+
 const webhookRoute: SenderRoute = {
   method: 'POST',
-  url: '/api/integrations/:name',
+  url: `${integrations}/:name`,
   bodyBytes: batchBytes,
   schema: {
     summary: 'Send a payload in the format of other software',
@@ -68,20 +78,18 @@ twice. Formats: ${webhookNames.join(', ')}.`,
     body: SenderPayload,
     response: { 200: IntegrationAccepted, 202: PagerDutyAccepted },
   },
-  entryOf({ name = '' }) {
-    const entry = findWebhook(name);
-    if (!entry)
-      throw new AppError(
-        'not-found',
-        `there is no such integration: it is one of ${webhookNames.join(', ')}`,
-      );
-    return entry;
-  },
+  entryOf: ({ name = '' }) => webhookOf(name),
 };
+
+function webhookOf(name: string): FormatEntry {
+  const entry = findWebhook(name);
+  if (entry) return entry;
+  throw new AppError('not-found', `there is no such integration: it is one of ${webhookNames.join(', ')}`);
+}
 
 const signedRoute: SenderRoute = {
   ...webhookRoute,
-  url: '/api/integrations/:name/:tokenId',
+  url: `${integrations}/:name/:tokenId`,
   // Read before the sender is known.
   bodyBytes: webhookBytes,
   isSigned: true,
@@ -97,11 +105,47 @@ GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id
     }),
     response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
   },
+  entryOf({ name = '', tokenId = '' }) {
+    const entry = webhookOf(name);
+    // A path that some software appends is no token of somebody.
+    if (!isSecretId(tokenId)) throw nothingThere(`${integrations}/${name}`);
+    return entry;
+  },
 };
+
+/** Clients of PagerDuty append the paths of its Events API. */
+const pagerdutyRoutes: readonly SenderRoute[] = [
+  {
+    method: 'POST',
+    url: `${integrations}/pagerduty/v2/enqueue`,
+    bodyBytes: batchBytes,
+    schema: {
+      summary: 'Send an event as to PagerDuty',
+      description: 'As at /api/integrations/pagerduty.',
+      querystring,
+      body: SenderPayload,
+      response: { 202: PagerDutyAccepted },
+    },
+    entryOf: () => webhookOf('pagerduty'),
+  },
+  {
+    method: 'POST',
+    url: `${integrations}/pagerduty/generic/2010-04-15/create_event.json`,
+    bodyBytes: batchBytes,
+    schema: {
+      summary: "Send an event of version 1 of PagerDuty's Events API",
+      description: 'It has no severity: a trigger is an `error`.',
+      querystring,
+      body: SenderPayload,
+      response: { 200: PagerDutyV1Accepted },
+    },
+    entryOf: () => pagerdutyV1,
+  },
+];
 
 const customRoute = (services: Services): SenderRoute => ({
   method: 'POST',
-  url: '/api/integrations/custom/:mapping',
+  url: `${integrations}/custom/:mapping`,
   bodyBytes: batchBytes,
   schema: {
     summary: 'Send a payload that a mapping of the tenant reads',
@@ -122,17 +166,18 @@ const gotifyRoute: SenderRoute = {
   method: 'POST',
   url: '/gotify/message',
   bodyBytes: limits.bodyBytes,
+  takesUrlToken: true,
   schema: {
     summary: 'Send a message as to Gotify',
-    description: 'Also as a form. The token may stand in X-Gotify-Key; it is not taken from the URL.',
-    querystring,
+    description: 'Also as a form. The token may stand in X-Gotify-Key, or in the URL as `?token=`.',
+    querystring: Type.Object({ ...querystring.properties, token: Type.Optional(Type.String()) }),
     body: GotifyMessage,
     response: { 200: GotifyAccepted },
   },
   entryOf: () => gotify,
 };
 
-const opsgenieAlerts = '/api/integrations/opsgenie/v2/alerts';
+const opsgenieAlerts = `${integrations}/opsgenie/v2/alerts`;
 const opsgenieRoutes = (
   [
     ['POST', '', 'Create an alert as in Opsgenie'],
@@ -174,8 +219,7 @@ for them. The topic becomes the host. A file is not kept, and the message says s
     querystring,
     response: { 200: NtfyAccepted },
   },
-  // ntfy takes JSON at its root, with the slash or without it.
-  entryOf: ({ topic }) => (topic === '' ? ntfyJson : ntfy),
+  entryOf: () => ntfy,
 };
 
 const ntfyRoutes: readonly SenderRoute[] = [
@@ -230,6 +274,7 @@ export const senderRoutes = (services: Services): readonly SenderRoute[] => [
   webhookRoute,
   customRoute(services),
   signedRoute,
+  ...pagerdutyRoutes,
   gotifyRoute,
   ...opsgenieRoutes,
   ...ntfyRoutes,

@@ -18,8 +18,8 @@ const ajvOptions = {
   allowUnionTypes: true,
   /** Errors have the schema they come from. */
   verbose: true,
-  /** What a value must be, in words: see invalid-request.ts. */
-  keywords: ['errorMessage'],
+  /** What a value must be, in words (see invalid-request.ts), and how /openapi.json describes it (see openapi.ts). */
+  keywords: ['errorMessage', 'describedAs'],
 };
 
 const require = createRequire(import.meta.url);

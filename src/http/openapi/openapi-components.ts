@@ -1,5 +1,5 @@
 /** Names the parts of an OpenAPI document, so that generated clients have named types. */
-import { ErrorBody, errors } from '#contract/errors.ts';
+import { ErrorBody, errorSchemaAt, errors } from '#contract/errors.ts';
 
 type Json = Record<string, unknown>;
 
@@ -27,17 +27,20 @@ that exist. Text is percent-encoded. An answer without this header is not Belfry
   schema: { type: 'string' },
 } as const;
 
-const errorResponse = (description: unknown) => ({
+const errorResponse = (description: unknown, schema: unknown) => ({
   description,
   headers: { 'Belfry-Error': { $ref: '#/components/headers/BelfryError' } },
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  content: { 'application/json': { schema } },
 });
 
 /** The document with each titled schema and each body as a component. */
 export function withComponents(document: OpenApiDocument): OpenApiDocument {
   const schemas: Json = { ...document.components?.schemas };
   named(schemas, ErrorBody);
-  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+  const operations = Object.entries(document.paths).flatMap(([path, ofPath]) =>
+    Object.values(ofPath).map((operation) => ({ path, operation })),
+  );
+  for (const { path, operation } of operations) {
     const name = operation.operationId.replace(/^./, (first) => first.toUpperCase());
     const { requestBody } = operation;
     if (requestBody) nameBodies(schemas, requestBody.content, `${name}Request`);
@@ -48,8 +51,12 @@ export function withComponents(document: OpenApiDocument): OpenApiDocument {
     }
     for (const [status, response] of Object.entries(operation.responses)) {
       if (status === 'default' || Number(status) >= 400)
-        operation.responses[status] = errorResponse(response.description);
-      else if (response.content) nameBodies(schemas, response.content, `${name}Response`);
+        operation.responses[status] = errorResponse(
+          response.description,
+          named(schemas, errorSchemaAt(path)),
+        );
+      // Generators for Go need the name …Response for themselves.
+      else if (response.content) nameBodies(schemas, response.content, `${name}Result`);
     }
   }
   const headers = { BelfryError: errorHeaderComponent };

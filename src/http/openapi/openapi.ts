@@ -113,6 +113,7 @@ function described(schema: FastifySchema, route: Route): FastifySchema {
   return {
     tags: tagsFor(policy),
     ...schema,
+    ...(schema.querystring !== undefined && { querystring: asDescribed(schema.querystring as Query) }),
     operationId: operationId(String(route.method), route.url),
     security: credentialsFor(policy),
     response: {
@@ -121,6 +122,19 @@ function described(schema: FastifySchema, route: Route): FastifySchema {
       default: { description: 'Any other error: of the connection, the head of the request, or the server.' },
     },
   };
+}
+
+interface Query {
+  readonly properties?: Readonly<Record<string, { readonly describedAs?: object }>>;
+}
+
+/** Parameters that are texts to the validator, because a query has nothing else, but have another type for clients. */
+function asDescribed({ properties = {}, ...others }: Query): Query {
+  const described = Object.entries(properties).map(([name, { describedAs, ...schema }]) => [
+    name,
+    { ...schema, ...describedAs },
+  ]);
+  return { ...others, properties: Object.fromEntries(described) };
 }
 
 /** `GET /api/panels/:id/events` is getPanelsByIdEvents. */

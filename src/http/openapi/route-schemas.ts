@@ -42,13 +42,27 @@ export function problems(...statuses: number[]): Record<number, TSchema> {
   );
 }
 
+/**
+ * A parameter of the query with the whole numbers from 1 to `most`. It comes as text, which its route reads; /openapi.json describes
+ * it as the number that clients have.
+ */
+export const wholeNumber = (most: number, usual: number, description?: string) =>
+  Type.Optional(
+    Type.String({
+      ...(description && { description }),
+      describedAs: { type: 'integer', minimum: 1, maximum: most, default: usual },
+    }),
+  );
+
+const usualLimit = 50;
+
 /** The parameter that {@link readLimit} reads. */
 export const limitUpTo = (most: number) =>
-  Type.Optional(Type.String({ description: `1 to ${most}; 50 when not given.` }));
+  wholeNumber(most, usualLimit, `1 to ${most}; ${usualLimit} when not given.`);
 
 /** The size of a page; 50 when none is given. @throws AppError `bad-request` beyond `most`. */
 export function readLimit(text: string | undefined, most: number): number {
-  if (text === undefined) return 50;
+  if (text === undefined) return usualLimit;
   const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > most) throw badRequest(`limit must be a whole number from 1 to ${most}`);
   return limit;

@@ -35,7 +35,12 @@ test('a tenant approves its screens while others use up what all have together',
   const misses = async () => {
     for (let tries = 0; tries < 1_000; tries++) {
       const guesser = { kind: 'key', id: `k${tries % 20}`, tenant: tries % 10 } as const;
-      if (await take(guesser, reply).catch(() => true as const).then((given) => given === true)) return;
+      if (
+        await take(guesser, reply)
+          .catch(() => true as const)
+          .then((given) => given === true)
+      )
+        return;
     }
     throw new Error('nothing was refused');
   };

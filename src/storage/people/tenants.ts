@@ -32,7 +32,9 @@ export function createTenants(db: Database): Tenants {
   const whyNot = async ({ most = {}, owner }: NewTenant) => {
     if (typeof most.inAll === 'number' && (await count()) >= most.inAll) return full(most.inAll);
     const [person] =
-      owner === undefined ? [] : await db.read(db.selectFrom('people').select('id').where('id', '=', owner.id));
+      owner === undefined
+        ? []
+        : await db.read(db.selectFrom('people').select('id').where('id', '=', owner.id));
     return person && most.ofOwner !== undefined ? ownsTooMany(most.ofOwner) : notFound('person');
   };
   const create = async (wanted: NewTenant) => {

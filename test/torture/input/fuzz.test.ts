@@ -17,6 +17,8 @@ const beyondReach = [
   'PUT /api/rules/order',
   'POST /api/integrations/{name}',
   'POST /api/integrations/{name}/{tokenId}',
+  'POST /api/integrations/pagerduty/v2/enqueue',
+  'POST /api/integrations/pagerduty/generic/2010-04-15/create_event.json',
   'POST /api/channels',
   'POST /api/session',
   'POST /api/session/two-factor',
