@@ -38,4 +38,4 @@ export const hasUrlToken = (url: string): boolean => {
   return query.has('token') || query.has('auth');
 };
 
-const queryOf = (url: string) => new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? '');
+const queryOf = (url: string) => new URLSearchParams(/^[^?#]*\?([^#]*)/.exec(url)?.[1] ?? '');

@@ -13,7 +13,7 @@ import type { CallOptions, HistoryRecord, SearchPage } from '#core/ports.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError } from '../errors.ts';
-import { serializerOf } from '../openapi/lazy-compilers.ts';
+import { lazyCompilers, serializerOf } from '../openapi/lazy-compilers.ts';
 import type { App, Services } from '../services.ts';
 import { fieldValueRoutes } from './field-values.ts';
 import { histogramRoutes } from './histogram.ts';
@@ -31,7 +31,7 @@ const untilAborted = ({ signal }: CallOptions) =>
 
 const warnings: string[] = [];
 const logger = { level: 'warn', stream: { write: (line: string) => void warnings.push(line) } };
-const app = fastify({ logger }) as unknown as App;
+const app = fastify({ logger, schemaController: { compilersFactory: lazyCompilers } }) as unknown as App;
 let port: number;
 let requests = 0;
 const router = (...names: string[]) => ({ rules: names.map((name) => ({ ref: { id: name, name } })) });

@@ -150,18 +150,17 @@ export function createAccountStore(db: Database): AccountStore {
     },
 
     async activateTwoFactor(id, secret, renewal) {
-      const { former, at } = renewal;
-      const isActive = precondition('two_factors', { person: id, secret, verified: 1 });
+      const isRenewed = precondition('sessions', { token_hash: renewal.session.tokenHash });
       const [, result] = await db.write([
-        // Locks the session, so that it does not end in between.
-        sql`update sessions set id = id where id = ${former}`,
+        // Locks the factor, so that only one of two activations at once finds it unverified.
+        sql`update two_factors set id = id where person = ${id}`,
+        renewSession(id, renewal, precondition('two_factors', { person: id, secret, verified: 0 })),
+        updateWhen('two_factors', { set: { verified: 1 }, where: { person: id, secret } }, isRenewed),
         updateWhen(
-          'two_factors',
-          { set: { verified: 1 }, where: { person: id, secret, verified: 0 } },
-          precondition('sessions', { id: former, person: id }),
+          'people',
+          { set: { two_factor_enabled: 1, updated_at: renewal.at }, where: { id } },
+          isRenewed,
         ),
-        updateWhen('people', { set: { two_factor_enabled: 1, updated_at: at }, where: { id } }, isActive),
-        renewSession(id, renewal, isActive),
       ]);
       return result?.changes === 1;
     },
