@@ -312,12 +312,13 @@ test('a passkey is added and removed by whoever has just proven who they are', a
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
     await page.getByText(name, { exact: true }).waitFor();
   };
-  const later = (id: string) => rows.update('sessions', isTheirs, { id, created_at: Date.now() - 3_600_000 });
+  const later = () =>
+    rows.update('sessions', isTheirs, { created_at: Date.now() - 3_600_000, reauthenticated_at: null });
   const adds = page.locator('main').getByRole('button', { name: 'Add passkey' });
   const hasFocus = (button: Locator) =>
     expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
 
-  await later('one');
+  await later();
   await adds.press('Enter');
   await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
   await expect.poll(() => dialog.count()).toBe(0);
@@ -333,7 +334,7 @@ test('a passkey is added and removed by whoever has just proven who they are', a
 
   // Another session, for whoever has a passkey and no password.
   await rows.remove('sign_in_methods', isTheirs);
-  await later('another');
+  await later();
   await page.reload();
   await page.getByRole('button', { name: 'Remove Laptop' }).click();
   await dialog.getByRole('button', { name: 'Use a passkey' }).click();
@@ -341,7 +342,7 @@ test('a passkey is added and removed by whoever has just proven who they are', a
   const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
   await question.waitFor();
   // The proof runs out while one thinks about it.
-  await later('a third');
+  await later();
   await expect
     .poll(async () => (await page.request.get(`${origin}/api/account/proof`)).json())
     .toMatchObject({ proven: false });
