@@ -128,7 +128,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       });
       const former = await sessions.identify(visit);
       if (former) await store.endSession(former.person.id, former.session.id);
-      await store.trimSessions(personId, limits.sessionsPerPerson);
+      await store.trimSessions(personId, { most: limits.sessionsPerPerson, newest: record.id });
       return cookies[0] as string;
     },
   };

@@ -26,3 +26,7 @@ it.each([
 ])('%s is %s', (url, tidy) => {
   expect(tidyUrl(url)).toBe(tidy);
 });
+
+it('the slash at the end of a DELETE stays, so that a missing id does not mean the whole list', () => {
+  expect(tidyUrl('/api//account/sessions/', 'DELETE')).toBe('/api/account/sessions/');
+});

@@ -16,7 +16,7 @@ const mostSegments = 10;
 export class RouteTable {
   readonly #routes: RouteOptions[] = [];
   #entries: readonly RouteEntry[] = [];
-  #fixedPaths: ReadonlySet<string> | undefined;
+  #fixedPaths: readonly string[] | undefined;
   #patterns: readonly { readonly pattern: RegExp; readonly method: string }[] | undefined;
 
   constructor(app: App) {
@@ -44,15 +44,19 @@ export class RouteTable {
   }
 
   /**
-   * The longest path without parameters that this path continues: of a described route, or one of `others`; undefined if there
-   * is none.
+   * The path without parameters, of a described route or one of `others`, that has the most first segments of this path: the one that
+   * this path continues, or else the shortest; undefined if none has more than the first segment of the API.
    */
   nearestTo(path: string, others: readonly string[]): string | undefined {
-    this.#fixedPaths ??= new Set(this.described.map(({ url }) => url).filter((url) => !/[:*]/.test(url)));
+    this.#fixedPaths ??= [
+      ...new Set([...this.described.map(({ url }) => url).filter((url) => !/[:*]/.test(url)), ...others]),
+    ].sort((a, b) => a.length - b.length);
     const segments = path.split('/', mostSegments);
-    for (let count = segments.length - 1; count > 1; count--) {
+    for (let count = segments.length; count > 1; count--) {
       const start = segments.slice(0, count).join('/');
-      if (this.#fixedPaths.has(start) || others.includes(start)) return start;
+      if (start === '/api') return undefined;
+      const found = this.#fixedPaths.find((each) => each === start || each.startsWith(`${start}/`));
+      if (found) return found;
     }
     return undefined;
   }

@@ -71,7 +71,7 @@ export function webRoutes(app: App, { settings }: Services): void {
         .sendFile(file, folder, { cacheControl: false, lastModified: false });
     });
     for (const [file, paths] of Object.entries(pages)) {
-      for (const path of paths.flatMap((each) => (/[/*]$/.test(each) ? each : [each, `${each}/`])))
+      for (const path of paths)
         scope.get(path, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
     }
   });

@@ -51,6 +51,10 @@ export const opsgenie: FormatEntry = {
   name: 'opsgenie',
   load: async () => (await import('./opsgenie.ts')).opsgenie,
 };
+export const opsgenieAcknowledge: FormatEntry = {
+  name: 'opsgenie',
+  load: async () => (await import('./opsgenie.ts')).opsgenieAcknowledge,
+};
 export const gotify: FormatEntry = {
   name: 'gotify',
   load: async () => (await import('./gotify.ts')).gotify,

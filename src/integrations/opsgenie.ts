@@ -28,6 +28,9 @@ export const opsgenie: Format = {
   }),
 };
 
+/** Its call that acknowledges an alert by its alias. */
+export const opsgenieAcknowledge: Format = { ...opsgenie, read: () => [], acknowledges: () => true };
+
 const keyOfAlias = (alias: string) => `opsgenie:${alias}`;
 
 function created({ body }: Payload): Item {

@@ -142,6 +142,11 @@ export function pairingsConformance(lab: () => DirectoryLab): void {
     expect((await pairings.findBySecret(waiting))?.expiresAt).toBeLessThan(1650);
     expect((await pairings.findBySecret(collected))?.expiresAt).toBe(2000);
     expect(await pairings.collect(other, 1700)).toBe(true);
+    // A node that has not heard of the end yet.
+    const late = pairing();
+    await pairings.open(late);
+    const approver = { kind: 'key', tenant, id: key.id, name: key.name, role: 'admin' } as const;
+    expect(await pairings.approve(late.code, tenant, 'tv', `key ${key.name}`, 1700, approver)).toBe(false);
   });
 
   test('the sweep takes what expired before, and nothing else', async () => {

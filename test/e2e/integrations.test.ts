@@ -653,6 +653,14 @@ describe('an event that only names its alert', () => {
     await send({ event_action: 'acknowledge', dedup_key: 'never sent' });
   });
 
+  it('acknowledges it as in Opsgenie', async () => {
+    const alerts = '/api/integrations/opsgenie/v2/alerts';
+    await post({ json: { message: 'CPU hot', alias: 'a/2' } }, alerts);
+    const answer = await post({ json: { note: 'seen' } }, `${alerts}/a%2F2/acknowledge?identifierType=alias`);
+    expect(answer.status).toBe(202);
+    expect((await newest('opsgenie:a/2')).acknowledged).toMatchObject({ by: 'token ci' });
+  });
+
   it('acknowledges nothing that has ended', async () => {
     await send(trigger('ack-2'));
     await send({ event_action: 'resolve', dedup_key: 'ack-2' });

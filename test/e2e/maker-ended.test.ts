@@ -252,6 +252,30 @@ test('a screen gets no token once the right of whoever approved it has ended', a
   expect((await byOther()).json.state).toBe('approved');
 });
 
+test('a link that adds a device ends with the right of whoever made it', async () => {
+  const own = await create({ name: 'own', role: 'admin' }, byPerson());
+  const made = await server.call('POST', '/api/channels', {
+    token: key,
+    json: { name: 'phones', kind: 'push' },
+  });
+  expect(made.status).toBe(201);
+  const link = async (headers: Record<string, string>) => {
+    const { json } = await server.call('POST', `/api/channels/${made.json.id}/devices`, { headers });
+    const secret = new URL(json.link).hash.slice(1);
+    return async () => (await server.call('POST', '/api/push/link', { json: { secret } })).status;
+  };
+  const [byKey, byMember, byOther] = [
+    await link({ authorization: `Bearer ${own.key}` }),
+    await link({ cookie, origin: server.url }),
+    await link({ authorization: `Bearer ${key}` }),
+  ];
+  expect((await server.call('DELETE', `/api/keys/${own.id}`, { token: key })).status).toBe(204);
+  expect([await byKey(), await byMember()]).toEqual([410, 200]);
+  const change = { token: key, json: { role: 'member' } };
+  expect((await server.call('PATCH', `/api/members/${person.id}`, change)).status).toBe(200);
+  expect([await byMember(), await byOther()]).toEqual([410, 200]);
+});
+
 test('a key makes none that lives longer or is good from more addresses; what is not named is its own', async () => {
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const later = new Date(Date.now() + 7_200_000).toISOString();

@@ -40,6 +40,11 @@ describe('first, method and path', () => {
     );
     expect(await messageAt('/gotify/message/x/y')).toContain('did you mean /gotify/message?');
     expect(await messageAt('/api/integrations/slack/a/b')).toContain('did you mean /api/integrations/slack?');
+    expect(await messageAt('/gotify')).toContain('did you mean /gotify/message?');
+    expect(await messageAt('/gotify/messages')).toContain('did you mean /gotify/message?');
+    expect(await messageAt('/api/integrations/opsgenie/v1/alerts')).toContain(
+      'did you mean /api/integrations/opsgenie/v2/alerts?',
+    );
     expect(await messageAt('/api/nothing')).not.toContain('did you mean');
   });
 

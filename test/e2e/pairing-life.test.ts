@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createDirectory } from '#storage/directory.ts';
+import { tokenRecord } from '../conformance/directory.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
 
 /** Pairing at times of the test's choosing, which a running server does not have. */
@@ -14,11 +15,19 @@ describe('a pairing', () => {
     database = openMemoryDatabase();
     directory = createDirectory(database.db);
     tenant = (await directory.tenants.create('default', 'Default', 'test', 0)).id;
+    await directory.credentials.add(
+      tokenRecord(tenant, 'approver', { kind: 'key', role: 'admin', scopes: [] }),
+    );
   });
   afterEach(() => database.close());
 
   const approve = (code: string, at: number, panel: typeof lobby | string = lobby) =>
-    approvePairing(directory, code, { tenant, by: 'ann', panel }, at);
+    approvePairing(
+      directory,
+      code,
+      { by: { kind: 'key', tenant, id: 'approver', name: 'ann', role: 'admin' }, panel },
+      at,
+    );
 
   test('lives ten minutes: it can be neither approved nor collected after that', async () => {
     const { code, secret, expiresAt } = await openPairing(directory, 1_000);
@@ -38,7 +47,7 @@ describe('a pairing', () => {
     const answers = await Promise.all([2, 3, 4].map((at) => collectPairing(directory, secret, at)));
     expect(answers.filter(({ state }) => state === 'approved')).toMatchObject([{ panel: { id: 'p1' } }]);
     expect(await directory.credentials.list(tenant, 'token')).toMatchObject([
-      { name: 'panel Lobby', panelId: 'p1', scopes: ['panel'], createdBy: 'ann' },
+      { name: 'panel Lobby', panelId: 'p1', scopes: ['panel'], createdBy: 'key ann' },
     ]);
   });
 

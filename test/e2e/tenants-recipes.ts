@@ -32,7 +32,7 @@ export interface Recipe {
 export const pages = [
   '/',
   '/t/*',
-  ...['account', 'invite', 'new-tenant', 'setup', 'sign-in'].flatMap((page) => [`/${page}`, `/${page}/`]),
+  ...['account', 'invite', 'new-tenant', 'setup', 'sign-in'].map((page) => `/${page}`),
 ];
 
 /** An address that nobody may reach: a test of it is answered at once. */
@@ -87,9 +87,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'GET /docs/api/*': plain('/docs/api/static/swagger-ui.css'),
     // 404 where the pages have not been built.
     'GET /panel': { ...plain('/panel'), ok: [200, 404] },
-    'GET /panel/': { ...plain('/panel/'), ok: [200, 404] },
     'GET /push': { ...plain('/push'), ok: [200, 404] },
-    'GET /push/': { ...plain('/push/'), ok: [200, 404] },
     'GET /push/:file': { ...plain('/push/none.js'), ok: [404] },
     ...Object.fromEntries(
       pages.map((path) => [`GET ${path}`, { ...plain(path.replace('*', 'acme')), ok: [200, 404] }]),
@@ -143,6 +141,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         path: `/api/integrations/opsgenie/v2/alerts/${canary}/close?identifierType=alias&level=error`,
         json: {},
       }),
+      ok: [202],
+    },
+    'POST /api/integrations/opsgenie/v2/alerts/:alias/acknowledge': {
+      ...plain('/api/integrations/opsgenie/v2/alerts/none/acknowledge', ({ canary }) => ({ note: canary })),
       ok: [202],
     },
     'DELETE /api/integrations/opsgenie/v2/alerts/:alias': {

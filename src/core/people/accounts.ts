@@ -185,8 +185,8 @@ export interface AccountStore {
   endSession(person: string, id: string): Promise<boolean>;
   /** Ends all sessions except `kept`; returns how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
-  /** Keeps the sessions that were used last, at most `most`, and ends the others. */
-  trimSessions(person: string, most: number): Promise<void>;
+  /** Keeps the newest session and those that were used last, at most `most` together, and ends the others. */
+  trimSessions(person: string, kept: { readonly most: number; readonly newest: string }): Promise<void>;
   /** Marks `what` as used until `until`. True for the first caller only, also across restarts. */
   takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
   /** Whether `what` is marked as used at `at`. */

@@ -2,8 +2,8 @@
 import { limits } from '#contract/limits.ts';
 import { AppError, requireFound, unavailable } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
-import type { Actor } from '../tenants/audit.ts';
 import type { Directory, PanelRecord } from '../tenants/directory.ts';
+import { actorOf, type Principal } from './access.ts';
 import { newPanelToken } from './credentials.ts';
 import { hashSecret, randomSecret, randomText } from './secrets.ts';
 
@@ -33,10 +33,9 @@ export type CollectedPairing =
       readonly tenant: TenantId;
     };
 
-/** The approving person, and the panel: an id, or a name to find or create. */
+/** Who approves, and the panel: an id, or a name to find or create. */
 export interface Approval {
-  readonly tenant: TenantId;
-  readonly by: Actor;
+  readonly by: Principal;
   readonly panel: string | Parameters<Directory['panels']['register']>[1];
 }
 
@@ -87,14 +86,16 @@ export async function collectPairing(
 export async function approvePairing(
   { pairings, panels }: PairingDirectory,
   code: string,
-  { tenant, by, panel }: Approval,
+  { by: approver, panel }: Approval,
   now: number,
 ): Promise<string> {
+  const { tenant } = approver;
+  const by = actorOf(approver);
   if (!(await pairings.isWaiting(normalCode(code), now))) throw unknownCode();
   const registered = typeof panel === 'string' ? undefined : await panels.register(tenant, panel, by, now);
   const id = typeof panel === 'string' ? panel : registered?.panel.id;
   if (id === undefined) throw tooManyPanels();
-  if (await pairings.approve(normalCode(code), tenant, id, by, now)) return id;
+  if (await pairings.approve(normalCode(code), tenant, id, by, now, approver)) return id;
   if (registered?.created) await panels.remove(tenant, id, by, now);
   throw unknownCode();
 }

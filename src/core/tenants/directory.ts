@@ -213,8 +213,15 @@ export interface Pairings {
   findBySecret(secretHash: string): Promise<Pairing | undefined>;
   /** Whether a screen waits with this code and is not approved yet. */
   isWaiting(code: string, at: number): Promise<boolean>;
-  /** False when no such code is waiting at `at`. */
-  approve(code: string, tenant: TenantId, panelId: string, by: Actor, at: number): Promise<boolean>;
+  /** False when no such code is waiting at `at`, or when `approver` is no longer authorized. */
+  approve(
+    code: string,
+    tenant: TenantId,
+    panelId: string,
+    by: Actor,
+    at: number,
+    approver?: Principal,
+  ): Promise<boolean>;
   /** Marks it collected; true for the one caller that did. */
   collect(secretHash: string, at: number): Promise<boolean>;
   sweep(expiredBefore: number): Promise<void>;

@@ -23,6 +23,7 @@ import {
   ntfy,
   ntfyJson,
   opsgenie,
+  opsgenieAcknowledge,
   pagerdutyV1,
   webhookNames,
 } from '#integrations/formats.ts';
@@ -84,7 +85,10 @@ twice. Formats: ${webhookNames.join(', ')}.`,
 function webhookOf(name: string): FormatEntry {
   const entry = findWebhook(name);
   if (entry) return entry;
-  throw new AppError('not-found', `there is no such integration: it is one of ${webhookNames.join(', ')}`);
+  throw new AppError(
+    'not-found',
+    `there is no such integration: it is one of ${[...webhookNames, 'opsgenie/v2/alerts', 'custom/NAME'].join(', ')}`,
+  );
 }
 
 const signedRoute: SenderRoute = {
@@ -182,6 +186,7 @@ const opsgenieRoutes = (
   [
     ['POST', '', 'Create an alert as in Opsgenie'],
     ['POST', '/:alias/close', 'Close an alert as in Opsgenie'],
+    ['POST', '/:alias/acknowledge', 'Acknowledge an alert as in Opsgenie'],
     ['DELETE', '/:alias', 'Delete an alert as in Opsgenie: it is closed'],
     ['PUT', '/:alias/:changed', 'Change an alert as in Opsgenie: answered and not kept'],
   ] as const
@@ -204,7 +209,7 @@ const opsgenieRoutes = (
       ...(method !== 'DELETE' && { body: SenderPayload }),
       response: { 202: OpsgenieAccepted },
     },
-    entryOf: () => opsgenie,
+    entryOf: () => (path.endsWith('/acknowledge') ? opsgenieAcknowledge : opsgenie),
   }),
 );
 

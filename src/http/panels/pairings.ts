@@ -42,8 +42,7 @@ export function pairingRoutes(app: App, services: Services): void {
       const panel = chosenPanel(body);
       if (typeof panel === 'string') requireFound(await tenancy.findPanel(tenant, panel), 'panel');
       const giveBack = await takeAttempt(principal, reply);
-      const approval = { tenant, by: actorOf(principal), panel };
-      const id = await approvePairing(directory, params.code, approval, now());
+      const id = await approvePairing(directory, params.code, { by: principal, panel }, now());
       await giveBack();
       await tenancy.refresh(tenant);
       return panelView(services, principal, id);

@@ -39,8 +39,9 @@ export function keysToRevoke(
 
 /**
  * Withdraws the creator's pending invitations to roles that it may no longer grant, revokes {@link keysToRevoke}, and withdraws all
- * pending invitations that these keys created. Screens that the creator, if it keeps no role, or these keys approved, and that have
- * not collected their token, get none. `actor`: the creator as the columns `created_by` and `approved_by` name it.
+ * pending invitations that these keys created. A screen that has not collected its token gets none, and a link for a device that was
+ * not used adds none, if one of these keys made it, or the creator did and keeps no role. `actor`: the creator as the columns
+ * `created_by` and `approved_by` name it.
  */
 export function endGrants(
   { actor, ...change }: CreatorChange & { readonly actor: string },
@@ -49,7 +50,10 @@ export function endGrants(
   const { tenant, at } = change;
   const revokedNow = sql`select 'key ' || name from credentials
     where tenant = ${tenant} and kind = 'key' and revoked_at = ${at}`;
-  const approvers = change.keeps.length === 0 ? sql`approved_by = ${actor} or` : sql``;
+  const isTheirs = (column: 'approved_by' | 'created_by') =>
+    change.keeps.length === 0
+      ? sql`(${sql.ref(column)} = ${actor} or ${sql.ref(column)} in (${revokedNow}))`
+      : sql`${sql.ref(column)} in (${revokedNow})`;
   const withdraw = sql`update invitations set withdrawn_at = ${at}
     where tenant = ${tenant} and accepted_at is null and withdrawn_at is null and ${guard}`;
   return [
@@ -57,7 +61,8 @@ export function endGrants(
     sql`${keysCreatedBy(change)} update credentials set revoked_at = ${at} where ${hasLostRole(change)} and ${guard}`,
     sql`${withdraw} and created_by in (${revokedNow})`,
     sql`update pairings set expires_at = created_at where tenant = ${tenant} and collected_at is null and ${guard}
-      and (${approvers} approved_by in (${revokedNow}))`,
+      and ${isTheirs('approved_by')}`,
+    sql`delete from push_devices where tenant = ${tenant} and sealed is null and ${guard} and ${isTheirs('created_by')}`,
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Pairing, Pairings } from '#core/tenants/directory.ts';
 import { change, precondition, updateWhen } from '../change.ts';
 import type { PairingRow } from '../schema.ts';
 import type { Database } from '../sql.ts';
+import { isCreatorAuthorized } from './creator-rights.ts';
 
 /** Screens that wait for approval. They belong to no tenant until a person approves them. */
 export function createPairings(db: Database): Pairings {
@@ -49,7 +50,7 @@ export function createPairings(db: Database): Pairings {
       return (await db.read(waiting)).length > 0;
     },
 
-    async approve(code, tenant, panelId, by, at) {
+    async approve(code, tenant, panelId, by, at, approver) {
       const [panel] = await db.read(
         db.selectFrom('panels').select('name').where('tenant', '=', tenant).where('id', '=', panelId),
       );
@@ -59,7 +60,7 @@ export function createPairings(db: Database): Pairings {
         entry: { tenant, by, at, action: 'pairing.approve', subject: panelId, detail: { panel: name } },
         locks: [sql`update pairings set code = code where code = ${code}`],
         when: sql<SqlBool>`exists (select 1 from pairings where code = ${code} and pairings.tenant is null and expires_at > ${at})
-          and ${precondition('panels', { tenant, id: panelId })}`,
+          and ${precondition('panels', { tenant, id: panelId })} and ${isCreatorAuthorized(approver, at)}`,
         effects: (guard) => [
           updateWhen(
             'pairings',

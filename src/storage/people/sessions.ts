@@ -70,10 +70,11 @@ export function createSessions(db: Database): Sessions {
       return result?.changes ?? 0;
     },
 
-    async trimSessions(person, most) {
+    async trimSessions(person, { most, newest }) {
       await db.write([
-        sql`delete from sessions where person = ${person} and id not in (
-          select id from sessions where person = ${person} order by last_seen_at desc, id desc limit ${most})`,
+        sql`delete from sessions where person = ${person} and id <> ${newest} and id not in (
+          select id from sessions where person = ${person} and id <> ${newest}
+          order by last_seen_at desc, id desc limit ${most - 1})`,
       ]);
     },
 
