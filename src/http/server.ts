@@ -21,6 +21,7 @@ import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './callers/auth.ts';
 import { limitConcurrency } from './callers/concurrency-limits.ts';
+import { takeUrlTokens } from './callers/url-token.ts';
 import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
 import { docsRoutes } from './docs.ts';
@@ -173,6 +174,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   await app.ready();
   if (logsRequests) logRequests(app.server, logger);
   tidyUrls(app.server);
+  takeUrlTokens(app.server);
   nameRequests(app.server);
   const closeIdleConnections = () => {
     app.server.closeIdleConnections();

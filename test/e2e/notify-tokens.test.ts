@@ -194,6 +194,7 @@ describe('a token that is not quite right', () => {
       rate: null,
       panelId: null,
       allowFrom: [],
+      allowInUrl: false,
       createdAt: 0,
       createdBy: 'test',
       lastUsedAt: null,
@@ -223,6 +224,83 @@ describe('the allow-list', () => {
     const answer = await desk.server.notify(token, sent, { 'x-forwarded-for': from });
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.json).toEqual({ error: 'unauthorized' });
+  });
+});
+
+describe('a token in the URL', () => {
+  const json = { title: 'T', message: 'M' };
+  const post = (path: string, token: string, headers: Record<string, string> = {}) =>
+    desk.server.call('POST', `${path}${path.includes('?') ? '&' : '?'}token=${token}`, { json, headers });
+  const paths = ['/api/notify', '/api/integrations/slack?level=error', '/ntfy/t', '/ntfy', '/gotify/message'];
+
+  it('is taken everywhere in intake if the token allows it, and is no part of what is stored', async () => {
+    const token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+    const bodies = { '/ntfy': { topic: 't', message: 'M' }, '/ntfy/t': 'M' } as Record<string, unknown>;
+    const head = await desk.head();
+    for (const path of paths) {
+      const answer = await desk.server.call(
+        'POST',
+        `${path}${path.includes('?') ? '&' : '?'}token=${token}`,
+        {
+          json: bodies[path] ?? { ...json, text: 'M' },
+        },
+      );
+      expect([path, answer.status]).toEqual([path, 200]);
+    }
+    expect(await desk.head()).toBe(head + paths.length);
+    expect((await desk.server.call('GET', `/ntfy/t/publish?message=m&token=${token}`)).status).toBe(200);
+    expect((await desk.server.call('GET', `/ntfy/v1/account?token=${token}`)).status).toBe(200);
+    const { text } = await desk.server.call('GET', '/api/history?limit=20', { token: desk.key });
+    expect(text).not.toContain(parseSecret(token)?.secret);
+  });
+
+  it('without the option is a 401 that names the option and the header, and stores nothing', async () => {
+    const head = await desk.head();
+    const token = await desk.server.token({ scopes: ['notify'] });
+    for (const path of paths.filter((each) => each !== '/gotify/message')) {
+      const answer = await post(path, token);
+      expect([path, answer.status, answer.json.error]).toEqual([
+        path,
+        401,
+        expect.stringMatching(/^unauthorized: .*allowInUrl.* Authorization: Bearer/),
+      ]);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+    expect((await post('/api/notify', 'nonsense')).json.error).toBe('unauthorized');
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('opens nothing but intake, and a header counts more than the URL', async () => {
+    const token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+    expect((await desk.server.call('GET', `/api/history?token=${token}`)).status).toBe(401);
+    expect((await post('/api/notify', token, { authorization: 'Bearer nonsense' })).status).toBe(401);
+    expect((await post('/api/notify', 'nonsense', { authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await post(`/api/notify?token=${token}`, token)).status).toBe(401);
+  });
+
+  it('is refused from the next request on once the option is switched off', async () => {
+    const create = { name: 'shelly', scopes: ['notify'], allowInUrl: true };
+    const made = (await desk.server.call('POST', '/api/tokens', { token: desk.key, json: create })).json;
+    expect([made.allowInUrl, (await post('/api/notify', made.token)).status]).toEqual([true, 200]);
+    const patch = (change: object) =>
+      desk.server.call('PATCH', `/api/tokens/${made.id}`, { token: desk.key, json: change });
+    for (const scopes of [['notify', 'panel'], []]) {
+      const wider = await patch({ scopes });
+      expect([wider.status, wider.json.error]).toEqual([400, expect.stringMatching(/^allowInUrl: .*notify/)]);
+    }
+    expect((await patch({ allowInUrl: false })).json.allowInUrl).toBe(false);
+    expect((await post('/api/notify', made.token)).status).toBe(401);
+    expect(await send(made.token)).toBe(200);
+    expect((await patch({ scopes: ['notify', 'panel'] })).status).toBe(200);
+    expect((await patch({ allowInUrl: true })).status).toBe(400);
+    const { json: log } = await desk.server.call('GET', '/api/audit', { token: desk.key });
+    const entries = log.entries.filter(({ subject }: { subject: string }) => subject === made.id);
+    expect(entries.map(({ detail }: { detail: object }) => detail)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ allowInUrl: true }),
+        expect.objectContaining({ before: { allowInUrl: true }, after: { allowInUrl: false } }),
+      ]),
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { type FieldName, fieldNames } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError, toAppError } from '../errors.ts';
-import { problems, route } from '../openapi/route-schemas.ts';
+import { problems, route, UrlToken } from '../openapi/route-schemas.ts';
 import { findHeadProblem } from '../request-head.ts';
 import type { App, Services } from '../services.ts';
 import { NotifyHandler, reasonOf, senderOf } from './notify-handler.ts';
@@ -79,11 +79,12 @@ export function notifyRoutes(
         summary: 'Send a notification',
         description,
         headers: { type: 'object', properties: headers },
+        querystring: UrlToken,
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
         body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
         response: { 200: NotifyAccepted, ...problems(409) },
       },
-      { rateLimit: 'own' },
+      { rateLimit: 'own', urlToken: 'if allowed' },
     ),
     // The schema is only documentation. The handler validates the fields of body and headers together.
     validatorCompiler: () => () => true,
