@@ -94,6 +94,8 @@ describe('what was issued', () => {
           '/api/integrations/slack',
         ])
           await note(fetch(`${server.url}${path}?token=${each}&message=M`, { method: 'POST' }));
+        for (const query of ['title=T&message=M', 'title=T', 'title=%E4'])
+          await note(fetch(`${server.url}/api/notify/send?${query}&token=${each}`));
         await note(call('POST', '/api/notify', each, { title: 5 }));
         await note(call('GET', `/tenant-metrics?token=${each}`, token));
         await note(call('GET', `/nowhere/${each}`, each));

@@ -304,6 +304,144 @@ describe('a token in the URL', () => {
   });
 });
 
+describe('sending with GET', () => {
+  const path = '/api/notify/send';
+  const query = 'title=Door%20bell&message=T%C3%BCr+offen&level=warning&host=door&ttl=0';
+  const sentWith = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
+    desk.server.call(method, url, { headers });
+  let token: string;
+  beforeAll(async () => {
+    token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+  });
+
+  it('stores and answers as POST does, with the token in the query or in the header', async () => {
+    const bearer = { authorization: `Bearer ${token}` };
+    for (const [url, headers] of [
+      [`${path}?${query}&token=${token}`, {}],
+      [`${path}/?token=${token}&${query}`, {}],
+      [`${path}?${query}`, bearer],
+      [`${path}?title=Other&message=T%C3%BCr+offen`, { ...bearer, 'x-level': 'warning', 'x-host': 'door' }],
+    ] as const) {
+      const answer = await sentWith(url, headers);
+      expect([url, answer.status, answer.json]).toEqual([url, 200, { ok: true, id: expect.any(String) }]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.has('ratelimit')).toBe(true);
+      expect(await desk.find(answer.json.id)).toMatchObject({
+        message: 'Tür offen',
+        level: 'warning',
+        host: 'door',
+      });
+    }
+  });
+
+  it.each([
+    ['Tür', '%C3%BC'],
+    ['door bell', '%20'],
+  ])('says how to write %s', async (title, words) => {
+    const url = `${path}?title=${title}&message=M&token=${token}`;
+    const answer = await firstAnswer(desk.server.url, `GET ${url} HTTP/1.1\r\nHost: belfry.test\r\n\r\n`);
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      { error: expect.stringContaining(words) },
+    ]);
+  });
+
+  it.each([
+    ['', 'title is required'],
+    ['title=T', 'message is required'],
+    ['title=T&title=U&message=M', 'title is given twice'],
+    ['title=T&message=M&ttl=soon', 'ttl'],
+    ['title=%E4&message=M', 'UTF-8'],
+    ['title=T&message=M&idempotencyKey=', 'idempotencyKey must have 1 to 255'],
+    ['title=T&message=M&idempotencyKey=a&idempotencyKey=b', 'idempotencyKey is given twice'],
+  ])('%s is a 400 that says why (%s), and stores nothing', async (given, words) => {
+    const head = await desk.head();
+    const { status, json } = await sentWith(`${path}?${given}&token=${token}`);
+    expect([status, json]).toEqual([400, { error: expect.stringContaining(words) }]);
+    expect(json.error).not.toContain(token);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('has the sizes of POST', async () => {
+    const longest = (chars: number) =>
+      sentWith(`${path}?title=T&message=${'%C3%BC'.repeat(chars)}&token=${token}`);
+    expect((await sentWith(`${path}?title=T&message=${'m'.repeat(16_384)}&token=${token}`)).status).toBe(200);
+    const long = await sentWith(`${path}?title=T&message=${'m'.repeat(16_385)}&token=${token}`);
+    expect([long.status, long.json.error]).toEqual([400, expect.stringContaining('16384')]);
+    expect((await longest(5_000)).status).toBe(200);
+    expect((await longest(16_384)).status).toBe(431);
+  });
+
+  it('names what it does not read', async () => {
+    const { json } = await sentWith(`${path}?title=T&message=M&priority=5&token=${token}`);
+    expect(json.warning).toContain('"priority" is not read');
+  });
+
+  it('stores what a device repeats once, if it gives a key', async () => {
+    const once = `${path}?title=T&message=M&token=${token}`;
+    const first = await sentWith(`${once}&idempotencyKey=a%20b`);
+    expect((await sentWith(`${once}&idempotencyKey=a+b`)).json.id).toBe(first.json.id);
+    expect((await sentWith(once, { 'idempotency-key': 'a b' })).json.id).toBe(first.json.id);
+    expect((await sentWith(`${once}&url=https://x.example/&idempotencyKey=a+b`)).status).toBe(409);
+    expect((await sentWith(once)).json.id).not.toBe(first.json.id);
+  });
+
+  it('stores nothing for HEAD, for what a browser fetches in advance, and for other methods', async () => {
+    const head = await desk.head();
+    const url = `${path}?${query}&token=${token}`;
+    const asked = await sentWith(url, {}, 'HEAD');
+    expect([asked.status, asked.text, asked.headers.get('cache-control')]).toEqual([200, '', 'no-store']);
+    expect(asked.headers.has('ratelimit')).toBe(true);
+    for (const headers of [
+      { 'sec-purpose': 'prefetch' },
+      { 'sec-purpose': 'prefetch;prerender' },
+      { purpose: 'prefetch' },
+      { 'x-purpose': 'preview' },
+      { 'x-moz': 'prefetch' },
+    ]) {
+      const answer = await sentWith(url, headers as unknown as Record<string, string>);
+      expect([headers, answer.status, answer.json.error]).toEqual([
+        headers,
+        403,
+        expect.stringContaining('in advance'),
+      ]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const posted = await sentWith(url, {}, 'POST');
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await sentWith(`/api/notify?${query}&token=${token}`)).status).toBe(405);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('is only for tokens that are allowed in URLs', async () => {
+    const head = await desk.head();
+    const plain = await desk.server.token({ scopes: ['notify'] });
+    const inUrl = await sentWith(`${path}?${query}&token=${plain}`);
+    expect([inUrl.status, inUrl.json.error]).toEqual([401, expect.stringContaining('allowInUrl')]);
+    for (const each of [plain, desk.token]) {
+      const inHeader = await sentWith(`${path}?${query}`, { authorization: `Bearer ${each}` });
+      expect([inHeader.status, inHeader.json.error]).toEqual([403, expect.stringContaining('allowInUrl')]);
+    }
+    expect((await sentWith(`${path}?${query}`)).json).toEqual({ error: 'unauthorized' });
+    expect((await sentWith(`${path}?${query}`, { cookie: 'x=y' })).status).toBe(401);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('has the limits of its token, of HEAD too', async () => {
+    const limited = await desk.server.token({
+      ...{ scopes: ['notify'], allowInUrl: true },
+      rate: { perSecond: 0.001, burst: 2 },
+    });
+    const url = `${path}?title=T&message=M&token=${limited}`;
+    expect((await sentWith(url)).status).toBe(200);
+    expect((await sentWith(url, {}, 'HEAD')).status).toBe(200);
+    const refused = await sentWith(url);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
+    expect((await sentWith(url, {}, 'HEAD')).status).toBe(429);
+    expect((await sentWith(`${url}&level=critical`)).status).toBe(200);
+  });
+});
+
 describe('the record', () => {
   it('says when and from where a token was last used, and a refused use is none', async () => {
     // On its way down a server writes what it has noted: no need to wait for that.
