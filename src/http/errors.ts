@@ -199,6 +199,10 @@ function parserError(code: string | undefined): AppError {
       return new AppError('too-large', 'the chunk extensions are too large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('timeout', 'the request took too long to arrive');
+    case 'HPE_INVALID_URL':
+      return new AppError('bad-request', 'the URL has a character that needs an escape: write %C3%BC for ü');
+    case 'HPE_INVALID_CONSTANT':
+      return new AppError('bad-request', 'the request is not valid HTTP/1.1; write %20 for a blank in a URL');
     default:
       return new AppError('bad-request', 'the request is not valid HTTP/1.1');
   }

@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
@@ -21,6 +21,7 @@ import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './callers/auth.ts';
 import { limitConcurrency } from './callers/concurrency-limits.ts';
+import { takeUrlTokens } from './callers/url-token.ts';
 import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
 import { docsRoutes } from './docs.ts';
@@ -108,7 +109,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   if (services.tracer) traceRequests(app, services.tracer);
   app.addHook('onRequest', (request, reply, done) => {
     // On the reply it costs senders less; on the raw response the headers also apply to streams, which bypass the reply.
-    if (isNotify(request.raw.url ?? '')) reply.header(...noSniffing);
+    if (isPosted(request.raw)) reply.header(...noSniffing);
     else for (const [name, value] of ofApi) reply.raw.setHeader(name, value);
     // A wrong path or method is refused here, before the body is read; the not-found handler runs after it.
     done(findHeadProblem(request.raw) ?? (request.is404 ? notFoundError(request, reply) : undefined));
@@ -173,6 +174,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   await app.ready();
   if (logsRequests) logRequests(app.server, logger);
   tidyUrls(app.server);
+  takeUrlTokens(app.server);
   nameRequests(app.server);
   const closeIdleConnections = () => {
     app.server.closeIdleConnections();
@@ -236,8 +238,9 @@ const ofApi = [
   ['referrer-policy', 'no-referrer'],
 ] as const;
 
-/** Senders are not browsers, and there are many of them, so they get fewer headers. */
-const isNotify = (url: string) => url.startsWith('/api/notify');
+/** Most senders are not browsers, and there are many of them, so they get fewer headers. Caches are no concern of a POST. */
+const isPosted = ({ method, url = '' }: IncomingMessage) =>
+  method === 'POST' && url.startsWith('/api/notify');
 
 /**
  * Watches connections without any data, which browsers open in advance. Node counts them as

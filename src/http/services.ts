@@ -129,7 +129,9 @@ declare module 'fastify' {
      */
     rateLimit?: 'own' | 'none' | 'by panel';
     /** Set when the token may also be sent as other software does: see sender-credential.ts. */
-    senderCredential?: true | 'also in the URL';
+    senderCredential?: true;
+    /** Whether the token may be in the URL (`?token=`): every token, or those with the option `allowInUrl`. */
+    urlToken?: 'of every token' | 'if allowed';
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
     expensive?: ExpensiveKind;
   }

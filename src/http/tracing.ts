@@ -8,6 +8,8 @@ const isWatching = (url: string) => ['/healthz', '/readyz', '/metrics'].includes
 /** Streams stay open for hours, so a separate span measures how long opening a stream took. */
 const isStream = (url: string) => /\/(?:events|stream)$/.test(url);
 
+const isNotify = (url: string) => url === '/api/notify' || url === '/api/notify/send';
+
 interface TracedRequest {
   /** Method and route. */
   readonly name: string;
@@ -38,7 +40,7 @@ export function traceRequest<T>(
 export function traceRequests(app: App, tracer: Tracer): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions;
-    if (request.is404 || isStream(url) || isWatching(url) || url === '/api/notify') return done();
+    if (request.is404 || isStream(url) || isWatching(url) || isNotify(url)) return done();
     traceRequest(
       tracer,
       { name: `${request.method} ${url}`, request: request.raw, response: reply.raw },

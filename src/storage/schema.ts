@@ -54,6 +54,8 @@ export interface CredentialRow {
   rate: string | null;
   panel_id: string | null;
   allow_from: string;
+  /** 0 or 1. */
+  allow_in_url: number;
   created_at: number;
   created_by: string;
   /** The id of the person or key that created it. */

@@ -97,6 +97,26 @@ test('a token shows the same secret; a viewer sees the addresses with a placehol
   await viewer.close();
 });
 
+test('a token is allowed in URLs by a checkbox, which only the scope notify alone has', async () => {
+  const sender = await lab.server.token({ name: 'doorbell', scopes: ['notify'] });
+  const [, id = ''] = sender.split('_');
+  const { page, close } = await lab.desk({ path: `settings/tokens?id=${id}` });
+  const statusInUrl = async () =>
+    (await lab.server.call('POST', `/api/notify?token=${sender}`, { json: { title: 'T', message: 'M' } }))
+      .status;
+  expect(await statusInUrl()).toBe(401);
+  const drawer = page.getByRole('dialog', { name: 'doorbell' });
+  const allow = drawer.getByLabel('Allow in URLs');
+  await allow.check();
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(statusInUrl).toBe(200);
+  await drawer.getByRole('checkbox', { name: 'metrics' }).check();
+  await expect.poll(() => allow.count()).toBe(0);
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(statusInUrl).toBe(401);
+  await close();
+});
+
 test('a mapping is written beside a payload with a live preview, its errors stand at their fields, and what comes is captured', async () => {
   const { page, close, errors } = await lab.desk({ path: 'settings/integrations?tab=mappings' });
   await page.getByText('No mappings').waitFor();

@@ -62,6 +62,10 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
     const record = tokenRecord(tenant, newId(), { expiresAt: 5000 });
     await directory.credentials.add(record);
     await audit(tenant);
+    const notify = tokenRecord(tenant, newId(), { allowInUrl: true });
+    await directory.credentials.add(notify);
+    expect(await directory.credentials.find(notify.id)).toEqual(notify);
+    await audit(tenant);
     const patch = {
       name: 'renamed',
       scopes: ['metrics'],
@@ -90,6 +94,32 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
     ]);
     const same = await directory.credentials.update(tenant, 'token', record.id, {}, 'x', 8);
     expect(same).toEqual({ ...record, ...patch });
+  });
+
+  test('a token that may be in a URL keeps the scope notify alone, also when both change at the same time', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    const record = tokenRecord(tenant, newId());
+    await directory.credentials.add(record);
+    const update = (patch: Parameters<typeof directory.credentials.update>[3]) =>
+      directory.credentials.update(tenant, 'token', record.id, patch, 'x', 7);
+    await audit(tenant);
+    const changes = await Promise.allSettled([
+      update({ allowInUrl: true }),
+      update({ scopes: ['notify', 'panel'] }),
+    ]);
+    expect(changes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const { scopes, allowInUrl } = (await directory.credentials.find(record.id)) as CredentialRecord;
+    expect(allowInUrl).toBe(scopes.length === 1);
+    await update(allowInUrl ? { allowInUrl: false } : { scopes: ['notify'] });
+    expect(await update({ allowInUrl: true })).toEqual({ ...record, allowInUrl: true });
+    expect(await audit(tenant)).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({
+          detail: expect.objectContaining({ before: { allowInUrl: false }, after: { allowInUrl: true } }),
+        }),
+      ]),
+    );
   });
 
   test('a second revocation keeps the first time and is no change', async () => {

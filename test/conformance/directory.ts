@@ -177,6 +177,7 @@ export function tokenRecord(
     panelId: null,
     role: null,
     allowFrom: [],
+    allowInUrl: false,
     createdAt: 1000,
     createdBy: 'test',
     lastUsedAt: null,

@@ -276,6 +276,7 @@ export function searchConformance(lab: () => HistoryLab): void {
       panelId: null,
       role: null,
       allowFrom: [],
+      allowInUrl: false,
       createdAt: 1,
       createdBy: 'test',
       lastUsedAt: null,

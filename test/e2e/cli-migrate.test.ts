@@ -52,6 +52,7 @@ describeWithPostgres('belfry migrate', (postgres) => {
   /** Something of every kind, in two tenants; none expires while the test runs. */
   async function fill(server: TestServer) {
     const token = await server.token({ scopes: ['notify', 'panel'] });
+    await server.token({ scopes: ['notify'], allowInUrl: true });
     const key = await server.key('owner');
     const other = { token: await server.token({ tenant: 'other' }), key: await server.key('owner', 'other') };
     const call = (method: string, path: string, json: unknown) =>

@@ -63,6 +63,17 @@ test('a token has the scopes, the end and the addresses that were asked for, and
   expect(Date.parse(found.expiresAt) - Date.now()).toBeLessThan(90.1 * 86_400_000);
 });
 
+test('a token may be made for URLs, with the scope notify alone', async () => {
+  const create = ['token', 'create', '--name', 'shelly', '--allow-in-url', '--json'];
+  const { id } = JSON.parse(await cli.ok([...create, '--scopes', 'notify']));
+  const found = (await list('token', 'list')).find((token: { id: string }) => token.id === id);
+  expect(found).toMatchObject({ scopes: ['notify'], allowInUrl: true });
+  for (const scopes of [[], ['--scopes', 'notify,panel']]) {
+    const { code, stderr } = await cli.run([...create, ...scopes]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the scope notify alone')]);
+  }
+});
+
 test('a list shows no secret, to people and to programs', async () => {
   const token = await cli.token();
   const secret = token.split('_')[2] as string;

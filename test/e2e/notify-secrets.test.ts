@@ -68,10 +68,11 @@ describe('what was issued', () => {
   it.skipIf(testStore === 'postgres')(
     'is, but for its public id, in no log, no metric, no answer, no database file and no backup',
     async () => {
-      const [token = '', narrow = '', key = ''] = await Promise.all([
+      const [token = '', narrow = '', key = '', inUrl = ''] = await Promise.all([
         newToken(),
         newToken('--scopes', 'panel'),
         made('key', 'create', '--role', 'admin', '--name', 'deploy'),
+        newToken('--scopes', 'notify', '--allow-in-url'),
       ]);
       const answers: string[] = [];
       const note = async (answer: Promise<Response>) => answers.push(await (await answer).text());
@@ -82,11 +83,19 @@ describe('what was issued', () => {
       const screen = await paired(key);
       issued.push(created.token, screen.token, screen.secret);
 
-      for (const each of [token, narrow, created.token, screen.token, key]) {
+      for (const each of [token, narrow, created.token, screen.token, key, inUrl]) {
         await note(call('POST', '/api/notify', each, { title: 'T', message: 'M' }));
         await note(call('POST', '/api/notify', `${each}x`, {}));
-        for (const path of ['/gotify/message', '/gotify/nothing'])
+        for (const path of [
+          '/gotify/message',
+          '/gotify/nothing',
+          '/api/notify',
+          '/ntfy/t',
+          '/api/integrations/slack',
+        ])
           await note(fetch(`${server.url}${path}?token=${each}&message=M`, { method: 'POST' }));
+        for (const query of ['title=T&message=M', 'title=T', 'title=%E4'])
+          await note(fetch(`${server.url}/api/notify/send?${query}&token=${each}`));
         await note(call('POST', '/api/notify', each, { title: 5 }));
         await note(call('GET', `/tenant-metrics?token=${each}`, token));
         await note(call('GET', `/nowhere/${each}`, each));

@@ -194,6 +194,7 @@ describe('a token that is not quite right', () => {
       rate: null,
       panelId: null,
       allowFrom: [],
+      allowInUrl: false,
       createdAt: 0,
       createdBy: 'test',
       lastUsedAt: null,
@@ -223,6 +224,221 @@ describe('the allow-list', () => {
     const answer = await desk.server.notify(token, sent, { 'x-forwarded-for': from });
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.json).toEqual({ error: 'unauthorized' });
+  });
+});
+
+describe('a token in the URL', () => {
+  const json = { title: 'T', message: 'M' };
+  const post = (path: string, token: string, headers: Record<string, string> = {}) =>
+    desk.server.call('POST', `${path}${path.includes('?') ? '&' : '?'}token=${token}`, { json, headers });
+  const paths = ['/api/notify', '/api/integrations/slack?level=error', '/ntfy/t', '/ntfy', '/gotify/message'];
+
+  it('is taken everywhere in intake if the token allows it, and is no part of what is stored', async () => {
+    const token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+    const bodies = { '/ntfy': { topic: 't', message: 'M' }, '/ntfy/t': 'M' } as Record<string, unknown>;
+    const head = await desk.head();
+    for (const path of paths) {
+      const answer = await desk.server.call(
+        'POST',
+        `${path}${path.includes('?') ? '&' : '?'}token=${token}`,
+        {
+          json: bodies[path] ?? { ...json, text: 'M' },
+        },
+      );
+      expect([path, answer.status]).toEqual([path, 200]);
+    }
+    expect(await desk.head()).toBe(head + paths.length);
+    expect((await desk.server.call('GET', `/ntfy/t/publish?message=m&token=${token}`)).status).toBe(200);
+    expect((await desk.server.call('GET', `/ntfy/v1/account?token=${token}`)).status).toBe(200);
+    const { text } = await desk.server.call('GET', '/api/history?limit=20', { token: desk.key });
+    expect(text).not.toContain(parseSecret(token)?.secret);
+  });
+
+  it('without the option is a 401 that names the option and the header, and stores nothing', async () => {
+    const head = await desk.head();
+    const token = await desk.server.token({ scopes: ['notify'] });
+    for (const path of paths.filter((each) => each !== '/gotify/message')) {
+      const answer = await post(path, token);
+      expect([path, answer.status, answer.json.error]).toEqual([
+        path,
+        401,
+        expect.stringMatching(/^unauthorized: .*allowInUrl.* Authorization: Bearer/),
+      ]);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+    expect((await post('/api/notify', 'nonsense')).json.error).toBe('unauthorized');
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('opens nothing but intake, and a header counts more than the URL', async () => {
+    const token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+    expect((await desk.server.call('GET', `/api/history?token=${token}`)).status).toBe(401);
+    expect((await post('/api/notify', token, { authorization: 'Bearer nonsense' })).status).toBe(401);
+    expect((await post('/api/notify', 'nonsense', { authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await post(`/api/notify?token=${token}`, token)).status).toBe(401);
+  });
+
+  it('is refused from the next request on once the option is switched off', async () => {
+    const create = { name: 'shelly', scopes: ['notify'], allowInUrl: true };
+    const made = (await desk.server.call('POST', '/api/tokens', { token: desk.key, json: create })).json;
+    expect([made.allowInUrl, (await post('/api/notify', made.token)).status]).toEqual([true, 200]);
+    const patch = (change: object) =>
+      desk.server.call('PATCH', `/api/tokens/${made.id}`, { token: desk.key, json: change });
+    for (const scopes of [['notify', 'panel'], []]) {
+      const wider = await patch({ scopes });
+      expect([wider.status, wider.json.error]).toEqual([400, expect.stringMatching(/^allowInUrl: .*notify/)]);
+    }
+    expect((await patch({ allowInUrl: false })).json.allowInUrl).toBe(false);
+    expect((await post('/api/notify', made.token)).status).toBe(401);
+    expect(await send(made.token)).toBe(200);
+    expect((await patch({ scopes: ['notify', 'panel'] })).status).toBe(200);
+    expect((await patch({ allowInUrl: true })).status).toBe(400);
+    const { json: log } = await desk.server.call('GET', '/api/audit', { token: desk.key });
+    const entries = log.entries.filter(({ subject }: { subject: string }) => subject === made.id);
+    expect(entries.map(({ detail }: { detail: object }) => detail)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ allowInUrl: true }),
+        expect.objectContaining({ before: { allowInUrl: true }, after: { allowInUrl: false } }),
+      ]),
+    );
+  });
+});
+
+describe('sending with GET', () => {
+  const path = '/api/notify/send';
+  const query = 'title=Door%20bell&message=T%C3%BCr+offen&level=warning&host=door&ttl=0';
+  const sentWith = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
+    desk.server.call(method, url, { headers });
+  let token: string;
+  beforeAll(async () => {
+    token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
+  });
+
+  it('stores and answers as POST does, with the token in the query or in the header', async () => {
+    const bearer = { authorization: `Bearer ${token}` };
+    for (const [url, headers] of [
+      [`${path}?${query}&token=${token}`, {}],
+      [`${path}/?token=${token}&${query}`, {}],
+      [`${path}?${query}`, bearer],
+      [`${path}?title=Other&message=T%C3%BCr+offen`, { ...bearer, 'x-level': 'warning', 'x-host': 'door' }],
+    ] as const) {
+      const answer = await sentWith(url, headers);
+      expect([url, answer.status, answer.json]).toEqual([url, 200, { ok: true, id: expect.any(String) }]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.has('ratelimit')).toBe(true);
+      expect(await desk.find(answer.json.id)).toMatchObject({
+        message: 'Tür offen',
+        level: 'warning',
+        host: 'door',
+      });
+    }
+  });
+
+  it.each([
+    ['Tür', '%C3%BC'],
+    ['door bell', '%20'],
+  ])('says how to write %s', async (title, words) => {
+    const url = `${path}?title=${title}&message=M&token=${token}`;
+    const answer = await firstAnswer(desk.server.url, `GET ${url} HTTP/1.1\r\nHost: belfry.test\r\n\r\n`);
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      { error: expect.stringContaining(words) },
+    ]);
+  });
+
+  it.each([
+    ['', 'title is required'],
+    ['title=T', 'message is required'],
+    ['title=T&title=U&message=M', 'title is given twice'],
+    ['title=T&message=M&ttl=soon', 'ttl'],
+    ['title=%E4&message=M', 'UTF-8'],
+    ['title=T&message=M&idempotencyKey=', 'idempotencyKey must have 1 to 255'],
+    ['title=T&message=M&idempotencyKey=a&idempotencyKey=b', 'idempotencyKey is given twice'],
+  ])('%s is a 400 that says why (%s), and stores nothing', async (given, words) => {
+    const head = await desk.head();
+    const { status, json } = await sentWith(`${path}?${given}&token=${token}`);
+    expect([status, json]).toEqual([400, { error: expect.stringContaining(words) }]);
+    expect(json.error).not.toContain(token);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('has the sizes of POST', async () => {
+    const longest = (chars: number) =>
+      sentWith(`${path}?title=T&message=${'%C3%BC'.repeat(chars)}&token=${token}`);
+    expect((await sentWith(`${path}?title=T&message=${'m'.repeat(16_384)}&token=${token}`)).status).toBe(200);
+    const long = await sentWith(`${path}?title=T&message=${'m'.repeat(16_385)}&token=${token}`);
+    expect([long.status, long.json.error]).toEqual([400, expect.stringContaining('16384')]);
+    expect((await longest(5_000)).status).toBe(200);
+    expect((await longest(16_384)).status).toBe(431);
+  });
+
+  it('names what it does not read', async () => {
+    const { json } = await sentWith(`${path}?title=T&message=M&priority=5&token=${token}`);
+    expect(json.warning).toContain('"priority" is not read');
+  });
+
+  it('stores what a device repeats once, if it gives a key', async () => {
+    const once = `${path}?title=T&message=M&token=${token}`;
+    const first = await sentWith(`${once}&idempotencyKey=a%20b`);
+    expect((await sentWith(`${once}&idempotencyKey=a+b`)).json.id).toBe(first.json.id);
+    expect((await sentWith(once, { 'idempotency-key': 'a b' })).json.id).toBe(first.json.id);
+    expect((await sentWith(`${once}&url=https://x.example/&idempotencyKey=a+b`)).status).toBe(409);
+    expect((await sentWith(once)).json.id).not.toBe(first.json.id);
+  });
+
+  it('stores nothing for HEAD, for what a browser fetches in advance, and for other methods', async () => {
+    const head = await desk.head();
+    const url = `${path}?${query}&token=${token}`;
+    const asked = await sentWith(url, {}, 'HEAD');
+    expect([asked.status, asked.text, asked.headers.get('cache-control')]).toEqual([200, '', 'no-store']);
+    expect(asked.headers.has('ratelimit')).toBe(true);
+    for (const headers of [
+      { 'sec-purpose': 'prefetch' },
+      { 'sec-purpose': 'prefetch;prerender' },
+      { purpose: 'prefetch' },
+      { 'x-purpose': 'preview' },
+      { 'x-moz': 'prefetch' },
+    ]) {
+      const answer = await sentWith(url, headers as unknown as Record<string, string>);
+      expect([headers, answer.status, answer.json.error]).toEqual([
+        headers,
+        403,
+        expect.stringContaining('in advance'),
+      ]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const posted = await sentWith(url, {}, 'POST');
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await sentWith(`/api/notify?${query}&token=${token}`)).status).toBe(405);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('is only for tokens that are allowed in URLs', async () => {
+    const head = await desk.head();
+    const plain = await desk.server.token({ scopes: ['notify'] });
+    const inUrl = await sentWith(`${path}?${query}&token=${plain}`);
+    expect([inUrl.status, inUrl.json.error]).toEqual([401, expect.stringContaining('allowInUrl')]);
+    for (const each of [plain, desk.token]) {
+      const inHeader = await sentWith(`${path}?${query}`, { authorization: `Bearer ${each}` });
+      expect([inHeader.status, inHeader.json.error]).toEqual([403, expect.stringContaining('allowInUrl')]);
+    }
+    expect((await sentWith(`${path}?${query}`)).json).toEqual({ error: 'unauthorized' });
+    expect((await sentWith(`${path}?${query}`, { cookie: 'x=y' })).status).toBe(401);
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('has the limits of its token, of HEAD too', async () => {
+    const limited = await desk.server.token({
+      ...{ scopes: ['notify'], allowInUrl: true },
+      rate: { perSecond: 0.001, burst: 2 },
+    });
+    const url = `${path}?title=T&message=M&token=${limited}`;
+    expect((await sentWith(url)).status).toBe(200);
+    expect((await sentWith(url, {}, 'HEAD')).status).toBe(200);
+    const refused = await sentWith(url);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
+    expect((await sentWith(url, {}, 'HEAD')).status).toBe(429);
+    expect((await sentWith(`${url}&level=critical`)).status).toBe(200);
   });
 });
 

@@ -102,6 +102,11 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       level: 'info',
       ttl: 1,
     })),
+    'GET /api/notify/send': {
+      request: ({ canary }) => ({ path: `/api/notify/send?title=${canary}&message=${canary}&ttl=1` }),
+      // Of the tokens with the scope, one has the option for it.
+      ok: [200, 403],
+    },
     // An error stays until it is cleared: what expires while a test runs would look like a change.
     'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma?level=error', ({ canary }) => ({
       msg: canary,

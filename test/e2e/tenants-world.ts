@@ -111,7 +111,8 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
 async function createCallers(server: TestServer, tenant: string, canary: string): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const scopes of [['notify'], ['panel'], ['metrics'], ['notify', 'panel', 'metrics']] as const) {
-    const credential = await server.token({ tenant, scopes, name: canary });
+    const allowInUrl = scopes.length === 1 && scopes[0] === 'notify';
+    const credential = await server.token({ tenant, scopes, name: canary, allowInUrl });
     callers.push({ name: `a token for ${scopes}`, credential, grant: { scopes } });
   }
   for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {

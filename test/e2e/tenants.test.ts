@@ -124,6 +124,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
   expect(forScope('notify')).toEqual([
     'DELETE /api/integrations/opsgenie/v2/alerts/:alias',
     'GET /api/notifications/:id',
+    'GET /api/notify/send',
     'GET /ntfy/:topic/publish',
     'GET /ntfy/:topic/send',
     'GET /ntfy/:topic/trigger',

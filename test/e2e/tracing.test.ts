@@ -60,6 +60,8 @@ beforeAll(async () => {
   await server.notify(token, { title: 'T', message: 'M' }, { traceparent: traceparent.replace(/01$/, '00') });
   await server.notify(token, { title: '' }, { traceparent: 'nonsense' });
   await server.call('GET', '/api/history?q=t', { token: key, headers: { traceparent } });
+  const inUrl = await server.token({ scopes: ['notify'], allowInUrl: true });
+  await server.call('GET', `/api/notify/send?title=Secret%20words&message=M&token=${inUrl}`);
   for (const path of ['/healthz', '/readyz']) await server.call('GET', path);
   stream.close();
   await server.stop();
@@ -102,6 +104,12 @@ test('searches, opened streams and flushes to panels have spans', () => {
   expect(request?.parentSpanId).toBe(caller.spanId);
   expect(named('stream open').length).toBe(1);
   expect(named('flush').map((span) => attributeOf(span, 'belfry.streams'))).toContain('1');
+});
+
+test('a notification that is sent with GET is one span, and its token is in none', () => {
+  const [request, ...more] = named('GET /api/notify/send');
+  expect([request && attributeOf(request, 'http.response.status_code'), more]).toEqual(['200', []]);
+  expect(JSON.stringify(exports)).not.toMatch(/bfy_|token=/);
 });
 
 test('health checks are not traced', () => {

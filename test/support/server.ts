@@ -172,7 +172,9 @@ export class TestServer {
   }
 
   async token(
-    options: Partial<Pick<CredentialRecord, 'scopes' | 'expiresAt' | 'allowFrom' | 'name' | 'panelId'>> & {
+    options: Partial<
+      Pick<CredentialRecord, 'scopes' | 'expiresAt' | 'allowFrom' | 'allowInUrl' | 'name' | 'panelId'>
+    > & {
       tenant?: string;
       rate?: RateSetting;
     } = {},

@@ -38,6 +38,7 @@ export async function addCredential(
     rate: null,
     panelId: null,
     allowFrom: [],
+    allowInUrl: false,
     createdAt: Date.now(),
     createdBy: 'test',
     lastUsedAt: null,

@@ -17,6 +17,8 @@ interface CreateOptions {
   readonly name: string;
   /** Of a token. */
   readonly scopes?: Scope[];
+  /** Of a token. */
+  readonly allowInUrl?: boolean;
   /** Of a key. */
   readonly role?: Role;
   readonly expires?: number;
@@ -29,7 +31,13 @@ export function addToken(program: Command, io: Io): void {
   const what = `scopes, separated by commas: ${scopes.join(', ')} (default: all)`;
   addCreate(token, io, 'token', {
     description: 'create a token; it is printed once and cannot be shown again',
-    option: new Option('--scopes <scopes>', what).argParser(readScopes),
+    options: [
+      new Option('--scopes <scopes>', what).argParser(readScopes),
+      new Option(
+        '--allow-in-url',
+        'it may be in a URL (?token=…), which proxies and devices log; only with --scopes notify',
+      ),
+    ],
     example: `TOKEN=$(${io.program} token create --name ci --scopes notify --expires 90d)`,
   });
   addList(token, io, 'token');
@@ -40,7 +48,7 @@ export function addKey(program: Command, io: Io): void {
   const key = program.command('key').description('create, list and revoke automation keys');
   addCreate(key, io, 'key', {
     description: 'create an automation key; it is printed once and cannot be shown again',
-    option: new Option('-r, --role <role>', 'what it may do').choices(roles).makeOptionMandatory(),
+    options: [new Option('-r, --role <role>', 'what it may do').choices(roles).makeOptionMandatory()],
     example: `KEY=$(${io.program} key create --role admin --name deploy)`,
   });
   addList(key, io, 'key');
@@ -50,17 +58,18 @@ export function addKey(program: Command, io: Io): void {
 interface CreateHelp {
   readonly description: string;
   /** What the credential may do. */
-  readonly option: Option;
+  readonly options: readonly Option[];
   readonly example: string;
 }
 
-function addCreate(parent: Command, io: Io, kind: Kind, { description, option, example }: CreateHelp): void {
-  parent
+function addCreate(parent: Command, io: Io, kind: Kind, { description, options, example }: CreateHelp): void {
+  const command = parent
     .command('create')
     .description(description)
     .addOption(tenantOption())
-    .addOption(nameOption())
-    .addOption(option)
+    .addOption(nameOption());
+  for (const option of options) command.addOption(option);
+  command
     .addOption(
       new Option('--expires <duration>', 'expires after this time: 12h, 90d, 52w (default: never)').argParser(
         readExpiry,
@@ -80,7 +89,7 @@ function addCreate(parent: Command, io: Io, kind: Kind, { description, option, e
 async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void> {
   const { newKey, newToken } = await import('../../app.ts');
   const now = Date.now();
-  const { name, allowFrom, expires, scopes: chosen, role = 'viewer' } = options;
+  const { name, allowFrom, allowInUrl = false, expires, scopes: chosen, role = 'viewer' } = options;
   const limits = {
     name,
     ...(allowFrom && { allowFrom }),
@@ -89,7 +98,7 @@ async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void>
   // Checked before the database is opened, so that a wrong option leaves no new file behind.
   const { record, text } =
     kind === 'token'
-      ? newToken(0, { ...limits, ...(chosen && { scopes: chosen }) }, actor, now)
+      ? newToken(0, { ...limits, allowInUrl, ...(chosen && { scopes: chosen }) }, actor, now)
       : newKey(0, { ...limits, role }, actor, now);
   await withDirectory(io, { makes: isInNewDatabase(options.tenant) }, async (directory) => {
     const { id } = await getTenant(io, directory, options.tenant);

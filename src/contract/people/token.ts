@@ -29,8 +29,14 @@ const recorded = {
   revokedAt: NullableInstant,
 };
 
+const AllowInUrl = Type.Boolean({
+  description:
+    'It may be the parameter `token` of a URL, and send by GET. Only with the scope notify alone: proxies and devices log URLs.',
+});
+
 export const Token = component('Token', {
   ...recorded,
+  allowInUrl: AllowInUrl,
   scopes: Type.Array(Type.Enum([...scopes])),
   rate: RateLimit,
   panelId: nullable(Type.String({ description: 'Bound to this panel by pairing.' })),
@@ -52,6 +58,7 @@ export const TokenCreate = component('TokenCreate', {
     Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' }),
   ),
   rate: Type.Optional(RateLimit),
+  allowInUrl: Type.Optional(AllowInUrl),
 });
 export type TokenCreate = Static<typeof TokenCreate>;
 

@@ -16,6 +16,7 @@ const sender = {
   scopes: ['notify'],
   rate: null,
   panelId: null,
+  allowInUrl: false,
 } as const;
 const fields = checkFields({ title: 'T', message: 'M' } as Parameters<typeof checkFields>[0]);
 

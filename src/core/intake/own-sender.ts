@@ -18,7 +18,8 @@ export const ownSenders: readonly Ref[] = ownSenderNames.map((by) => {
 
 export function ownSender(tenant: TenantId, by: OwnSender): Sender {
   const id = ownSenderId(by);
-  return { kind: 'token', tenant, id, name: id, scopes: ['notify'], rate: 'off', panelId: null };
+  const limits = { scopes: ['notify'], rate: 'off', panelId: null, allowInUrl: false } as const;
+  return { kind: 'token', tenant, id, name: id, ...limits };
 }
 
 /** The token in whose place Belfry sends, with the addresses of its last notification, so that rules match both alike. */

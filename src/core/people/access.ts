@@ -16,6 +16,8 @@ export type Principal =
       readonly rate: RateSetting;
       /** Set when the token belongs to one screen: then it may act for that panel only. */
       readonly panelId: string | null;
+      /** It may be the parameter `token` of a URL. */
+      readonly allowInUrl: boolean;
     }
   | {
       readonly kind: 'key';

@@ -5,6 +5,7 @@ import {
   newKey,
   newPanelToken,
   newToken,
+  principalOf,
   tokenChange,
   tokenView,
 } from './credentials.ts';
@@ -85,6 +86,21 @@ describe('a new credential', () => {
     expect(make).toThrow(/^allowFrom\[1\]: /);
   });
 
+  test('a token may be in a URL only with the scope notify alone', () => {
+    const make = (scopes?: ('notify' | 'panel')[]) =>
+      newToken(1, { name: 'x', allowInUrl: true, ...(scopes && { scopes }) }, 'cli', at).record;
+    expect(make(['notify']).allowInUrl).toBe(true);
+    for (const scopes of [['panel'], ['notify', 'panel'], [], undefined] as const)
+      expect(() => make(scopes && [...scopes])).toThrow(/^allowInUrl: .*notify/);
+    expect(newToken(1, { name: 'x' }, 'cli', at).record.allowInUrl).toBe(false);
+  });
+
+  test('a token that an older node gave another scope is no longer taken from a URL', () => {
+    const { record } = newToken(1, { name: 'x', scopes: ['notify'], allowInUrl: true }, 'cli', at);
+    expect(principalOf(record)).toMatchObject({ allowInUrl: true });
+    expect(principalOf({ ...record, scopes: ['notify', 'panel'] })).toMatchObject({ allowInUrl: false });
+  });
+
   test.each(['2026-11-01T00:00:00Z', '2020-01-01T00:00:00Z', '2026-12-31T23:59:60Z', 'never'])(
     'the expiry %s is refused',
     (expiresAt) => expect(() => newToken(1, { name: 'x', expiresAt }, 'cli', at)).toThrow(/expiresAt/),
@@ -115,6 +131,7 @@ test('a key reaches up to its own role, and a token to none', () => {
     scopes: [],
     rate: null,
     panelId: null,
+    allowInUrl: false,
   } as const;
   expect(() => assertMayGrantRole(token, 'viewer')).toThrow('forbidden');
 });

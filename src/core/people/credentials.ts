@@ -9,7 +9,7 @@ import {
   type TokenPatch,
 } from '#contract/people/token.ts';
 import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from '../addresses.ts';
-import { AppError, badRequest, forbidden } from '../errors.ts';
+import { AppError, badField, badRequest, forbidden } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
 import type { Actor } from '../tenants/audit.ts';
 import type { CredentialRecord, Credentials, PanelRecord } from '../tenants/directory.ts';
@@ -23,16 +23,18 @@ export interface NewCredential {
   readonly text: string;
 }
 
-/** @throws AppError `bad-request` for an expiry in the past or an invalid allow-list. */
+/** @throws AppError `bad-request` for an expiry in the past, an invalid allow-list, or scopes with which it must not be in a URL. */
 export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: number): NewCredential {
   const minted = mintSecret('token');
-  const { rate = null } = wanted;
+  const { rate = null, allowInUrl = false } = wanted;
   const record = {
     ...base(tenant, minted, wanted, by, at),
     kind: 'token',
     scopes: chosenScopes(wanted.scopes),
     rate,
+    allowInUrl,
   } as const;
+  assertMayAllowInUrl(record);
   return { record, text: minted.text };
 }
 
@@ -64,6 +66,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
     ...(patch.rate !== undefined && { rate: patch.rate }),
     ...(patch.expiresAt !== undefined && { expiresAt: expiry(patch.expiresAt, now) }),
     ...(patch.allowFrom !== undefined && { allowFrom: allowList(patch.allowFrom) }),
+    ...(patch.allowInUrl !== undefined && { allowInUrl: patch.allowInUrl }),
   };
 }
 
@@ -78,7 +81,24 @@ export function principalOf(record: CredentialRecord): Principal {
     scopes: record.scopes,
     rate: record.rate,
     panelId: record.panelId,
+    // A node of an older version gives a token further scopes without regard to this option.
+    allowInUrl: record.allowInUrl && isForNotify(record.scopes),
   };
+}
+
+/** Whether the scope is `notify` alone. */
+const isForNotify = (scopes: CredentialRecord['scopes']) => scopes.length === 1 && scopes[0] === 'notify';
+
+/** @throws AppError `bad-request` for a token that may be in a URL and has other scopes than `notify`. */
+export function assertMayAllowInUrl({
+  allowInUrl,
+  scopes,
+}: Pick<CredentialRecord, 'allowInUrl' | 'scopes'>): void {
+  if (allowInUrl && !isForNotify(scopes))
+    throw badField(
+      'allowInUrl',
+      `only a token with the scope notify alone may be in a URL, not one with ${scopes.join(', ')}`,
+    );
 }
 
 /** A principal may create and revoke only keys with roles that it may grant. @throws AppError `forbidden`. */
@@ -118,7 +138,8 @@ function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
 }
 
 export function tokenView(record: CredentialRecord): Token {
-  return { ...commonView(record), scopes: [...record.scopes], rate: record.rate, panelId: record.panelId };
+  const { scopes, rate, panelId, allowInUrl } = record;
+  return { ...commonView(record), scopes: [...scopes], rate, panelId, allowInUrl };
 }
 
 export function keyView(record: CredentialRecord): Key {
@@ -156,6 +177,7 @@ function base(
     panelId: null,
     role: null,
     allowFrom: allowList(allowFrom),
+    allowInUrl: false,
     createdAt,
     createdBy,
     lastUsedAt: null,

@@ -30,6 +30,8 @@ export interface CredentialRecord {
   /** For keys. */
   readonly role: Role | null;
   readonly allowFrom: readonly string[];
+  /** For tokens with the scope notify alone: it may be the parameter `token` of a URL. */
+  readonly allowInUrl: boolean;
   readonly createdAt: number;
   readonly createdBy: string;
   readonly lastUsedAt: number | null;
@@ -91,7 +93,9 @@ export interface Credentials {
     tenant: TenantId,
     kind: 'token' | 'key',
     id: string,
-    patch: Partial<Pick<CredentialRecord, 'name' | 'scopes' | 'rate' | 'expiresAt' | 'allowFrom'>>,
+    patch: Partial<
+      Pick<CredentialRecord, 'name' | 'scopes' | 'rate' | 'expiresAt' | 'allowFrom' | 'allowInUrl'>
+    >,
     by: Actor,
     at: number,
   ): Promise<CredentialRecord | undefined>;

@@ -5,7 +5,7 @@ import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts'
 import type { Sender } from '#core/intake/own-sender.ts';
 import { RateLimiter } from '#core/intake/rate-limit.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import { allows, isForPeople, type Policy, type Principal, refusal, scopeOf } from '#core/people/access.ts';
+import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import {
   hashSecret,
@@ -21,8 +21,9 @@ import type { Services } from '../services.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
 import { type HeaderSink, rateHeaders } from './rate-headers.ts';
-import { bearerOf, bearerOrUrlToken, hasUrlToken } from './sender-credential.ts';
+import { bearerOf } from './sender-credential.ts';
 import { networkOf, sourceAddressReader } from './source-address.ts';
+import { urlTokenOf } from './url-token.ts';
 
 /** How often the credential of an open stream is checked again. */
 const recheckMs = 750;
@@ -38,10 +39,15 @@ const usualHeaderChars = 7 + secretTextChars;
 const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 
-const tokenInUrl = () =>
+const notAllowedInUrl = () =>
   new AppError(
     'unauthorized',
-    'unauthorized: a token in the URL is taken at /gotify/message alone; send it in the header Authorization: Bearer, or as the password of basic authentication',
+    'unauthorized: this token is not allowed in URLs; switch on its option "Allow in URLs" (allowInUrl), which needs the scope notify alone, or send it in the header Authorization: Bearer',
+  );
+const authInUrl = () =>
+  new AppError(
+    'unauthorized',
+    'unauthorized: the parameter auth is not read; give the token as ?token=, or in the header Authorization: Bearer',
   );
 
 /** Who sent a request, and from which address. */
@@ -90,24 +96,23 @@ export class Authenticator {
   /** The hook of every request: sets `sourceIp` and `principal`, and enforces the route's policy and rate limit. */
   readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     request.sourceIp = this.#sourceOf(request.raw);
-    const { policy, senderCredential } = request.routeOptions.config;
+    const { policy, senderCredential, urlToken } = request.routeOptions.config;
     if (policy === undefined || policy === 'public') return done();
     const { cookie } = request.headers;
-    const authorization =
-      senderCredential === 'also in the URL'
-        ? bearerOrUrlToken(request)
-        : senderCredential
-          ? bearerOf(request.headers)
-          : request.headers.authorization;
+    const header = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
+    const inUrl = header === undefined && urlToken !== undefined ? urlTokenOf(request.raw) : undefined;
+    const authorization = inUrl === undefined ? header : `Bearer ${inUrl}`;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
         // Some senders send their password only after a 401, so a missing one is no failure.
         const isFailure = authorization !== undefined || !senderCredential;
         const error = isFailure ? this.refuse(request.sourceIp, reply) : unauthorized();
-        const isInUrl =
-          authorization === undefined && scopeOf(policy) === 'notify' && hasUrlToken(request.url);
-        return done(isInUrl && error.code === 'unauthorized' ? tokenInUrl() : error);
+        const hasAuth =
+          authorization === undefined && urlToken !== undefined && /[?&]auth=/.test(request.url);
+        return done(hasAuth && error.code === 'unauthorized' ? authInUrl() : error);
       }
+      if (inUrl !== undefined && urlToken === 'if allowed' && !mayBeInUrl(principal))
+        return done(notAllowedInUrl());
       request.principal = principal;
       const limit = this.#limits.take(request, reply);
       done(allows(policy, principal) ? limit : refusal(policy));
@@ -349,6 +354,8 @@ export class Authenticator {
     return rateLimited(state.resetSeconds, 'too many failed authentications from this address');
   }
 }
+
+const mayBeInUrl = (principal: Principal) => principal.kind === 'token' && principal.allowInUrl;
 
 const nameOf = ({ id, secret }: ParsedSecret) => `${id} ${hashSecret(secret)}`;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bearerOf, bearerOrUrlToken, hasUrlToken } from './sender-credential.ts';
+import { bearerOf } from './sender-credential.ts';
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
@@ -18,24 +18,4 @@ it.each([
   ['nothing', {}, undefined],
 ])('finds %s', (_, headers, expected) => {
   expect(bearerOf(headers)).toBe(expected);
-});
-
-it.each([
-  ['/gotify/message?token=t', {}, 'Bearer t'],
-  ['/gotify/message?x=1&token=%74#token=u', {}, 'Bearer t'],
-  ['/gotify/message?token=t', { 'x-gotify-key': 'k' }, 'Bearer k'],
-  ['/gotify/message?token=t&token=u', {}, undefined],
-  ['/gotify/message#?token=t', {}, undefined],
-  ['/gotify/message', {}, undefined],
-])('of %s with the headers %j the credential is %s', (url, headers, expected) => {
-  expect(bearerOrUrlToken({ url, headers })).toBe(expected);
-});
-
-it('knows a credential in a URL', () => {
-  expect(['/a?token=t', '/a?auth=t', '/a?tokens=t', '/token'].map(hasUrlToken)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
 });

@@ -106,23 +106,26 @@ export const mostFormFields = 1_000;
  * what it cannot read.
  * @throws AppError `bad-request` when its text is not UTF-8, and for too many fields.
  */
-export function parseForm(text: string): (readonly [name: string, value: string])[] {
+export function parseForm(
+  text: string,
+  where: 'form' | 'URL' = 'form',
+): (readonly [name: string, value: string])[] {
   const fields = text.split('&', mostFormFields + 1);
-  if (fields.length > mostFormFields) throw badRequest(`a form may have at most ${mostFormFields} fields`);
+  if (fields.length > mostFormFields)
+    throw badRequest(`a ${where} may have at most ${mostFormFields} fields`);
+  const decode = (part: string) => decodeForm(part, where);
   return fields
     .filter((field) => field !== '')
     .map((field) => {
       const at = field.indexOf('=');
-      return at < 0
-        ? [decodeForm(field), '']
-        : [decodeForm(field.slice(0, at)), decodeForm(field.slice(at + 1))];
+      return at < 0 ? [decode(field), ''] : [decode(field.slice(0, at)), decode(field.slice(at + 1))];
     });
 }
 
-function decodeForm(text: string): string {
+function decodeForm(text: string, where: string): string {
   if (!/[%+]/.test(text)) return text;
   const bytes = percentDecoded(Buffer.from(text.replaceAll('+', ' ')));
-  if (!isUtf8(bytes)) throw badRequest('the form must be UTF-8, behind its percent signs too');
+  if (!isUtf8(bytes)) throw badRequest(`the ${where} must be UTF-8, behind its percent signs too`);
   return bytes.toString('utf8');
 }
 

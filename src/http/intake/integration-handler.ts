@@ -23,7 +23,7 @@ import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
 import { countIgnoredFiles, readPayloadBody, unpack } from './integration-body.ts';
-import { readHeader } from './notify-fields.ts';
+import { queryOf, readHeader } from './notify-fields.ts';
 import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import { type IntakeGate, refuseOverload } from './overload.ts';
@@ -285,8 +285,6 @@ export class IntegrationHandler {
 }
 
 const bodyOf = ({ body }: FastifyRequest) => body as Buffer | undefined;
-
-const queryOf = (url: string) => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
 
 /** Whether an item could be critical, before the body is parsed. Levels of the query and of headers may make any item critical. */
 function mayBeCritical(request: FastifyRequest, { criticalPattern }: Format): boolean {

@@ -83,7 +83,8 @@ function addRoute(
       ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
       : route(policy, own.schema as FastifySchema, {
           rateLimit: 'own',
-          senderCredential: own.takesUrlToken ? 'also in the URL' : true,
+          senderCredential: true,
+          urlToken: own.urlToken ?? 'if allowed',
         })),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,

@@ -27,10 +27,12 @@ const lookalikes: Readonly<Record<string, FieldName>> = {
 
 type Mutable = { -readonly [K in FieldName]?: unknown };
 
-interface ReadFields {
+export interface ReadFields {
   readonly fields: SentFields;
   /** Names what was sent under another name than ours. */
   readonly warning: string | undefined;
+  /** Of the query of a GET. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
@@ -47,6 +49,23 @@ export function readFields(request: IncomingMessage, body: Buffer): ReadFields {
   if (kind === 'text') fields.message = text;
   const sent = kind === 'form' ? fromForm(text, fields) : kind === 'json' ? fromJson(text, fields) : [];
   return { fields, warning: warningOf(sent) };
+}
+
+/** The query of a URL, without its question mark. */
+export const queryOf = (url = ''): string => /\?([^#]*)/.exec(url)?.[1] ?? '';
+
+/**
+ * As {@link readFields}, of a GET: its query has the fields, and `idempotencyKey`.
+ *
+ * @throws AppError `bad-request` for a query that cannot be read.
+ */
+export function readQueryFields(request: IncomingMessage): ReadFields {
+  const fields = fromHeaders(request.rawHeaders);
+  const query = parseForm(queryOf(request.url), 'URL');
+  takeValues(query, fields, 'URL');
+  const keys = query.flatMap(([name, value]) => (name === 'idempotencyKey' ? [value] : []));
+  if (keys.length > 1) throw badRequest('idempotencyKey is given twice in the URL');
+  return { fields, warning: warningOf(query.map(([name]) => name)), idempotencyKey: keys[0] };
 }
 
 function warningOf(sent: readonly string[]): string | undefined {
@@ -89,12 +108,20 @@ function fromForm(text: string, fields: Mutable): readonly string[] {
     fields.message = text;
     return [];
   }
+  takeValues(form, fields, 'form');
+  return form.map(([name]) => name);
+}
+
+function takeValues(
+  form: readonly (readonly [name: string, value: string])[],
+  fields: Mutable,
+  where: 'form' | 'URL',
+): void {
   for (const name of fieldNames) {
     const values = form.flatMap(([sent, value]) => (sent === name ? [value] : []));
-    if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
+    if (values.length > 1) throw badRequest(`${name} is given twice in the ${where}`);
     if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
   }
-  return form.map(([name]) => name);
 }
 
 function fromHeaders(raw: readonly string[]): Mutable {

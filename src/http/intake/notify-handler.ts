@@ -12,7 +12,7 @@ import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
 import type { Services } from '../services.ts';
 import { traceRequest } from '../tracing.ts';
-import { readFields, readHeader } from './notify-fields.ts';
+import { queryOf, type ReadFields, readFields, readHeader, readQueryFields } from './notify-fields.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
 
@@ -97,7 +97,8 @@ export class NotifyHandler {
         response.destroy();
       });
     const { tracer } = this.#services;
-    if (tracer) void traceRequest(tracer, { name: 'POST /api/notify', request, response }, answer);
+    const name = isGet(request) ? 'GET /api/notify/send' : 'POST /api/notify';
+    if (tracer) void traceRequest(tracer, { name, request, response }, answer);
     else void answer();
   }
 
@@ -110,7 +111,7 @@ export class NotifyHandler {
       // Awaited only if necessary, so that a body that arrived with its head is read without buffering.
       if (loading) await loading;
       const onlyCritical = this.#rates.refuseAnyLevel(call, sender);
-      const body = await readBody(request);
+      const body = isGet(request) ? Buffer.from(queryOf(request.url)) : await readBody(request);
       const refusal = call.seconds > lateBodySeconds && (await this.#refusalOf(sender, sourceIp));
       if (refusal) throw refusal;
       accepted = await this.#store(call, body, { sourceIp, onlyCritical });
@@ -137,9 +138,9 @@ export class NotifyHandler {
     try {
       if (onlyCritical && !mayBeCritical(request, body)) this.#rates.refuseUsual(call, sender);
       const parsing = this.#services.tracer?.start('parse');
-      const { fields, warning } = this.#readAndTake(call, body);
+      const { fields, warning, idempotencyKey } = this.#readAndTake(call, body);
       parsing?.end();
-      const accepted = await intake.accept(sender, sourceIp, fields, retryKey(request));
+      const accepted = await intake.accept(sender, sourceIp, fields, retryKey(request, idempotencyKey));
       return warning === undefined
         ? accepted
         : { id: accepted.id, warning: [accepted.warning, warning].filter(Boolean).join('; ') };
@@ -149,19 +150,22 @@ export class NotifyHandler {
   }
 
   /** Validates the fields, and takes a token in any case. */
-  #readAndTake(call: NotifyCall, body: Buffer): { fields: CheckedFields; warning: string | undefined } {
+  #readAndTake(
+    call: NotifyCall,
+    body: Buffer,
+  ): Omit<ReadFields, 'fields'> & { readonly fields: CheckedFields } {
+    const { request } = call;
+    let sent: ReadFields;
     let fields: CheckedFields;
-    let warning: string | undefined;
     try {
-      const sent = readFields(call.request, body);
+      sent = isGet(request) ? readQueryFields(request) : readFields(request, body);
       fields = checkFields(sent.fields);
-      warning = sent.warning;
     } catch (error) {
       this.#rates.take(call, call.sender, undefined);
       throw error;
     }
     this.#rates.take(call, call.sender, fields.level);
-    return { fields, warning };
+    return { ...sent, fields };
   }
 
   /** The answer to an error. A refusal includes the rate limits, and takes a token for a body that is too large. */
@@ -176,6 +180,9 @@ export class NotifyHandler {
     }
   }
 }
+
+/** All that a GET sends is in its URL. */
+const isGet = ({ method }: IncomingMessage) => method === 'GET';
 
 /** @throws AppError `too-large`, as soon as that is known; Error when the sender goes away. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -204,14 +211,16 @@ function mayBeCritical({ headers }: IncomingMessage, body: Buffer): boolean {
   return /critical|\\u00|%[4-7]/i.test(body.toString('latin1'));
 }
 
-function retryKey({ headers, rawHeaders }: IncomingMessage): RetryKey | null {
-  if (headers['idempotency-key'] === undefined) return null;
-  const text = readHeader(rawHeaders, 'Idempotency-Key')?.trim() ?? '';
+/** `ofQuery`: the key that the query has; then the header is not read. */
+function retryKey({ headers, rawHeaders }: IncomingMessage, ofQuery: string | undefined): RetryKey | null {
+  if (ofQuery === undefined && headers['idempotency-key'] === undefined) return null;
+  const name = ofQuery === undefined ? 'the header Idempotency-Key' : 'idempotencyKey';
+  const text = (ofQuery ?? readHeader(rawHeaders, 'Idempotency-Key'))?.trim() ?? '';
   if (text === '' || [...text].length > limits.idempotencyKeyChars) {
-    throw badRequest(`the header Idempotency-Key must have 1 to ${limits.idempotencyKeyChars} characters`);
+    throw badRequest(`${name} must have 1 to ${limits.idempotencyKeyChars} characters`);
   }
   const problem = textProblem(text);
-  if (problem) throw badRequest(`the header Idempotency-Key ${problem}`);
+  if (problem) throw badRequest(`${name} ${problem}`);
   return { key: text };
 }
 

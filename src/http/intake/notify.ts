@@ -1,16 +1,18 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
+import { AppError } from '#core/errors.ts';
 import { type FieldName, fieldNames } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError, toAppError } from '../errors.ts';
-import { problems, route } from '../openapi/route-schemas.ts';
+import { problems, route, UrlToken } from '../openapi/route-schemas.ts';
 import { findHeadProblem } from '../request-head.ts';
 import type { App, Services } from '../services.ts';
 import { NotifyHandler, reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
-import { guardIntake, type IntakeGate } from './overload.ts';
+import { guardIntake, type IntakeGate, refuseOverload } from './overload.ts';
 
 const policy = { scope: 'notify' } as const;
 const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL, X-Expect-Every, X-Expect-Level), or
@@ -79,11 +81,12 @@ export function notifyRoutes(
         summary: 'Send a notification',
         description,
         headers: { type: 'object', properties: headers },
+        querystring: UrlToken,
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
         body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
         response: { 200: NotifyAccepted, ...problems(409) },
       },
-      { rateLimit: 'own' },
+      { rateLimit: 'own', urlToken: 'if allowed' },
     ),
     // The schema is only documentation. The handler validates the fields of body and headers together.
     validatorCompiler: () => () => true,
@@ -93,13 +96,71 @@ export function notifyRoutes(
       handler.handle(request.raw, reply.raw, sender, request.sourceIp);
     },
     handler: () => undefined,
-    /** Errors of authenticated senders carry the rate limit headers too. */
-    async errorHandler(error, request, reply) {
-      const principal = request.principal as FastifyRequest['principal'] | undefined;
-      if (!principal) return answerError(error, request, reply);
-      services.metrics.of(principal.tenant).rejected(reasonOf(toAppError(error)));
-      await rates.writeHeaders(reply, principal);
-      return answerError(error, request, reply);
-    },
+    errorHandler: answerSender,
   });
+  app.route({
+    method: 'GET',
+    url: '/api/notify/send',
+    ...route(
+      policy,
+      {
+        summary: 'Send a notification with GET',
+        description: `For devices that can only open a URL. The token needs the option \`allowInUrl\`. A field of the query wins over its
+header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
+        headers: { type: 'object', properties: headers },
+        querystring: Type.Object({
+          ...Type.Partial(NotifyBody).properties,
+          idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
+          ...UrlToken.properties,
+        }),
+        response: { 200: NotifyAccepted, ...problems(409) },
+      },
+      { rateLimit: 'own', urlToken: 'if allowed' },
+    ),
+    validatorCompiler: () => () => true,
+    async onRequest(request, reply) {
+      const sender = senderOf(request);
+      if (!sender.allowInUrl) throw notAllowedInUrl();
+      refuseEarlyFetch(request.headers);
+      refuseOverload(gate, services.metrics);
+      if (request.method === 'HEAD') return;
+      reply.hijack();
+      handler.handle(request.raw, reply.raw, sender, request.sourceIp);
+    },
+    handler: answerHead,
+    errorHandler: answerSender,
+  });
+
+  /** Stores nothing, and costs as much as an invalid notification. @throws AppError `rate-limited`. */
+  async function answerHead(request: FastifyRequest, reply: FastifyReply) {
+    const sender = senderOf(request);
+    await rates.load(sender);
+    rates.take(reply, sender, undefined);
+    return reply.type('application/json; charset=utf-8').send(null);
+  }
+
+  /** Errors of authenticated senders carry the rate limit headers too. */
+  async function answerSender(error: Error, request: FastifyRequest, reply: FastifyReply) {
+    const principal = request.principal as FastifyRequest['principal'] | undefined;
+    if (!principal) return answerError(error, request, reply);
+    services.metrics.of(principal.tenant).rejected(reasonOf(toAppError(error)));
+    if (!reply.hasHeader('ratelimit')) await rates.writeHeaders(reply, principal);
+    return answerError(error, request, reply);
+  }
+}
+
+const notAllowedInUrl = () =>
+  new AppError(
+    'forbidden',
+    'forbidden: GET takes only tokens with the option "Allow in URLs" (allowInUrl), which needs the scope notify alone; switch it on, or use POST /api/notify',
+  );
+
+/** What browsers and the previews of links say when nobody has opened the link yet. @throws AppError `forbidden`. */
+function refuseEarlyFetch(headers: IncomingHttpHeaders): void {
+  const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map((name) => headers[name]).join();
+  if (/prefetch|prerender|preview/i.test(purpose))
+    throw new AppError(
+      'forbidden',
+      'nothing is sent for a page that is fetched in advance: open the URL itself',
+    );
 }

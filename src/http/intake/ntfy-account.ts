@@ -21,7 +21,7 @@ export function ntfyAccountRoutes(app: App): void {
         summary: 'The account of the caller, as of ntfy: its token',
         response: { 200: NtfyAccount },
       },
-      { senderCredential: true },
+      { senderCredential: true, urlToken: 'if allowed' },
     ),
     async ({ principal }) => ({ username: principal.name, role: 'user' as const }),
   );

@@ -28,7 +28,7 @@ import {
   webhookNames,
 } from '#integrations/formats.ts';
 import { nothingThere } from '../errors.ts';
-import { problems } from '../openapi/route-schemas.ts';
+import { problems, UrlToken } from '../openapi/route-schemas.ts';
 import type { Services } from '../services.ts';
 import { findCustomFormat } from './custom-format.ts';
 
@@ -37,7 +37,7 @@ const webhookBytes = 1024 * 1024;
 /** A storm has a thousand alerts and more in one payload. */
 const batchBytes = 4 * webhookBytes;
 
-const querystring = Type.Object({
+const levels = Type.Object({
   level: Type.Optional(
     Type.String({
       description:
@@ -45,14 +45,15 @@ const querystring = Type.Object({
     }),
   ),
 });
+const querystring = Type.Object({ ...levels.properties, ...UrlToken.properties });
 
 export interface SenderRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly bodyBytes: number;
   readonly schema: FastifySchema & { readonly summary: string };
-  /** The token may be the parameter `token` of the URL. */
-  readonly takesUrlToken?: true;
+  /** Not given: the token may be in the URL if it has the option for that. */
+  readonly urlToken?: 'of every token';
   /** The body may be a file: only its start is kept. */
   readonly takesFiles?: true;
   /** The path contains the token's id, and the body is signed. */
@@ -107,6 +108,7 @@ GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id
       name: Type.Enum([...webhookNames]),
       tokenId: Type.String({ description: 'The public part of the token.' }),
     }),
+    querystring: levels,
     response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
   },
   entryOf({ name = '', tokenId = '' }) {
@@ -170,11 +172,14 @@ const gotifyRoute: SenderRoute = {
   method: 'POST',
   url: '/gotify/message',
   bodyBytes: limits.bodyBytes,
-  takesUrlToken: true,
+  urlToken: 'of every token',
   schema: {
     summary: 'Send a message as to Gotify',
     description: 'Also as a form. The token may stand in X-Gotify-Key, or in the URL as `?token=`.',
-    querystring: Type.Object({ ...querystring.properties, token: Type.Optional(Type.String()) }),
+    querystring: Type.Object({
+      ...querystring.properties,
+      token: Type.Optional(Type.String({ description: 'The token, if no header has one.' })),
+    }),
     body: GotifyMessage,
     response: { 200: GotifyAccepted },
   },
@@ -262,8 +267,8 @@ const ntfyRoutes: readonly SenderRoute[] = [
       schema: {
         ...ntfyTopic.schema,
         summary: 'Publish to a topic with GET, as to ntfy',
-        description: `For devices that can only get a URL. The parameters are those of a POST, and \`message\`; the token stands in
-\`Authorization\`, never in the URL. Browsers are refused, because any page can make them get a URL. HEAD stores nothing.`,
+        description: `For devices that can only get a URL. The parameters are those of a POST, and \`message\`; the token may stand in
+\`Authorization\`. Browsers are refused, because any page can make them get a URL. HEAD stores nothing.`,
         querystring: Type.Object({
           ...querystring.properties,
           ...Type.Pick(NtfyMessage, ['message', 'title', 'click']).properties,

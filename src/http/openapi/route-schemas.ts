@@ -26,6 +26,13 @@ export const makePublic = (options: RouteOptions): void => {
 
 export const IdPath = Type.Object({ id: Type.String() });
 
+/** The query of routes that take the token from the URL. */
+export const UrlToken = Type.Object({
+  token: Type.Optional(
+    Type.String({ description: 'The token, if it has the option `allowInUrl`, and no header has one.' }),
+  ),
+});
+
 /** The body of a 204. */
 export const NoContent = Type.Null({ description: 'Done.' });
 

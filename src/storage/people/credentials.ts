@@ -3,6 +3,7 @@ import { limits } from '#contract/limits.ts';
 import type { Role, Scope } from '#contract/people/token.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import { credentialActor } from '#core/people/access.ts';
+import { assertMayAllowInUrl } from '#core/people/credentials.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { CredentialRecord, Credentials } from '#core/tenants/directory.ts';
 import type { RateSetting } from '#core/tenants/tenants.ts';
@@ -89,7 +90,13 @@ export function createCredentials(db: Database): Credentials {
         const detail = difference(legible(toCredential(row)), legible(patch));
         const columns = toColumns(patch);
         if (!detail) return undefined;
-        const unchanged = precondition('credentials', { tenant, id, kind, ...pick(row, columns) });
+        assertMayAllowInUrl({ ...toCredential(row), ...patch });
+        // Whether the token may be in a URL depends on its scopes.
+        const { scopes, allow_in_url } = row;
+        const unchanged = precondition('credentials', {
+          ...{ tenant, id, kind, scopes, allow_in_url },
+          ...pick(row, columns),
+        });
         // An expired credential that gets a new end is in force again.
         const isRenewed = !isInForce(row, at) && isInForce({ ...row, ...columns }, at);
         const hasRoom = isRenewed
@@ -183,17 +190,17 @@ function countInForce(tenant: TenantId, kind: Kind, at: number): Expression<numb
 
 /** The fields for the audit log, without secrets and hashes. */
 function describe(record: CredentialRecord): Record<string, unknown> {
-  const { kind, name, scopes, role, rate, panelId, allowFrom } = record;
+  const { kind, name, scopes, role, rate, panelId, allowFrom, allowInUrl } = record;
   const { expiresAt } = legible(record);
   return kind === 'key'
     ? { name, role, allowFrom, expiresAt }
-    : { name, scopes, rate, panelId, allowFrom, expiresAt };
+    : { name, scopes, rate, panelId, allowFrom, allowInUrl, expiresAt };
 }
 
 /** The fields of a credential that can change, with the time as ISO text. */
-function legible({ name, scopes, rate, allowFrom, expiresAt }: Patch): Record<string, unknown> {
+function legible({ name, scopes, rate, allowFrom, allowInUrl, expiresAt }: Patch): Record<string, unknown> {
   const expiry = expiresAt == null ? expiresAt : iso(expiresAt);
-  return { name, scopes, rate, allowFrom, expiresAt: expiry };
+  return { name, scopes, rate, allowFrom, allowInUrl, expiresAt: expiry };
 }
 
 function toColumns(patch: Patch): Partial<CredentialRow> {
@@ -203,6 +210,7 @@ function toColumns(patch: Patch): Partial<CredentialRow> {
   if (patch.rate !== undefined) columns.rate = patch.rate === null ? null : JSON.stringify(patch.rate);
   if (patch.expiresAt !== undefined) columns.expires_at = patch.expiresAt;
   if (patch.allowFrom !== undefined) columns.allow_from = JSON.stringify(patch.allowFrom);
+  if (patch.allowInUrl !== undefined) columns.allow_in_url = Number(patch.allowInUrl);
   return columns;
 }
 
@@ -218,6 +226,7 @@ function toRow(record: CredentialRecord): Omit<CredentialRow, 'maker'> {
     rate: record.rate === null ? null : JSON.stringify(record.rate),
     panel_id: record.panelId,
     allow_from: JSON.stringify(record.allowFrom),
+    allow_in_url: Number(record.allowInUrl),
     created_at: record.createdAt,
     created_by: record.createdBy,
     last_used_at: record.lastUsedAt,
@@ -239,6 +248,7 @@ function toCredential(row: CredentialRow): CredentialRecord {
     panelId: row.panel_id,
     role: row.role as Role | null,
     allowFrom: JSON.parse(row.allow_from) as string[],
+    allowInUrl: row.allow_in_url === 1,
     createdAt: row.created_at,
     createdBy: row.created_by,
     lastUsedAt: row.last_used_at,

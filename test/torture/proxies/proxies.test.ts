@@ -49,6 +49,20 @@ describeBehind([nginx, caddy], env, (behind) => {
     expect(slowest).toBeLessThan(limitMs(1_000));
   });
 
+  test('a token in a URL is in no line of its log', async () => {
+    const { token } = behind;
+    const sent = await fetch(`${behind.proxy.url}/gotify/message?token=${token}`, {
+      method: 'POST',
+      body: 'message=M',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(sent.status).toBe(200);
+    // nginx logs each request, Caddy those that failed.
+    if (kind.name === 'nginx')
+      await expect.poll(behind.proxy.log).toContain('"POST /gotify/message HTTP/1.1" 200');
+    expect(behind.proxy.log()).not.toContain(token);
+  });
+
   test('a panel that leaves is missed at once, and resumes where it was', async () => {
     const id = await panel('hall');
     const online = async () => {

@@ -1,6 +1,6 @@
 /** Real proxies in front of a server, started with the configurations of deploy/ as they are but for names, ports and certificates. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#test/support/free-port.ts';
@@ -10,7 +10,7 @@ import { missingPackage, runs } from '#test/support/skip-reason.ts';
 export interface StartedProxy {
   readonly url: string;
   readonly port: number;
-  /** What it printed. */
+  /** What it printed, and its access log. */
   log(): string;
   stop(): Promise<void>;
 }
@@ -31,6 +31,7 @@ export const nginx: ProxyKind = {
       ['server 127.0.0.1:8080;', `server 127.0.0.1:${upstreamPort};`],
       ['    listen 80;', `    listen 127.0.0.1:${await freePort()};`],
       ['listen 443 ssl http2;', `listen 127.0.0.1:${port};`],
+      ['/var/log/nginx/access.log', join(folder, accessLog)],
       [/^ *ssl_\w+ .*$/gm, ''],
     ]);
     writeFileSync(join(folder, 'belfry.conf'), site);
@@ -76,6 +77,9 @@ export const nothing: ProxyKind = {
   }),
 };
 
+/** In the folder of a proxy. */
+const accessLog = 'access.log';
+
 /** The file of deploy/ with some of its lines replaced. @throws Error when one of them is not there any more. */
 function replaced(file: string, changes: readonly (readonly [string | RegExp, string])[]): string {
   let text = readFileSync(join(root, 'deploy', file), 'utf8');
@@ -99,6 +103,7 @@ async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = new Output(child);
+  const requests = join(folder, accessLog);
   const url = `http://127.0.0.1:${port}`;
   for (let attempt = 0; ; attempt++) {
     const answered = await fetch(`${url}/healthz`).then(
@@ -112,7 +117,7 @@ async function run(
   return {
     url,
     port,
-    log: () => output.text,
+    log: () => output.text + (existsSync(requests) ? readFileSync(requests, 'utf8') : ''),
     async stop() {
       child.kill('SIGTERM');
       const impatient = setTimeout(() => child.kill('SIGKILL'), 10_000);

@@ -38,6 +38,8 @@ export interface CredentialValues {
   readonly name: string;
   /** Of a token. */
   readonly scopes: readonly Scope[];
+  /** Of a token with the scope notify alone. */
+  readonly allowInUrl: boolean;
   /** Of a key. */
   readonly role: Role;
   readonly expiry: ExpiryValues;
@@ -49,6 +51,7 @@ export interface CredentialValues {
 export const newCredential = (kind: Kind): CredentialValues => ({
   name: '',
   scopes: ['notify'],
+  allowInUrl: false,
   role: 'viewer',
   expiry: kind === 'keys' ? { preset: '90', at: '' } : { preset: 'never', at: '' },
   allow: '',
@@ -59,6 +62,7 @@ export const valuesOfToken = (token: Token, timeZone: string): CredentialValues 
   ...newCredential('tokens'),
   name: token.name,
   scopes: token.scopes,
+  allowInUrl: token.allowInUrl,
   expiry: expiryValuesOf(token.expiresAt, timeZone),
   allow: token.allowFrom.join('\n'),
   rate: rateValuesOf(token.rate),
@@ -88,9 +92,18 @@ export const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone:
   role,
 });
 
+/** Whether the token may be allowed in URLs. */
+const isForNotify = (chosen: readonly Scope[]) => chosen.length === 1 && chosen[0] === 'notify';
+
 export function tokenOf(values: CredentialValues, timeZone: string): TokenCreate {
   const { role: _, ...common } = keyOf(values, timeZone);
-  return { ...common, scopes: [...values.scopes], rate: rateOf(values.rate) ?? null };
+  const { scopes, allowInUrl, rate } = values;
+  return {
+    ...common,
+    scopes: [...scopes],
+    rate: rateOf(rate) ?? null,
+    allowInUrl: allowInUrl && isForNotify(scopes),
+  };
 }
 
 /** Only what was changed. */
@@ -144,6 +157,13 @@ export function CredentialFields({
       />
       {kind === 'keys' && <RoleField form={form} />}
       {kind === 'tokens' && !hasFixedScopes && <ScopesField form={form} />}
+      {kind === 'tokens' && isForNotify(form.values.scopes) && (
+        <Checkbox
+          label={t('inUrl')}
+          description={t('inUrlHint')}
+          {...form.getInputProps('allowInUrl', { type: 'checkbox' })}
+        />
+      )}
       <ExpiryField {...form.getInputProps('expiry')} />
       {kind === 'keys' ? (
         allow

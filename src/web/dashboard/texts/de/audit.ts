@@ -90,6 +90,7 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.activeUntil': 'Aktiv bis',
   'changed.alertWhenLostMs': 'Melden, wenn offline seit',
   'changed.allowFrom': 'Erlaubte Adressen',
+  'changed.allowInUrl': 'In URLs erlaubt',
   'changed.color': 'Farbe',
   'changed.continue': 'Weiter zur nächsten Regel',
   'changed.dimFrom': 'Gedimmt ab',

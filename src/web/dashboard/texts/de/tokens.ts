@@ -33,6 +33,9 @@ export const tokens: TranslatedPage<'tokens'> = {
   'scope.notify': 'Meldungen senden und ihre Zustellung abfragen',
   'scope.panel': 'Anzeigen anmelden und Meldungen zeigen',
   'scope.metrics': 'Metriken des Mandanten lesen, zum Beispiel mit Prometheus',
+  inUrl: 'In URLs erlauben',
+  inUrlHint:
+    'Für Geräte, die nur eine URL aufrufen können. Proxys protokollieren URLs, und wer ein solches Protokoll liest, kann mit diesem Token senden.',
   'keyRole.viewer': 'Verlauf, Anzeigen, Regeln und Stufen lesen',
   'keyRole.member': 'Auch Meldungen erledigen und Anzeigen steuern',
   'keyRole.admin': 'Auch Einstellungen ändern',

@@ -90,6 +90,7 @@ export const audit = {
   'changed.activeUntil': 'Active until',
   'changed.alertWhenLostMs': 'Notify when offline for',
   'changed.allowFrom': 'Allowed addresses',
+  'changed.allowInUrl': 'Allowed in URLs',
   'changed.color': 'Colour',
   'changed.continue': 'Continues to the next rule',
   'changed.dimFrom': 'Dimmed from',

@@ -30,6 +30,9 @@ export const tokens = {
   'scope.notify': 'Send notifications and check their delivery',
   'scope.panel': 'Register panels and show notifications',
   'scope.metrics': 'Read the tenant’s metrics, for example with Prometheus',
+  inUrl: 'Allow in URLs',
+  inUrlHint:
+    'For devices that can only open a URL. Proxies log URLs, and whoever reads such a log can send with this token.',
   'keyRole.viewer': 'Read history, panels, rules and levels',
   'keyRole.member': 'Also acknowledge and clear notifications, and control panels',
   'keyRole.admin': 'Also change settings',
