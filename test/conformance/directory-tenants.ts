@@ -213,6 +213,45 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
+  test('a renamed tenant is found by its new name alone, and keeps its id and all that it has', async () => {
+    const { directory, newTenant, audit, reportsChange } = lab();
+    const id = await newTenant();
+    const before = await directory.tenants.get(id);
+    expect(await reportsChange(id, () => directory.tenants.update(id, { name: 'new-name' }, 'cli', 5))).toBe(
+      true,
+    );
+    const after = await directory.tenants.get(id);
+    expect(after).toEqual({ ...before, changed: before.changed + 1, name: 'new-name' });
+    expect(await directory.tenants.findByName('new-name')).toEqual(after);
+    expect(await directory.tenants.findByName(before.name)).toBeUndefined();
+    expect(await audit(id)).toMatchObject([
+      {
+        action: 'tenant.update',
+        subject: before.name,
+        detail: { before: { name: before.name }, after: { name: 'new-name' } },
+      },
+    ]);
+    // The former name is free.
+    expect((await directory.tenants.create(before.name, 'Another', 'cli', 6)).id).not.toBe(id);
+  });
+
+  test('a tenant does not get a name that another has, also when several are renamed and created at the same time', async () => {
+    const { directory, newTenant, audit } = lab();
+    const { tenants } = directory;
+    const ids = await Promise.all(Array.from({ length: 5 }, newTenant));
+    await tenants.create('had', 'Had', 'cli', 1);
+    const refused = { code: 'conflict', message: expect.stringContaining('there is a tenant "had" already') };
+    await expect(tenants.update(ids[0] as number, { name: 'had' }, 'cli', 1)).rejects.toMatchObject(refused);
+    expect(await audit(ids[0] as number)).toEqual([]);
+    const results = await Promise.allSettled([
+      ...ids.map((id) => tenants.update(id, { name: 'wanted' }, 'cli', 1)),
+      tenants.create('wanted', 'Wanted', 'cli', 1),
+    ]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const each of results.filter(({ status }) => status === 'rejected'))
+      expect(each).toMatchObject({ reason: { code: 'conflict' } });
+  });
+
   test('a limit can be set to off, to a number and back to the server’s own', async () => {
     const { directory, newTenant } = lab();
     const id = await newTenant();

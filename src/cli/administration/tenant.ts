@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Io } from '../io.ts';
 import { jsonOption, readName } from '../options.ts';
-import { actor, isInNewDatabase, withDirectory } from './administration.ts';
+import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
 import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
 export function addTenant(program: Command, io: Io): void {
-  const tenant = program.command('tenant').description('create and list tenants');
+  const tenant = program.command('tenant').description('create, list and rename tenants');
   tenant
     .command('create')
     .description('create a tenant')
@@ -40,6 +40,19 @@ export function addTenant(program: Command, io: Io): void {
       io.stdout.write(
         json ? `${JSON.stringify(found, null, 2)}\n` : table(['NAME', 'TITLE', 'TIME ZONE', 'CREATED'], rows),
       );
+    });
+  tenant
+    .command('rename')
+    .description('change the name of a tenant; its title, credentials, history and panels stay')
+    .argument('<name>', 'name of the tenant')
+    .argument('<new>', 'lower case letters, digits and "-", at most 63', readTenantName)
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant rename acme acme-europe`)
+    .action(async (name: string, newName: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.update(id, { name: newName }, actor, Date.now());
+      });
+      io.stdout.write(`renamed: ${name} is now ${newName}\n`);
     });
 }
 

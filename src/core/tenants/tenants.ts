@@ -1,6 +1,9 @@
 import type { TenantId } from '../ports.ts';
 import type { Actor } from './audit.ts';
 
+/** Each installation has a tenant of this name: it is made at the start when it is missing. */
+export const defaultTenant = 'default';
+
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -44,9 +47,12 @@ export interface Tenants {
   list(): Promise<readonly TenantRecord[]>;
   get(id: TenantId): Promise<TenantRecord>;
   findByName(name: string): Promise<TenantRecord | undefined>;
+  /** @throws AppError `not-found`; `conflict` when another tenant has the new name, and when the tenant `default` would lose its name. */
   update(
     id: TenantId,
-    patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>,
+    patch: Partial<
+      Pick<TenantRecord, 'name' | 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>
+    >,
     by: Actor,
     at: number,
   ): Promise<TenantRecord>;

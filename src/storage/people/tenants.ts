@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { RateSetting, TenantRecord, Tenants } from '#core/tenants/tenants.ts';
+import { defaultTenant, type RateSetting, type TenantRecord, type Tenants } from '#core/tenants/tenants.ts';
 import { difference } from '../audit.ts';
 import {
   always,
@@ -41,8 +41,7 @@ export function createTenants(db: Database): Tenants {
     const results = await db.write(creation(db, wanted));
     const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
     if (!row) throw await whyNot(wanted);
-    if (!wasCreated(results))
-      throw new AppError('conflict', `there is a tenant "${wanted.name}" already: choose another name`);
+    if (!wasCreated(results)) throw isTaken(wanted.name);
     return toTenant(row);
   };
 
@@ -72,18 +71,35 @@ export function createTenants(db: Database): Tenants {
         const detail = difference({ ...toTenant(row) }, patch);
         const columns = toColumns(patch);
         if (!detail) return undefined;
+        const { name = row.name } = columns;
+        const isRenamed = name !== row.name;
+        if (isRenamed && row.name === defaultTenant) throw isNeeded('renamed');
         return {
           entry: { tenant: id, by, at, action: 'tenant.update', subject: row.name, detail },
-          when: precondition('tenants', { id, ...pick(row, columns) }),
+          // Creating a tenant takes this lock first, so that no name is given twice.
+          locks: isRenamed ? [lockNames] : [],
+          when: sql<SqlBool>`${precondition('tenants', { id, ...pick(row, columns) })}
+            and ${isRenamed ? sql<SqlBool>`not ${precondition('tenants', { name })}` : always}`,
           effects: (guard) => [updateWhen('tenants', { set: columns, where: { id } }, guard)],
           after: read,
         };
       });
       if (!updated) throw notFound('tenant');
+      if (updated.row && !updated.done && difference({ ...toTenant(updated.row) }, patch))
+        throw isTaken(patch.name ?? '');
       return toTenant(updated.row ?? updated.before);
     },
   };
 }
+
+/** The row in which each change is counted. */
+const lockNames = sql`update meta set value = value where name = 'changes'`;
+
+const isTaken = (name: string) =>
+  new AppError('conflict', `there is a tenant "${name}" already: choose another name`);
+
+const isNeeded = (done: 'renamed') =>
+  new AppError('conflict', `the tenant "${defaultTenant}" always exists, so it cannot be ${done}`);
 
 const full = (most: number) =>
   new AppError(
@@ -157,6 +173,7 @@ function wasCreated(results: readonly SqlResult[]): boolean {
 
 function toColumns(patch: Patch): Partial<TenantRow> {
   const columns: Partial<TenantRow> = {};
+  if (patch.name !== undefined) columns.name = patch.name;
   if (patch.title !== undefined) columns.title = patch.title;
   if (patch.timeZone !== undefined) columns.time_zone = patch.timeZone;
   if (patch.rate !== undefined) columns.rate = toJson(patch.rate);
