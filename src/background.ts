@@ -20,7 +20,7 @@ const sweepPauseMs = 20;
 const indexMs = 1_000;
 const mostIndexPauseMs = 1_000;
 const retentionMs = 60_000;
-const channelsMs = 15_000;
+const wakeMs = 15_000;
 
 interface Background {
   readonly storage: Storage;
@@ -63,6 +63,11 @@ export function startLoops(
   const poll = async () => {
     await tenancy.poll();
     tenantStreams.useEpoch(tenancy.epoch);
+  };
+  // Takes over the channels of a dead node, and goes on with those of a tenant that is resumed.
+  const wake = async () => {
+    services.channels.wake();
+    services.schedule.wake();
   };
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
@@ -125,11 +130,10 @@ export function startLoops(
           loop('commands', pollMs, () => presence.deliverCommands()),
           loop('report', reportMs, () => presence.report()),
           loop('limits', reportMs, () => limits.synchronize(now)),
-          // Takes over the channels of a dead node.
-          loop('channels', channelsMs, async () => services.channels.wake()),
           loop('limits-sweep', retentionMs, () => limits.sweep()),
         ]
       : []),
+    loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),

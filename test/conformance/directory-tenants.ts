@@ -13,6 +13,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       name: 'acme',
       title: 'Acme Ltd',
       timeZone: 'UTC',
+      state: 'active',
       rate: null,
       retentionDays: null,
       retentionCount: null,
@@ -233,6 +234,26 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     ]);
     // The former name is free.
     expect((await directory.tenants.create(before.name, 'Another', 'cli', 6)).id).not.toBe(id);
+  });
+
+  test('a tenant is suspended and resumed, each once, in its audit log and as a change', async () => {
+    const { directory, newTenant, audit, reportsChange } = lab();
+    const { tenants } = directory;
+    const id = await newTenant();
+    const before = await tenants.get(id);
+    expect(await reportsChange(id, () => tenants.setState(id, 'suspended', 'cli', 5))).toBe(true);
+    expect(await tenants.get(id)).toEqual({ ...before, changed: before.changed + 1, state: 'suspended' });
+    const again = async () =>
+      expect(await tenants.setState(id, 'suspended', 'cli', 6)).toMatchObject({ state: 'suspended' });
+    expect(await reportsChange(id, again)).toBe(false);
+    expect(await tenants.setState(id, 'active', 'cli', 7)).toMatchObject({ id, state: 'active' });
+    expect(await audit(id)).toMatchObject([
+      { at: 5, by: 'cli', action: 'tenant.suspend', subject: before.name },
+      { at: 7, by: 'cli', action: 'tenant.resume', subject: before.name },
+    ]);
+    await expect(tenants.setState(987_654, 'suspended', 'cli', 1)).rejects.toMatchObject({
+      code: 'not-found',
+    });
   });
 
   test('a tenant does not get a name that another has, also when several are renamed and created at the same time', async () => {

@@ -25,12 +25,16 @@ const notify = (token: string) =>
 const key = async (tenant: string) =>
   (await cli.ok(['key', 'create', '--tenant', tenant, '--role', 'admin', '--name', 'test'])).trim();
 
-/** A panel's stream, which collects what arrives until it is ended by the server, or the test ends. */
 async function openPanel(token: string, name: string) {
   const { id } = JSON.parse((await call('POST', '/api/panels', token, { name })).text);
+  return { id: id as string, stream: await openStream(`/api/panels/${id}/events`, token) };
+}
+
+/** A stream, which collects what arrives until it is ended by the server, or the test ends. */
+async function openStream(path: string, token: string) {
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
-  const { body } = await fetch(`${url}/api/panels/${id}/events`, {
+  const { body } = await fetch(url + path, {
     headers: { authorization: `Bearer ${token}` },
     signal: ending.signal,
   });
@@ -47,7 +51,7 @@ async function openPanel(token: string, name: string) {
       stream.hasEnded = true;
     });
   await expect.poll(() => stream.text).toContain('event: ready');
-  return { id: id as string, stream };
+  return stream;
 }
 
 const tenantsListed = async () =>
@@ -71,8 +75,93 @@ test('a tenant is renamed while the server runs: credentials go on, and the serv
   expect((await tenantsListed()).map(({ name }) => name)).toEqual(['after', 'default']);
 });
 
+const signIn = async (email: string, password: string) => {
+  const response = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const cookie = response.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ');
+  return async (path: string) => {
+    const answer = await fetch(url + path, { headers: { cookie } });
+    return { status: answer.status, text: await answer.text() };
+  };
+};
+
+test('a suspended tenant is refused everywhere with a 403 that says so, and goes on where it was once it is resumed', async () => {
+  await cli.ok(['tenant', 'create', 'paused', '--title', 'Paused Ltd']);
+  const [token, admin, neighbour] = [
+    await cli.token('--tenant', 'paused'),
+    await key('paused'),
+    await cli.token(),
+  ];
+  const password = await cli.ok([
+    'user',
+    'create',
+    '--email',
+    'p@example.org',
+    '--name',
+    'P',
+    '--role',
+    'owner',
+    '--tenant',
+    'paused',
+  ]);
+  const get = await signIn('p@example.org', password.trim());
+  expect((await notify(token)).status).toBe(200);
+  const { id, stream } = await openPanel(token, 'wall');
+  const tail = await openStream('/api/history/stream', admin);
+
+  expect(await cli.run(['tenant', 'suspend', 'paused'])).toEqual({
+    ...{ code: 0, stdout: 'suspended: paused\n', stderr: '' },
+  });
+  await expect.poll(() => stream.hasEnded && tail.hasEnded).toBe(true);
+  const refused = { status: 403, text: expect.stringContaining('the tenant is suspended') };
+  const everywhere = () =>
+    Promise.all([
+      notify(token),
+      call('GET', '/ntfy/alerts/publish?message=hello', token),
+      call('POST', '/api/integrations/grafana', token, { alerts: [{ status: 'firing' }] }),
+      call('GET', '/tenant-metrics', token),
+      call('GET', `/api/panels/${id}/events`, token),
+      call('GET', '/api/history', admin),
+      call('GET', '/api/history/export', admin),
+      call('POST', '/api/tokens', admin, { name: 'another' }),
+      get('/api/history'),
+      get('/api/tenant'),
+    ]);
+  expect(await everywhere()).toEqual(Array.from({ length: 10 }, () => refused));
+  expect(JSON.parse((await get('/api/session')).text)).toMatchObject({
+    tenants: [{ name: 'paused', suspended: true }],
+  });
+  expect((await notify(neighbour)).status).toBe(200);
+  // A token that is wrong is still a 401: only who has a right one learns of the suspension.
+  expect((await notify('bfy_wrong')).status).toBe(401);
+  expect(await tenantsListed()).toContainEqual(
+    expect.objectContaining({ name: 'paused', state: 'suspended' }),
+  );
+  expect(await cli.ok(['tenant', 'list'])).toMatch(
+    /^NAME +TITLE +STATE .*\n(?:.*\n)*paused +Paused Ltd +suspended /,
+  );
+
+  expect(await cli.run(['tenant', 'resume', 'paused'])).toEqual({
+    ...{ code: 0, stdout: 'resumed: paused\n', stderr: '' },
+  });
+  await expect.poll(async () => (await notify(token)).status).toBe(200);
+  const { entries } = JSON.parse((await call('GET', '/api/audit?action=tenant', admin)).text);
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+    'tenant.resume',
+    'tenant.suspend',
+    'tenant.create',
+  ]);
+});
+
 test.each([
   [['rename', 'default', 'other'], 1, /the tenant "default" always exists, so it cannot be renamed/],
+  [['suspend', 'nobody'], 1, /there is no tenant "nobody"/],
   [['rename', 'nobody', 'other'], 1, /there is no tenant "nobody"/],
   [['rename', 'taken', 'default'], 1, /there is a tenant "default" already: choose another name/],
   [['rename', 'taken', 'Not A Name'], 2, /lower case letters, digits and "-" only/],

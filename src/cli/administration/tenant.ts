@@ -6,7 +6,7 @@ import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
 export function addTenant(program: Command, io: Io): void {
-  const tenant = program.command('tenant').description('create, list and rename tenants');
+  const tenant = program.command('tenant').description('create, list, rename, suspend and resume tenants');
   tenant
     .command('create')
     .description('create a tenant')
@@ -22,7 +22,7 @@ export function addTenant(program: Command, io: Io): void {
     });
   tenant
     .command('list')
-    .description('show all tenants')
+    .description('show all tenants, and whether each is active or suspended')
     .addOption(jsonOption('an array, one object each'))
     .addHelpText('after', `\nExample:\n  ${io.program} tenant list`)
     .action(async ({ json }: { json?: boolean }) => {
@@ -31,15 +31,15 @@ export function addTenant(program: Command, io: Io): void {
         ...rest,
         createdAt: new Date(createdAt).toISOString(),
       }));
-      const rows = found.map(({ name, title, timeZone, createdAt }) => [
+      const rows = found.map(({ name, title, state, timeZone, createdAt }) => [
         name,
         title,
+        state,
         timeZone,
         briefTime(createdAt),
       ]);
-      io.stdout.write(
-        json ? `${JSON.stringify(found, null, 2)}\n` : table(['NAME', 'TITLE', 'TIME ZONE', 'CREATED'], rows),
-      );
+      const headings = ['NAME', 'TITLE', 'STATE', 'TIME ZONE', 'CREATED'];
+      io.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : table(headings, rows));
     });
   tenant
     .command('rename')
@@ -53,6 +53,42 @@ export function addTenant(program: Command, io: Io): void {
         await directory.tenants.update(id, { name: newName }, actor, Date.now());
       });
       io.stdout.write(`renamed: ${name} is now ${newName}\n`);
+    });
+  addState(tenant, io, {
+    name: 'suspend',
+    description: 'refuse everything of a tenant until it is resumed: senders, screens, people and channels',
+    state: 'suspended',
+    done: 'suspended',
+  });
+  addState(tenant, io, {
+    name: 'resume',
+    description: 'end the suspension of a tenant',
+    state: 'active',
+    done: 'resumed',
+  });
+}
+
+function addState(
+  tenant: Command,
+  io: Io,
+  wanted: {
+    readonly name: string;
+    readonly description: string;
+    readonly state: 'active' | 'suspended';
+    readonly done: string;
+  },
+): void {
+  tenant
+    .command(wanted.name)
+    .description(wanted.description)
+    .argument('<name>', 'name of the tenant')
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant ${wanted.name} acme`)
+    .action(async (name: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.setState(id, wanted.state, actor, Date.now());
+      });
+      io.stdout.write(`${wanted.done}: ${name}\n`);
     });
 }
 

@@ -44,6 +44,8 @@ export const auditActions = [
   'session.end',
   'session.refuse',
   'tenant.create',
+  'tenant.resume',
+  'tenant.suspend',
   'tenant.update',
   'token.create',
   'token.revoke',

@@ -4,6 +4,9 @@ import type { Actor } from './audit.ts';
 /** Each installation has a tenant of this name: it is made at the start when it is missing. */
 export const defaultTenant = 'default';
 
+/** A suspended tenant is refused everywhere until it is resumed, and keeps what it has. */
+export type TenantState = 'active' | 'suspended';
+
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -17,6 +20,7 @@ export interface TenantRecord {
   readonly name: string;
   readonly title: string;
   readonly timeZone: string;
+  readonly state: TenantState;
   readonly rate: RateSetting;
   readonly retentionDays: number | 'off' | null;
   readonly retentionCount: number | 'off' | null;
@@ -56,4 +60,6 @@ export interface Tenants {
     by: Actor,
     at: number,
   ): Promise<TenantRecord>;
+  /** Suspends or resumes. @throws AppError `not-found`. */
+  setState(id: TenantId, state: TenantState, by: Actor, at: number): Promise<TenantRecord>;
 }

@@ -218,6 +218,7 @@ function retryKey({ headers, rawHeaders }: IncomingMessage): RetryKey | null {
 const reasons: Readonly<Record<string, RejectionReason>> = {
   'bad-request': 'invalid',
   forbidden: 'forbidden',
+  'tenant.suspended': 'forbidden',
   conflict: 'conflict',
   'too-large': 'too-large',
   'unsupported-type': 'unsupported-type',

@@ -89,8 +89,31 @@ export function createTenants(db: Database): Tenants {
         throw isTaken(patch.name ?? '');
       return toTenant(updated.row ?? updated.before);
     },
+
+    async setState(id, state, by, at) {
+      const read = all.where('id', '=', id);
+      const set = await compareAndSet(db, read, (row) =>
+        row.state === state
+          ? undefined
+          : {
+              entry: {
+                ...{ tenant: id, by, at, subject: row.name, detail: {} },
+                action: state === 'active' ? 'tenant.resume' : 'tenant.suspend',
+              },
+              when: precondition('tenants', { id, state: row.state }),
+              effects: (guard) => [updateWhen('tenants', { set: { state }, where: { id } }, guard)],
+              after: read,
+            },
+      );
+      if (!set) throw notFound('tenant');
+      return toTenant(set.row ?? set.before);
+    },
   };
 }
+
+/** SQL: the tenant of this column may act. */
+export const isActive = (tenant: string) =>
+  sql<SqlBool>`${sql.ref(tenant)} not in (select id from tenants where state <> 'active')`;
 
 /** The row in which each change is counted. */
 const lockNames = sql`update meta set value = value where name = 'changes'`;
@@ -188,6 +211,7 @@ export function toTenant(row: TenantRow): TenantRecord {
     name: row.name,
     title: row.title,
     timeZone: row.time_zone,
+    state: row.state,
     rate: fromJson<RateSetting>(row.rate),
     retentionDays: fromJson<number | 'off' | null>(row.retention_days),
     retentionCount: fromJson<number | 'off' | null>(row.retention_count),

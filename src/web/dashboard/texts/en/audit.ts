@@ -81,6 +81,8 @@ export const audit = {
   'done.session.end': 'Signed out',
   'done.session.refuse': 'Sign-in refused',
   'done.tenant.create': 'Tenant created',
+  'done.tenant.resume': 'Tenant resumed',
+  'done.tenant.suspend': 'Tenant suspended',
   'done.tenant.update': 'Tenant settings changed',
   'done.token.create': 'Token created',
   'done.token.revoke': 'Token revoked',
