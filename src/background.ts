@@ -6,6 +6,7 @@ import { enforceRetention } from './core/history/retention.ts';
 import { type ClockMemory, TrustedClock } from './core/intake/trusted-clock.ts';
 import { boundAudit, forgetAudit } from './core/tenants/audit.ts';
 import type { Directory } from './core/tenants/directory.ts';
+import { removeDeletedTenants } from './core/tenants/remove-deleted.ts';
 import { iso } from './core/time.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
@@ -114,11 +115,13 @@ export function startLoops(
   const retain = async () => {
     await clockMemory.write(clock.observe());
     const warn = (message: string) => logger.warn(message);
+    const onRemoved = (tenant: string) => logger.info({ tenant }, 'the data of a deleted tenant is removed');
     const round = async () => {
       try {
         await enforceRetention({ ...retention, trustedNow: () => clock.now() }, stopped);
       } finally {
         await enforceLiveLimit({ directory, history, bus, now, warn }, stopped);
+        await removeDeletedTenants({ tenants: directory.tenants, history, now, onRemoved }, stopped);
       }
     };
     await (storage.retain ? storage.retain(round) : round());

@@ -159,8 +159,35 @@ test('a suspended tenant is refused everywhere with a 403 that says so, and goes
   ]);
 });
 
+test('a deleted tenant is gone for everybody within moments, and its name can be given anew at once', async () => {
+  await cli.ok(['tenant', 'create', 'old', '--title', 'Old Ltd']);
+  const [token, admin] = [await cli.token('--tenant', 'old'), await key('old')];
+  const owner = ['--email', 'o@example.org', '--name', 'O', '--role', 'owner', '--tenant', 'old'];
+  const get = await signIn('o@example.org', (await cli.ok(['user', 'create', ...owner])).trim());
+  const { stream } = await openPanel(token, 'wall');
+  expect((await cli.run(['tenant', 'delete', 'old'])).code).toBe(2);
+  expect(await cli.run(['tenant', 'delete', 'old', '--yes'])).toEqual({
+    code: 0,
+    stdout: 'deleted: old\n',
+    stderr: expect.stringContaining('tenant list --deleted'),
+  });
+  await cli.ok(['tenant', 'create', 'old', '--title', 'New Ltd']);
+  await expect.poll(() => stream.hasEnded).toBe(true);
+  await expect.poll(async () => (await notify(token)).status).toBe(401);
+  expect((await call('GET', '/api/history', admin)).status).toBe(401);
+  expect((await get('/api/history')).status).toBe(403);
+  expect(JSON.parse((await get('/api/session')).text)).toMatchObject({ tenants: [] });
+  expect((await notify(await cli.token('--tenant', 'old'))).status).toBe(200);
+  expect(await cli.ok(['tenant', 'list', '--deleted'])).toMatch(
+    /^NAME +TITLE +STATE +DELETED +BY\nold +Old Ltd +delet(?:ing|ed) +\S.* cli\n$/,
+  );
+  // The person may have another tenant, or be deleted too.
+  expect(await cli.ok(['user', 'delete', 'o@example.org', '--yes'])).toBe('deleted: o@example.org\n');
+});
+
 test.each([
   [['rename', 'default', 'other'], 1, /the tenant "default" always exists, so it cannot be renamed/],
+  [['delete', 'default', '--yes'], 1, /the tenant "default" always exists, so it cannot be deleted/],
   [['suspend', 'nobody'], 1, /there is no tenant "nobody"/],
   [['rename', 'nobody', 'other'], 1, /there is no tenant "nobody"/],
   [['rename', 'taken', 'default'], 1, /there is a tenant "default" already: choose another name/],

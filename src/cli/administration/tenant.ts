@@ -6,7 +6,9 @@ import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
 export function addTenant(program: Command, io: Io): void {
-  const tenant = program.command('tenant').description('create, list, rename, suspend and resume tenants');
+  const tenant = program
+    .command('tenant')
+    .description('create, list, rename, suspend, resume and delete tenants');
   tenant
     .command('create')
     .description('create a tenant')
@@ -23,9 +25,11 @@ export function addTenant(program: Command, io: Io): void {
   tenant
     .command('list')
     .description('show all tenants, and whether each is active or suspended')
+    .option('--deleted', 'those that were deleted in the last year, and whether their data is removed yet')
     .addOption(jsonOption('an array, one object each'))
     .addHelpText('after', `\nExample:\n  ${io.program} tenant list`)
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ deleted, json }: { deleted?: boolean; json?: boolean }) => {
+      if (deleted) return listDeleted(io, json === true);
       const records = await withDirectory(io, { makes: false }, ({ tenants }) => tenants.list());
       const found = records.map(({ id: _, createdAt, ...rest }) => ({
         ...rest,
@@ -66,6 +70,39 @@ export function addTenant(program: Command, io: Io): void {
     state: 'active',
     done: 'resumed',
   });
+  tenant
+    .command('delete')
+    .description('delete a tenant with all that it has; accounts of its people stay')
+    .argument('<name>', 'name of the tenant')
+    .requiredOption('--yes', 'confirm; there is no way back')
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant delete acme --yes`)
+    .action(async (name: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.delete(id, actor, Date.now());
+      });
+      io.stdout.write(`deleted: ${name}\n`);
+      io.stderr.write(
+        `Its data is removed in the background while a server runs: ${io.program} tenant list --deleted shows when nothing is left.\n`,
+      );
+    });
+}
+
+async function listDeleted(io: Io, json: boolean): Promise<void> {
+  const records = await withDirectory(io, { makes: false }, ({ tenants }) => tenants.listDeleted());
+  const found = records.map(({ deletedAt, ...rest }) => ({
+    ...rest,
+    deletedAt: new Date(deletedAt).toISOString(),
+  }));
+  const rows = found.map(({ name, title, state, deletedAt, deletedBy }) => [
+    name,
+    title,
+    state,
+    briefTime(deletedAt),
+    deletedBy,
+  ]);
+  const headings = ['NAME', 'TITLE', 'STATE', 'DELETED', 'BY'];
+  io.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : table(headings, rows));
 }
 
 function addState(

@@ -44,6 +44,7 @@ export const auditActions = [
   'session.end',
   'session.refuse',
   'tenant.create',
+  'tenant.delete',
   'tenant.resume',
   'tenant.suspend',
   'tenant.update',

@@ -1,9 +1,9 @@
 /** Authorization: the one place that decides who may do what. */
 import type { Role, Scope } from '#contract/people/token.ts';
 import { roles } from '#contract/people/token.ts';
-import { AppError, forbidden } from '../errors.ts';
+import { AppError, forbidden, notFound } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
-import type { RateSetting, TenantRecord } from '../tenants/tenants.ts';
+import { isGone, type RateSetting, type TenantRecord } from '../tenants/tenants.ts';
 
 /** The caller, as their credential identifies them. The tenant of a request comes only from here. */
 export type Principal = {
@@ -110,9 +110,10 @@ export function credentialActor({
   return `${kind} ${name}`;
 }
 
-/** @throws AppError `tenant.suspended`: for what is reached by a secret that is no credential, as an invitation. */
-export function assertNotSuspended({ state }: Pick<TenantRecord, 'state'>): void {
-  if (state === 'suspended') throw tenantSuspended();
+/** @throws AppError `tenant.suspended` or `not-found`: for what is reached by a secret that is no credential, as an invitation. */
+export function assertActive(tenant: Pick<TenantRecord, 'state'>): void {
+  if (tenant.state === 'suspended') throw tenantSuspended();
+  if (isGone(tenant)) throw notFound('tenant');
 }
 
 const tenantSuspended = () =>

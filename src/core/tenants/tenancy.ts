@@ -7,7 +7,7 @@ import type { TenantId } from '../ports.ts';
 import { compileRulesInSlices } from '../routing/compile-rules.ts';
 import type { Router } from '../routing/router.ts';
 import type { Directory, FoundCredential, PanelRecord } from './directory.ts';
-import type { TenantRecord } from './tenants.ts';
+import { isGone, type TenantRecord } from './tenants.ts';
 
 /** A tenant's configuration at one moment; replaced as a whole. Only newly registered panels are added to it. */
 export interface TenantSnapshot {
@@ -235,6 +235,8 @@ export class Tenancy {
     const { tenants, levels, panels, channels, members } = this.#directory;
     // First, because of its number of changes: everything read after it contains at least these changes, on any connection.
     const record = await tenants.get(tenant);
+    // While its data is removed, and afterwards, it has nothing.
+    if (isGone(record)) return emptySnapshot(record);
     const [levelList, panelList, channelList, roles] = await Promise.all([
       levels.list(tenant),
       panels.list(tenant),
@@ -266,6 +268,14 @@ export class Tenancy {
       { yieldToEventLoop: createYieldToEventLoop(), previous },
     );
   }
+}
+
+async function emptySnapshot(record: TenantRecord): Promise<Kept> {
+  const levels = new Map<string, Level>();
+  const set = { revision: record.rulesRevision, rules: [] };
+  const options = { yieldToEventLoop: createYieldToEventLoop(), previous: undefined };
+  const router = await compileRulesInSlices(set, { levels }, options);
+  return { record, levels, panels: new Map(), channels: new Map(), members: new Map(), router };
 }
 
 /**

@@ -1,10 +1,11 @@
 import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/people/member.ts';
 import { SignedIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
-import { assertNotSuspended } from '#core/people/access.ts';
+import { assertActive } from '#core/people/access.ts';
 import type { InvitationRecord } from '#core/people/invitations.ts';
 import { hashSecret } from '#core/people/secrets.ts';
 import type { Visit } from '#core/people/sign-in.ts';
+import { isGone } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
@@ -21,7 +22,8 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     const found = await directory.invitations.findBySecret(hashSecret(secret), now());
     if (!found) throw invitationOver();
     const tenant = await directory.tenants.get(found.tenant);
-    assertNotSuspended(tenant);
+    if (isGone(tenant)) throw invitationOver();
+    assertActive(tenant);
     return { ...found, tenantTitle: tenant.title };
   };
 

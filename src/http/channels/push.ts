@@ -20,7 +20,7 @@ import {
   pushLinkMs,
 } from '#core/channels/push-devices.ts';
 import { AppError, notFound, requireFound } from '#core/errors.ts';
-import { actorOf, assertNotSuspended } from '#core/people/access.ts';
+import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time.ts';
 import { originReader } from '../callers/origin.ts';
@@ -158,7 +158,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
   const known = async (secret: string): Promise<PushDeviceRecord> => {
     const ref = channels.push.readSecret('device', secret);
     const device = requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
-    assertNotSuspended(await directory.tenants.get(device.tenant));
+    assertActive(await directory.tenants.get(device.tenant));
     return device;
   };
 
@@ -257,6 +257,6 @@ async function channelOf(
 async function placeOf(services: Services, ref: PushDeviceRef, gone: () => AppError) {
   const { name: channel } = await channelOf(services, ref, gone);
   const tenant = await services.directory.tenants.get(ref.tenant);
-  assertNotSuspended(tenant);
+  assertActive(tenant);
   return { tenant: tenant.title, channel, publicKey: services.channels.push.publicKey() };
 }

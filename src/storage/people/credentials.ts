@@ -71,7 +71,8 @@ export function createCredentials(db: Database): Credentials {
           .innerJoin('tenants', 'tenants.id', 'credentials.tenant')
           .selectAll('credentials')
           .select('tenants.state')
-          .where('credentials.id', '=', id),
+          .where('credentials.id', '=', id)
+          .where('tenants.state', 'in', ['active', 'suspended']),
       );
       return row && { ...toCredential(row), tenantState: row.state };
     },

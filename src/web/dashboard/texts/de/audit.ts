@@ -81,6 +81,7 @@ export const audit: TranslatedPage<'audit'> = {
   'done.session.end': 'Abgemeldet',
   'done.session.refuse': 'Anmeldung abgelehnt',
   'done.tenant.create': 'Mandant angelegt',
+  'done.tenant.delete': 'Mandant gelöscht',
   'done.tenant.resume': 'Mandant wieder freigegeben',
   'done.tenant.suspend': 'Mandant gesperrt',
   'done.tenant.update': 'Einstellungen des Mandanten geändert',

@@ -81,6 +81,7 @@ export const audit = {
   'done.session.end': 'Signed out',
   'done.session.refuse': 'Sign-in refused',
   'done.tenant.create': 'Tenant created',
+  'done.tenant.delete': 'Tenant deleted',
   'done.tenant.resume': 'Tenant resumed',
   'done.tenant.suspend': 'Tenant suspended',
   'done.tenant.update': 'Tenant settings changed',
