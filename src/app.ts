@@ -6,6 +6,7 @@ import { AppError } from './core/errors.ts';
 import type { ClockMemory } from './core/intake/trusted-clock.ts';
 import type { AccountStore } from './core/people/accounts.ts';
 import type { Directory } from './core/tenants/directory.ts';
+import { defaultTenant } from './core/tenants/tenants.ts';
 import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
@@ -133,12 +134,12 @@ export async function openStorage(
 }
 
 async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
-  if (await tenants.findByName('default')) return;
+  if (await tenants.findByName(defaultTenant)) return;
   try {
-    await tenants.create('default', 'Default', 'belfry', Date.now());
+    await tenants.create(defaultTenant, 'Default', 'belfry', Date.now());
   } catch (error) {
     // Another process may have opened the new database at the same moment.
-    if (!(await tenants.findByName('default'))) throw error;
+    if (!(await tenants.findByName(defaultTenant))) throw error;
   }
 }
 
@@ -290,7 +291,7 @@ async function prepareFirstAccount({ admin }: Config, services: Services): Promi
   if (!admin) return setUp.open();
   const name = admin.email.split('@')[0] ?? admin.email;
   const person = await signIn.newPerson({ ...admin, name, emailVerified: true });
-  const tenant = await directory.tenants.findByName('default');
+  const tenant = await directory.tenants.findByName(defaultTenant);
   if (tenant) await accounts.createFirst({ person, tenant: { id: tenant.id }, by: 'belfry', at: now() });
   return undefined;
 }

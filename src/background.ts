@@ -6,6 +6,7 @@ import { enforceRetention } from './core/history/retention.ts';
 import { type ClockMemory, TrustedClock } from './core/intake/trusted-clock.ts';
 import { boundAudit, forgetAudit } from './core/tenants/audit.ts';
 import type { Directory } from './core/tenants/directory.ts';
+import { removeDeletedTenants } from './core/tenants/remove-deleted.ts';
 import { iso } from './core/time.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
@@ -20,7 +21,7 @@ const sweepPauseMs = 20;
 const indexMs = 1_000;
 const mostIndexPauseMs = 1_000;
 const retentionMs = 60_000;
-const channelsMs = 15_000;
+const wakeMs = 15_000;
 
 interface Background {
   readonly storage: Storage;
@@ -63,6 +64,11 @@ export function startLoops(
   const poll = async () => {
     await tenancy.poll();
     tenantStreams.useEpoch(tenancy.epoch);
+  };
+  // Takes over the channels of a dead node, and goes on with those of a tenant that is resumed.
+  const wake = async () => {
+    services.channels.wake();
+    services.schedule.wake();
   };
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
@@ -109,11 +115,13 @@ export function startLoops(
   const retain = async () => {
     await clockMemory.write(clock.observe());
     const warn = (message: string) => logger.warn(message);
+    const onRemoved = (tenant: string) => logger.info({ tenant }, 'the data of a deleted tenant is removed');
     const round = async () => {
       try {
         await enforceRetention({ ...retention, trustedNow: () => clock.now() }, stopped);
       } finally {
         await enforceLiveLimit({ directory, history, bus, now, warn }, stopped);
+        await removeDeletedTenants({ tenants: directory.tenants, history, now, onRemoved }, stopped);
       }
     };
     await (storage.retain ? storage.retain(round) : round());
@@ -125,11 +133,10 @@ export function startLoops(
           loop('commands', pollMs, () => presence.deliverCommands()),
           loop('report', reportMs, () => presence.report()),
           loop('limits', reportMs, () => limits.synchronize(now)),
-          // Takes over the channels of a dead node.
-          loop('channels', channelsMs, async () => services.channels.wake()),
           loop('limits-sweep', retentionMs, () => limits.sweep()),
         ]
       : []),
+    loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),

@@ -39,7 +39,8 @@ export async function createLocalApi(
   }
   const { record, text } = newKey(tenant.id, { name: actor, role: 'admin' }, actor, Date.now());
   const { credentials } = opened.directory;
-  const find: typeof credentials.find = async (id) => (id === record.id ? record : credentials.find(id));
+  const find: typeof credentials.find = async (id) =>
+    id === record.id ? { ...record, tenantState: 'active' } : credentials.find(id);
   const directory = { ...opened.directory, credentials: { ...credentials, find } };
   // Nodes poll the database several times a second, so no wake-up is needed.
   const own: Config = { ...config, bus: 'in-process', rate: { ...config.rate, api: 'off' } };

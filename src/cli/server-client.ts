@@ -47,6 +47,7 @@ function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string
         `${url} does not know this token: it is mistyped, expired or revoked; make one with ${tokenCommand(io, scope)}, and set BELFRY_TOKEN`,
       );
     case 403:
+      if (error.code === 'tenant.suspended') return new Failure(message);
       return new Failure(`this token lacks the ${scope} scope: make one with ${tokenCommand(io, scope)}`);
     case 404:
       return new URL(url).pathname === '/'

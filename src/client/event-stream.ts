@@ -13,6 +13,8 @@ export type Connection =
       readonly reason: string;
       /** Whether there was an answer at all. */
       readonly answered: boolean;
+      /** Whether the tenant is suspended. */
+      readonly suspended?: true;
       readonly retryInMs: number;
     };
 
@@ -48,6 +50,7 @@ const defaultHeartbeatMs = 15_000;
 /** Two heartbeats may be late or lost; the third counts as missed. */
 const silentHeartbeats = 2.5;
 const retryCapMs = 30_000;
+const suspendedRetryMs = 60_000;
 /** An event larger than this is not from a Belfry server. */
 const maxEventChars = 1024 * 1024;
 
@@ -67,7 +70,7 @@ interface Memory {
  * again and continues after the last event that the caller got.
  *
  * @throws ApiError if Belfry itself answers with one of `finalStatuses`, with which reconnecting cannot help, or cannot read a
- * `lastEventId` that it must resume from.
+ * `lastEventId` that it must resume from. While the tenant is suspended, it tries again about once a minute.
  */
 export async function* eventStream(
   open: OpenStream,
@@ -83,7 +86,7 @@ export async function* eventStream(
     retryInMs: undefined,
   };
   while (!signal?.aborted) {
-    let end = { reason: 'the server ended the stream', answered: true };
+    let end: End = { reason: 'the server ended the stream', answered: true };
     onConnection?.({ state: 'connecting' });
     try {
       for await (const event of connection(open, memory, signal)) {
@@ -92,10 +95,9 @@ export async function* eventStream(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (error instanceof ApiError && error.code !== undefined && finalStatuses.includes(error.status))
-        throw error;
+      if (isFinal(error, finalStatuses)) throw error;
       if (options.mustResume && isCode(error, 'cursor.invalid')) throw error;
-      end = endOf(error, memory);
+      end = endOf(error, memory, random);
     }
     if (signal?.aborted) return;
     const backoff = { baseMs: memory.retryMs, capMs: retryCapMs, ...(random && { random }) };
@@ -107,10 +109,23 @@ export async function* eventStream(
   }
 }
 
+type End = Pick<Extract<Connection, { readonly state: 'waiting' }>, 'reason' | 'answered' | 'suspended'>;
+
+/** A suspended tenant may be resumed, with the same tokens. */
+const isFinal = (error: unknown, finalStatuses: readonly number[]): boolean =>
+  error instanceof ApiError &&
+  error.code !== undefined &&
+  error.code !== 'tenant.suspended' &&
+  finalStatuses.includes(error.status);
+
 /** Why a connection ended; records what the error means for the next attempt. */
-function endOf(error: unknown, memory: Memory): { reason: string; answered: boolean } {
+function endOf(error: unknown, memory: Memory, random = Math.random): End {
   if (!(error instanceof ApiError))
     return { reason: error instanceof Error ? error.message : String(error), answered: true };
+  if (error.code === 'tenant.suspended') {
+    memory.retryInMs = suspendedRetryMs * (0.5 + random());
+    return { reason: error.message, answered: true, suspended: true };
+  }
   if (isCode(error, 'cursor.invalid')) memory.lastEventId = undefined;
   if (error.retryAfterSeconds !== undefined) memory.retryInMs = error.retryAfterSeconds * 1_000;
   return { reason: error.message, answered: error.status !== 0 };

@@ -203,6 +203,16 @@ test('a cursor that the server cannot read is let go', async () => {
   expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['nonsense', undefined]);
 });
 
+test('a suspended tenant is no end: it is asked again about once a minute', async () => {
+  const { url } = await serve(refuse(403, { 'belfry-error': 'tenant.suspended' }));
+  const { connections, error } = await read(url, {
+    random: () => 0.5,
+    until: ({ state }) => state === 'waiting',
+  });
+  expect(error).toBeUndefined();
+  expect(connections.at(-1)).toMatchObject({ state: 'waiting', suspended: true, retryInMs: 60_000 });
+});
+
 test('a refusal by something in front of the server ends nothing, and the cursor is kept', async () => {
   const { url, requests } = await serve(refuse(400), refuse(404), stream([ready(), note(1)], { open: true }));
   const { events } = await read(url, { count: 2, lastEventId: 'e-1' });

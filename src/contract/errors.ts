@@ -18,6 +18,7 @@ export const errors = {
   'query.unknown-value': { status: 400, meaning: 'The search names something that does not exist.' },
   unauthorized: { status: 401, meaning: 'No credential, or none that is in force.' },
   forbidden: { status: 403, meaning: 'The credential may not do this.' },
+  'tenant.suspended': { status: 403, meaning: 'The operator of the server has suspended the tenant.' },
   'proof.required': { status: 403, meaning: 'The person must first confirm who they are.' },
   'not-found': { status: 404, meaning: 'There is no such thing in this tenant.' },
   'pairing.unknown-code': { status: 404, meaning: 'No screen shows this code, or not any more.' },

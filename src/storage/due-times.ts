@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { DueKind, DueSubject, DueTime, DueTimes } from '#core/attention/due-times.ts';
+import { isActive } from './people/tenants.ts';
 import type { DueTimeRow } from './schema.ts';
 import type { Database } from './sql.ts';
 
@@ -104,6 +105,7 @@ export function createDueTimes(db: Database): DueTimes {
           .selectFrom('due_times')
           .select('due_at')
           .where('due_at', 'is not', null)
+          .where(isActive('tenant'))
           .orderBy('due_at')
           .limit(1),
       );
@@ -114,7 +116,7 @@ export function createDueTimes(db: Database): DueTimes {
       // PostgreSQL tests the outer condition again if another node has claimed the same row meanwhile.
       const [result] = await db.write([
         sql`update due_times set due_at = ${until} where due_at <= ${now} and (tenant, kind, subject) in (
-          select tenant, kind, subject from due_times where due_at <= ${now} order by due_at limit ${limit}
+          select tenant, kind, subject from due_times where due_at <= ${now} and ${isActive('tenant')} order by due_at limit ${limit}
         ) returning *`,
       ]);
       return ((result?.rows ?? []) as unknown as DueTimeRow[]).map(toDueTime);

@@ -32,6 +32,7 @@ export interface TenantRow {
   name: string;
   title: string;
   time_zone: string;
+  state: 'active' | 'suspended' | 'deleting' | 'deleted';
   /** JSON, like the next two columns; null: the server's default. */
   rate: string | null;
   retention_days: string | null;

@@ -57,3 +57,18 @@ test('a person who is not an admin reads the settings, without fields', () =>
     expect(await page.locator('main input').count()).toBe(0);
     expect(await faultsIn('dark', page)).toEqual([]);
   }));
+
+test('a suspended tenant is a page that says so, until it is resumed', () =>
+  at({ role: 'member' }, async ({ page }) => {
+    const { tenants } = lab.server.running.directory;
+    const set = async (state: 'active' | 'suspended') =>
+      tenants.setState(await lab.server.tenant(), state, 'test', Date.now());
+    await page.getByRole('navigation').waitFor();
+    await set('suspended');
+    await page.reload();
+    await page.getByRole('heading', { name: /is suspended$/ }).waitFor();
+    expect(await faultsIn('dark', page)).toEqual([]);
+    await set('active');
+    await page.reload();
+    await page.getByRole('navigation').waitFor();
+  }));

@@ -168,6 +168,23 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(await queue.claim(tenant, 'c', 1)).toBe(false);
   });
 
+  test('nothing waits for a channel of a suspended tenant; it goes on once the tenant is resumed', async () => {
+    const { tenants } = lab().directory;
+    const [tenant, queue] = [await made(), queueOf()];
+    await add(tenant, 1);
+    await tenants.setState(tenant, 'suspended', 'cli', 1);
+    expect(await waitingOf(queue, tenant, 1)).toEqual([]);
+    expect(await queue.claim(tenant, 'c', 1)).toBe(false);
+    await tenants.setState(tenant, 'active', 'cli', 2);
+    expect(await waitingOf(queue, tenant, 1)).toHaveLength(1);
+    expect(await queue.claim(tenant, 'c', 1)).toBe(true);
+    // Also for a node that is delivering already.
+    await tenants.setState(tenant, 'suspended', 'cli', 3);
+    expect(await queue.next(tenant, 'c')).toBeUndefined();
+    await tenants.setState(tenant, 'active', 'cli', 4);
+    expect(await queue.next(tenant, 'c')).toMatchObject({ position: 1 });
+  });
+
   test('of two nodes one has the lease, until it releases it or has not been heard of for a minute', async () => {
     const tenant = await made();
     const [a, b] = [queueOf('a'), queueOf('b')];

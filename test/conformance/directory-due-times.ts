@@ -96,6 +96,30 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     await dueTimes.remove({ tenant, kind: 'escalation', subject: 'late' });
   });
 
+  test('nothing of a suspended tenant becomes due until the tenant is resumed', async () => {
+    const { tenants } = lab().directory;
+    const { dueTimes, tenant, start } = await open();
+    const node = newNode(dueTimes, start);
+    await node.schedule.put({ tenant, kind: 'escalation', subject: 'a' }, 1_000, null);
+    await tenants.setState(tenant, 'suspended', 'cli', 1);
+    expect(await dueTimes.next()).toBeUndefined();
+    node.pass(5_000);
+    await node.look();
+    expect(node.fired).toEqual([]);
+    await tenants.setState(tenant, 'active', 'cli', 2);
+    node.schedule.start();
+    await expect.poll(() => node.fired).toMatchObject([{ subject: 'a' }]);
+    // A schedule that sleeps learns of what was resumed when it is woken.
+    await node.schedule.put({ tenant, kind: 'escalation', subject: 'b' }, 1_000, null);
+    await tenants.setState(tenant, 'suspended', 'cli', 3);
+    node.pass(5_000);
+    await expect.poll(() => dueTimes.next()).toBeUndefined();
+    await tenants.setState(tenant, 'active', 'cli', 4);
+    node.schedule.wake();
+    await expect.poll(() => node.fired).toMatchObject([{ subject: 'a' }, { subject: 'b' }]);
+    await node.schedule.stop();
+  });
+
   test('of several nodes one claims it, and another one if that has not settled it in half a minute', async () => {
     const { dueTimes, tenant, start } = await open();
     const nodes = Array.from({ length: 3 }, () => newNode(dueTimes, start + 1, { isShared: true }));

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import type { DirectoryLab } from './directory.ts';
+import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function tenantsConformance(lab: () => DirectoryLab): void {
   test('a new tenant has the server’s own limits, and can be found by id and by name', async () => {
@@ -13,6 +13,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       name: 'acme',
       title: 'Acme Ltd',
       timeZone: 'UTC',
+      state: 'active',
       rate: null,
       retentionDays: null,
       retentionCount: null,
@@ -211,6 +212,126 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       'A lab',
       ...entries.slice(0, -1).map(({ after }) => after?.title),
     ]);
+  });
+
+  test('a renamed tenant is found by its new name alone, and keeps its id and all that it has', async () => {
+    const { directory, newTenant, audit, reportsChange } = lab();
+    const id = await newTenant();
+    const before = await directory.tenants.get(id);
+    expect(await reportsChange(id, () => directory.tenants.update(id, { name: 'new-name' }, 'cli', 5))).toBe(
+      true,
+    );
+    const after = await directory.tenants.get(id);
+    expect(after).toEqual({ ...before, changed: before.changed + 1, name: 'new-name' });
+    expect(await directory.tenants.findByName('new-name')).toEqual(after);
+    expect(await directory.tenants.findByName(before.name)).toBeUndefined();
+    expect(await audit(id)).toMatchObject([
+      {
+        action: 'tenant.update',
+        subject: before.name,
+        detail: { before: { name: before.name }, after: { name: 'new-name' } },
+      },
+    ]);
+    // The former name is free.
+    expect((await directory.tenants.create(before.name, 'Another', 'cli', 6)).id).not.toBe(id);
+  });
+
+  test('a tenant is suspended and resumed, each once, in its audit log and as a change', async () => {
+    const { directory, newTenant, audit, reportsChange } = lab();
+    const { tenants } = directory;
+    const id = await newTenant();
+    const before = await tenants.get(id);
+    expect(await reportsChange(id, () => tenants.setState(id, 'suspended', 'cli', 5))).toBe(true);
+    expect(await tenants.get(id)).toEqual({ ...before, changed: before.changed + 1, state: 'suspended' });
+    const again = async () =>
+      expect(await tenants.setState(id, 'suspended', 'cli', 6)).toMatchObject({ state: 'suspended' });
+    expect(await reportsChange(id, again)).toBe(false);
+    expect(await tenants.setState(id, 'active', 'cli', 7)).toMatchObject({ id, state: 'active' });
+    expect(await audit(id)).toMatchObject([
+      { at: 5, by: 'cli', action: 'tenant.suspend', subject: before.name },
+      { at: 7, by: 'cli', action: 'tenant.resume', subject: before.name },
+    ]);
+    await expect(tenants.setState(987_654, 'suspended', 'cli', 1)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+  });
+
+  test('a deleted tenant does not exist from then on; its name is free, and its number is not used again', async () => {
+    const { directory, newTenant, newPerson, audit, reportsChange } = lab();
+    const { tenants, members, credentials } = directory;
+    const id = await newTenant();
+    const person = await newPerson('Del');
+    await members.add(id, person, 'owner', 'x', 1);
+    const token = tokenRecord(id, `deleted-${id}`);
+    await credentials.add(token);
+    await audit(id);
+    const { name } = await tenants.get(id);
+    expect(await reportsChange(id, () => tenants.delete(id, 'cli', 5))).toBe(true);
+    expect(await tenants.findByName(name)).toBeUndefined();
+    expect(await tenants.list()).not.toContainEqual(expect.objectContaining({ id }));
+    expect(await members.ofPerson(person)).toEqual([]);
+    expect(await credentials.find(token.id)).toBeUndefined();
+    expect(await tenants.get(id)).toMatchObject({ state: 'deleting' });
+    const gone = { code: 'not-found' };
+    await expect(tenants.delete(id, 'cli', 6)).rejects.toMatchObject(gone);
+    await expect(tenants.setState(id, 'active', 'cli', 6)).rejects.toMatchObject(gone);
+    await expect(tenants.update(id, { title: 'x' }, 'cli', 6)).rejects.toMatchObject(gone);
+    expect(await audit(id)).toMatchObject([
+      { at: 5, by: 'cli', action: 'tenant.delete', subject: name, detail: { title: 'A lab' } },
+    ]);
+    expect((await tenants.create(name, 'Anew', 'cli', 7)).id).toBeGreaterThan(id);
+    const deleted = { name, title: 'A lab', deletedAt: 5, deletedBy: 'cli' };
+    expect(await tenants.listDeleted()).toContainEqual({ ...deleted, state: 'deleting' });
+
+    let removed = 0;
+    for (let some = -1; some !== 0; removed += some) some = await tenants.removeSome(id);
+    // The member, the token, the five levels and their audit entries.
+    expect(removed).toBeGreaterThan(7);
+    await tenants.endDeletion(id);
+    expect(await tenants.get(id)).toMatchObject({ state: 'deleted' });
+    expect(await tenants.listDeleted()).toContainEqual({ ...deleted, state: 'deleted' });
+    expect(await directory.levels.list(id)).toEqual([]);
+  });
+
+  test('a batch of a removal has a bounded number of rows, and takes none of another tenant', async () => {
+    const { directory, newTenant, execute } = lab();
+    const { tenants, levels } = directory;
+    const [id, other] = [await newTenant(), await newTenant()];
+    for (let from = 0; from < 1_200; from += 400)
+      await execute(
+        `insert into rule_hits (tenant, id, hits, last_hit_at) values ${Array.from({ length: 400 }, (_, i) => `(${id}, 'r${from + i}', 1, 1)`).join()}`,
+        [],
+      );
+    await tenants.delete(id, 'cli', 1);
+    const batches = [];
+    for (let some = -1; some !== 0; batches.push(some)) some = await tenants.removeSome(id);
+    expect(batches.slice(0, 3)).toEqual([500, 500, 200]);
+    expect(await levels.list(other)).toHaveLength(5);
+  });
+
+  test('the tenant default stays', async () => {
+    const { tenants } = lab().directory;
+    const { id } = (await tenants.findByName('default')) ?? (await tenants.create('default', 'D', 'x', 1));
+    await expect(tenants.delete(id, 'cli', 1)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(tenants.update(id, { name: 'other' }, 'cli', 1)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await tenants.get(id)).toMatchObject({ name: 'default', state: 'active' });
+  });
+
+  test('a tenant does not get a name that another has, also when several are renamed and created at the same time', async () => {
+    const { directory, newTenant, audit } = lab();
+    const { tenants } = directory;
+    const ids = await Promise.all(Array.from({ length: 5 }, newTenant));
+    await tenants.create('had', 'Had', 'cli', 1);
+    const refused = { code: 'conflict', message: expect.stringContaining('there is a tenant "had" already') };
+    await expect(tenants.update(ids[0] as number, { name: 'had' }, 'cli', 1)).rejects.toMatchObject(refused);
+    expect(await audit(ids[0] as number)).toEqual([]);
+    const results = await Promise.allSettled([
+      ...ids.map((id) => tenants.update(id, { name: 'wanted' }, 'cli', 1)),
+      tenants.create('wanted', 'Wanted', 'cli', 1),
+    ]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const each of results.filter(({ status }) => status === 'rejected'))
+      expect(each).toMatchObject({ reason: { code: 'conflict' } });
   });
 
   test('a limit can be set to off, to a number and back to the server’s own', async () => {

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Certificate } from '#listeners/certificate.ts';
 import type { ListenerIntake } from '#listeners/intake.ts';
 import { listenSmtp } from '#listeners/smtp.ts';
@@ -339,6 +339,33 @@ describe('mail', () => {
     expect((await history()).length).toBe(before);
     // Whose token was good before is not locked out by the failures of others.
     expect(await mail(port, [...tls, ...user(token), ...to], 'Subject: still\r\n\r\nx\r\n')).toBe('sent');
+  });
+
+  it('of a suspended tenant is refused for good, as is its syslog; both say why, and go on once it is resumed', async () => {
+    const { tenants } = server.running.directory;
+    const set = async (state: 'active' | 'suspended') =>
+      tenants.setState(await server.tenant(), state, 'test', Date.now());
+    onTestFinished(async () => void (await set('active')));
+    await set('suspended');
+    for (const rcpt of [
+      [...user(token), ...to],
+      ['--mail-rcpt', `${token}@belfry`],
+    ])
+      await eventually(async () =>
+        expect(await mail(portOf('smtp'), [...tls, '--verbose', ...rcpt])).toContain(
+          '554 the tenant is suspended',
+        ),
+      );
+    const refused = await counted('syslog-tcp', 'refused');
+    const socket = await open(portOf('syslog-tcp'), '<11>while suspended\n');
+    await eventually(async () => expect(await counted('syslog-tcp', 'refused')).toBe(refused + 1));
+    await set('active');
+    await eventually(async () =>
+      expect(await mail(portOf('smtp'), [...tls, ...user(token), ...to])).toBe('sent'),
+    );
+    socket.end('<11>once resumed\n');
+    await stored('once resumed');
+    expect(await titles()).not.toContain('while suspended');
   });
 
   it('without a certificate takes the token in the clear, as devices send it; odd commands are answered', async () => {

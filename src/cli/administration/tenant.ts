@@ -1,12 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Io } from '../io.ts';
 import { jsonOption, readName } from '../options.ts';
-import { actor, isInNewDatabase, withDirectory } from './administration.ts';
+import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
 import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
 export function addTenant(program: Command, io: Io): void {
-  const tenant = program.command('tenant').description('create and list tenants');
+  const tenant = program
+    .command('tenant')
+    .description('create, list, rename, suspend, resume and delete tenants');
   tenant
     .command('create')
     .description('create a tenant')
@@ -22,24 +24,108 @@ export function addTenant(program: Command, io: Io): void {
     });
   tenant
     .command('list')
-    .description('show all tenants')
+    .description('show all tenants, and whether each is active or suspended')
+    .option('--deleted', 'those that were deleted in the last year, and whether their data is removed yet')
     .addOption(jsonOption('an array, one object each'))
     .addHelpText('after', `\nExample:\n  ${io.program} tenant list`)
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ deleted, json }: { deleted?: boolean; json?: boolean }) => {
+      if (deleted) return listDeleted(io, json === true);
       const records = await withDirectory(io, { makes: false }, ({ tenants }) => tenants.list());
       const found = records.map(({ id: _, createdAt, ...rest }) => ({
         ...rest,
         createdAt: new Date(createdAt).toISOString(),
       }));
-      const rows = found.map(({ name, title, timeZone, createdAt }) => [
+      const rows = found.map(({ name, title, state, timeZone, createdAt }) => [
         name,
         title,
+        state,
         timeZone,
         briefTime(createdAt),
       ]);
-      io.stdout.write(
-        json ? `${JSON.stringify(found, null, 2)}\n` : table(['NAME', 'TITLE', 'TIME ZONE', 'CREATED'], rows),
+      const headings = ['NAME', 'TITLE', 'STATE', 'TIME ZONE', 'CREATED'];
+      io.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : table(headings, rows));
+    });
+  tenant
+    .command('rename')
+    .description('change the name of a tenant; its title, credentials, history and panels stay')
+    .argument('<name>', 'name of the tenant')
+    .argument('<new>', 'lower case letters, digits and "-", at most 63', readTenantName)
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant rename acme acme-europe`)
+    .action(async (name: string, newName: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.update(id, { name: newName }, actor, Date.now());
+      });
+      io.stdout.write(`renamed: ${name} is now ${newName}\n`);
+    });
+  addState(tenant, io, {
+    name: 'suspend',
+    description: 'refuse everything of a tenant until it is resumed: senders, screens, people and channels',
+    state: 'suspended',
+    done: 'suspended',
+  });
+  addState(tenant, io, {
+    name: 'resume',
+    description: 'end the suspension of a tenant',
+    state: 'active',
+    done: 'resumed',
+  });
+  tenant
+    .command('delete')
+    .description('delete a tenant with all that it has; accounts of its people stay')
+    .argument('<name>', 'name of the tenant')
+    .requiredOption('--yes', 'confirm; there is no way back')
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant delete acme --yes`)
+    .action(async (name: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.delete(id, actor, Date.now());
+      });
+      io.stdout.write(`deleted: ${name}\n`);
+      io.stderr.write(
+        `Its data is removed in the background while a server runs: ${io.program} tenant list --deleted shows when nothing is left.\n`,
       );
+    });
+}
+
+async function listDeleted(io: Io, json: boolean): Promise<void> {
+  const records = await withDirectory(io, { makes: false }, ({ tenants }) => tenants.listDeleted());
+  const found = records.map(({ deletedAt, ...rest }) => ({
+    ...rest,
+    deletedAt: new Date(deletedAt).toISOString(),
+  }));
+  const rows = found.map(({ name, title, state, deletedAt, deletedBy }) => [
+    name,
+    title,
+    state,
+    briefTime(deletedAt),
+    deletedBy,
+  ]);
+  const headings = ['NAME', 'TITLE', 'STATE', 'DELETED', 'BY'];
+  io.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : table(headings, rows));
+}
+
+function addState(
+  tenant: Command,
+  io: Io,
+  wanted: {
+    readonly name: string;
+    readonly description: string;
+    readonly state: 'active' | 'suspended';
+    readonly done: string;
+  },
+): void {
+  tenant
+    .command(wanted.name)
+    .description(wanted.description)
+    .argument('<name>', 'name of the tenant')
+    .addHelpText('after', `\nExample:\n  ${io.program} tenant ${wanted.name} acme`)
+    .action(async (name: string) => {
+      await withDirectory(io, { makes: false }, async (directory) => {
+        const { id } = await getTenant(io, directory, name);
+        await directory.tenants.setState(id, wanted.state, actor, Date.now());
+      });
+      io.stdout.write(`${wanted.done}: ${name}\n`);
     });
 }
 

@@ -213,7 +213,8 @@ export function locatedError(
   error: unknown,
 ): unknown {
   if (!(error instanceof ApiError) || error.status < 400 || error.status >= 500) return error;
-  if (['unauthorized', 'forbidden', 'rate-limited'].includes(error.code ?? '')) return error;
+  if (['unauthorized', 'forbidden', 'tenant.suspended', 'rate-limited'].includes(error.code ?? ''))
+    return error;
   const inner = pathOfPointer(error.place.pointer ?? '');
   const field = inner.join('.');
   const message = error.message.startsWith(`${field}: `)

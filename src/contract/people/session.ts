@@ -23,6 +23,9 @@ export const Membership = component('Membership', {
   title: Type.String(),
   timeZone: Type.String(),
   role: Type.Enum([...roles]),
+  suspended: Type.Boolean({
+    description: 'The operator of the server has suspended it: requests for it are a 403.',
+  }),
 });
 export type Membership = Static<typeof Membership>;
 

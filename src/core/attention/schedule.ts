@@ -82,6 +82,11 @@ export class Schedule {
     this.#scan();
   }
 
+  /** Looks for what is due: a tenant that was suspended may have been resumed. */
+  wake(): void {
+    this.#wakeAt(this.#options.now());
+  }
+
   /** Resolves once no handler runs. */
   async stop(): Promise<void> {
     this.#isStopped = true;

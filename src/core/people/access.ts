@@ -1,12 +1,14 @@
 /** Authorization: the one place that decides who may do what. */
 import type { Role, Scope } from '#contract/people/token.ts';
 import { roles } from '#contract/people/token.ts';
-import { AppError, forbidden } from '../errors.ts';
+import { AppError, forbidden, notFound } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
-import type { RateSetting } from '../tenants/tenants.ts';
+import { isGone, type RateSetting, type TenantRecord } from '../tenants/tenants.ts';
 
 /** The caller, as their credential identifies them. The tenant of a request comes only from here. */
-export type Principal =
+export type Principal = {
+  /** Set while the tenant is suspended: then it may do nothing. */ readonly isSuspended?: true;
+} & (
   | {
       readonly kind: 'token';
       readonly tenant: TenantId;
@@ -35,7 +37,8 @@ export type Principal =
       /** The role in this tenant. */
       readonly role: Role;
       readonly sessionId: string;
-    };
+    }
+);
 
 /**
  * What a route requires: nothing (`public`), a signed-in person (`person`), a signed-in person who has just confirmed their
@@ -59,6 +62,7 @@ export function scopeOf(policy: Policy): Scope | undefined {
 export function allows(policy: Policy, principal: Principal): boolean {
   if (policy === 'public') return true;
   if (isForPeople(policy)) return principal.kind === 'person';
+  if (principal.isSuspended) return false;
   const [scope, role] = [scopeOf(policy), roleOf(policy)];
   if (principal.kind === 'token') return scope !== undefined && principal.scopes.includes(scope);
   return role !== undefined && includesRole(principal.role, role);
@@ -70,7 +74,8 @@ export function mayReadReceivers(principal: Principal): boolean {
 }
 
 /** The error for a principal that {@link allows} refuses. The interface fixes its text for senders. */
-export function refusal(policy: Policy): AppError {
+export function refusal(policy: Policy, principal: Principal): AppError {
+  if (principal.isSuspended) return tenantSuspended();
   if (typeof policy === 'string') return new AppError('forbidden', 'forbidden: requires a signed-in person');
   const { scope, role } = policy;
   if (role === undefined && scope === 'notify') return forbidden();
@@ -106,6 +111,15 @@ export function credentialActor({
 }): string {
   return `${kind} ${name}`;
 }
+
+/** @throws AppError `tenant.suspended` or `not-found`: for what is reached by a secret that is no credential, as an invitation. */
+export function assertActive(tenant: Pick<TenantRecord, 'state'>): void {
+  if (tenant.state === 'suspended') throw tenantSuspended();
+  if (isGone(tenant)) throw notFound('tenant');
+}
+
+const tenantSuspended = () =>
+  new AppError('tenant.suspended', 'the tenant is suspended: ask the operator of this server');
 
 /** Whether one role may do everything that another may. */
 export function includesRole(own: Role, other: Role): boolean {

@@ -12,7 +12,7 @@ import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange }
 import { AppError, badField, badRequest, forbidden } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
 import type { Actor } from '../tenants/audit.ts';
-import type { CredentialRecord, Credentials, PanelRecord } from '../tenants/directory.ts';
+import type { CredentialRecord, Credentials, FoundCredential, PanelRecord } from '../tenants/directory.ts';
 import { iso, isoOrNull } from '../time.ts';
 import { includesRole, type Principal } from './access.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';
@@ -70,14 +70,13 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
   };
 }
 
-export function principalOf(record: CredentialRecord): Principal {
-  const { tenant, id, name } = record;
-  if (record.kind === 'key') return { kind: 'key', tenant, id, name, role: record.role ?? 'viewer' };
+export function principalOf(record: FoundCredential): Principal {
+  const { tenant, id, name, tenantState } = record;
+  const common = { tenant, id, name, ...(tenantState === 'suspended' && { isSuspended: true as const }) };
+  if (record.kind === 'key') return { kind: 'key', ...common, role: record.role ?? 'viewer' };
   return {
     kind: 'token',
-    tenant,
-    id,
-    name,
+    ...common,
     scopes: record.scopes,
     rate: record.rate,
     panelId: record.panelId,

@@ -109,10 +109,10 @@ export function settingsOf(
 
 const digestOf = (settings: unknown) => hash('sha1', JSON.stringify(settings), 'base64');
 
-/** Sends a stream the settings of its panel if they changed. The stream of a deleted panel ends. */
+/** Sends a stream the settings of its panel if they changed. The stream of a deleted panel ends, and of a suspended tenant. */
 export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, state: ConnectionState): void {
   const panel = snapshot.panels.get(stream.panelId);
-  if (!panel) return stream.end();
+  if (!panel || snapshot.record.state !== 'active') return stream.end();
   stream.updateAddress(panel);
   const { data, digest } = settingsOf(snapshot, panel);
   if (digest === state.settingsDigest) return;

@@ -13,7 +13,7 @@ import type { Members } from '../people/members.ts';
 import type { Ref, TenantId } from '../ports.ts';
 import type { DeletedPanel } from '../search/search-terms.ts';
 import type { Actor, AuditLog } from './audit.ts';
-import type { RateSetting, Tenants } from './tenants.ts';
+import type { RateSetting, TenantState, Tenants } from './tenants.ts';
 
 export interface CredentialRecord {
   readonly tenant: TenantId;
@@ -38,6 +38,11 @@ export interface CredentialRecord {
   readonly lastUsedFrom: string | null;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+}
+
+/** A credential as a request finds it, with whether its tenant may act. */
+export interface FoundCredential extends CredentialRecord {
+  readonly tenantState: TenantState;
 }
 
 export interface RuleRecord extends RuleSpec {
@@ -87,7 +92,7 @@ export interface Credentials {
   /** @throws AppError `forbidden` when `creator` is no longer authorized. */
   add(record: CredentialRecord, creator?: Principal): Promise<void>;
   /** By the public id alone: this is how a request finds its tenant. */
-  find(id: string): Promise<CredentialRecord | undefined>;
+  find(id: string): Promise<FoundCredential | undefined>;
   list(tenant: TenantId, kind: 'token' | 'key'): Promise<readonly CredentialRecord[]>;
   update(
     tenant: TenantId,

@@ -6,8 +6,8 @@ import { createLruMap } from '../lru-map.ts';
 import type { TenantId } from '../ports.ts';
 import { compileRulesInSlices } from '../routing/compile-rules.ts';
 import type { Router } from '../routing/router.ts';
-import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
-import type { TenantRecord } from './tenants.ts';
+import type { Directory, FoundCredential, PanelRecord } from './directory.ts';
+import { isGone, type TenantRecord } from './tenants.ts';
 
 /** A tenant's configuration at one moment; replaced as a whole. Only newly registered panels are added to it. */
 export interface TenantSnapshot {
@@ -52,10 +52,10 @@ export class Tenancy {
   readonly #reads = new Set<Read>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
   readonly #reloads = new Map<TenantId, () => Promise<TenantSnapshot>>();
-  readonly #credentials = createLruMap<string, CredentialRecord>(maxCredentials);
+  readonly #credentials = createLruMap<string, FoundCredential>(maxCredentials);
   readonly #finding = new Map<
     string,
-    { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
+    { readonly generation: number; readonly found: Promise<FoundCredential | undefined> }
   >();
   readonly #listeners = new Set<(tenant: TenantId) => void>();
   /** Grows with every known change; a credential whose read began before is not kept. */
@@ -107,12 +107,12 @@ export class Tenancy {
   }
 
   /** A credential by its public id, when it is in memory. */
-  peekCredential(id: string): CredentialRecord | undefined {
+  peekCredential(id: string): FoundCredential | undefined {
     return this.#credentials.get(id);
   }
 
   /** Missing ids are not cached, so that a new token works at once. */
-  async findCredential(id: string): Promise<CredentialRecord | undefined> {
+  async findCredential(id: string): Promise<FoundCredential | undefined> {
     const generation = this.#generation;
     const under = this.#finding.get(id);
     // Thousands of streams may read the same one at once and share the result, but not one from before a change.
@@ -235,6 +235,8 @@ export class Tenancy {
     const { tenants, levels, panels, channels, members } = this.#directory;
     // First, because of its number of changes: everything read after it contains at least these changes, on any connection.
     const record = await tenants.get(tenant);
+    // While its data is removed, and afterwards, it has nothing.
+    if (isGone(record)) return emptySnapshot(record);
     const [levelList, panelList, channelList, roles] = await Promise.all([
       levels.list(tenant),
       panels.list(tenant),
@@ -266,6 +268,14 @@ export class Tenancy {
       { yieldToEventLoop: createYieldToEventLoop(), previous },
     );
   }
+}
+
+async function emptySnapshot(record: TenantRecord): Promise<Kept> {
+  const levels = new Map<string, Level>();
+  const set = { revision: record.rulesRevision, rules: [] };
+  const options = { yieldToEventLoop: createYieldToEventLoop(), previous: undefined };
+  const router = await compileRulesInSlices(set, { levels }, options);
+  return { record, levels, panels: new Map(), channels: new Map(), members: new Map(), router };
 }
 
 /**

@@ -1,6 +1,27 @@
 import type { TenantId } from '../ports.ts';
 import type { Actor } from './audit.ts';
 
+/** Each installation has a tenant of this name: it is made at the start when it is missing. */
+export const defaultTenant = 'default';
+
+/**
+ * A suspended tenant is refused everywhere until it is resumed, and keeps what it has. To everybody else, a tenant that is deleted does not
+ * exist from the moment of `deleting` on, while its data is removed; then nothing is left of it but its number and its audit entry.
+ */
+export type TenantState = 'active' | 'suspended' | 'deleting' | 'deleted';
+
+export const isGone = ({ state }: { readonly state: TenantState }): boolean =>
+  state === 'deleting' || state === 'deleted';
+
+/** A deleted tenant, as its audit entry has it for a year. */
+export interface DeletedTenant {
+  readonly name: string;
+  readonly title: string;
+  readonly state: 'deleting' | 'deleted';
+  readonly deletedAt: number;
+  readonly deletedBy: Actor;
+}
+
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -14,6 +35,7 @@ export interface TenantRecord {
   readonly name: string;
   readonly title: string;
   readonly timeZone: string;
+  readonly state: TenantState;
   readonly rate: RateSetting;
   readonly retentionDays: number | 'off' | null;
   readonly retentionCount: number | 'off' | null;
@@ -41,13 +63,32 @@ export interface Tenants {
     at: number,
     most?: { readonly inAll?: number | 'off'; readonly ofOwner?: number },
   ): Promise<TenantRecord>;
+  /** Without those that are deleted, as {@link Tenants.findByName}. */
   list(): Promise<readonly TenantRecord[]>;
+  /** Also one that is deleted: see its state. */
   get(id: TenantId): Promise<TenantRecord>;
   findByName(name: string): Promise<TenantRecord | undefined>;
+  /** @throws AppError `not-found`; `conflict` when another tenant has the new name, and when the tenant `default` would lose its name. */
   update(
     id: TenantId,
-    patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>,
+    patch: Partial<
+      Pick<TenantRecord, 'name' | 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>
+    >,
     by: Actor,
     at: number,
   ): Promise<TenantRecord>;
+  /** Suspends or resumes. @throws AppError `not-found`. */
+  setState(id: TenantId, state: 'active' | 'suspended', by: Actor, at: number): Promise<TenantRecord>;
+  /**
+   * From now on the tenant is `deleting`, and its name is free; the caller of {@link Tenants.removeSome} removes its data.
+   * @throws AppError `not-found`; `conflict` for the tenant `default`.
+   */
+  delete(id: TenantId, by: Actor, at: number): Promise<void>;
+  listDeleting(): Promise<readonly { readonly id: TenantId; readonly name: string }[]>;
+  /** The last deleted first. */
+  listDeleted(): Promise<readonly DeletedTenant[]>;
+  /** Removes a batch of what a `deleting` tenant has beside its log; returns how many rows. Call it again until it returns 0. */
+  removeSome(id: TenantId): Promise<number>;
+  /** A `deleting` tenant is `deleted`. */
+  endDeletion(id: TenantId): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/people/member.ts';
 import { SignedIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
+import { assertActive } from '#core/people/access.ts';
 import type { InvitationRecord } from '#core/people/invitations.ts';
 import { hashSecret } from '#core/people/secrets.ts';
 import type { Visit } from '#core/people/sign-in.ts';
+import { isGone } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
@@ -16,10 +18,13 @@ const invitationOver = () =>
 export function invitationAcceptRoutes(app: App, context: AccountContext): void {
   const { services, people, limits } = context;
   const { directory, now } = services;
-  const getPending = async (secret: string): Promise<InvitationRecord> => {
+  const getPending = async (secret: string): Promise<InvitationRecord & { readonly tenantTitle: string }> => {
     const found = await directory.invitations.findBySecret(hashSecret(secret), now());
     if (!found) throw invitationOver();
-    return found;
+    const tenant = await directory.tenants.get(found.tenant);
+    if (isGone(tenant)) throw invitationOver();
+    assertActive(tenant);
+    return { ...found, tenantTitle: tenant.title };
   };
 
   app.post(
@@ -33,9 +38,8 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     async (request, reply) => {
       people.visit(request);
       await limits.take(request, reply);
-      const { tenant, role, email, createdBy, expiresAt } = await getPending(request.body.secret);
-      const { title } = await directory.tenants.get(tenant);
-      return { tenantTitle: title, role, email, createdBy, expiresAt: iso(expiresAt) };
+      const { tenantTitle, role, email, createdBy, expiresAt } = await getPending(request.body.secret);
+      return { tenantTitle, role, email, createdBy, expiresAt: iso(expiresAt) };
     },
   );
 

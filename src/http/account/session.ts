@@ -81,6 +81,7 @@ async function noteRefusal(context: AccountContext, email: string, from: string)
   if (person) await note(context, person.id, 'session.refuse', { from });
 }
 
-function membershipView({ tenant: { name, title, timeZone }, role }: MembershipRecord): Membership {
-  return { name, title, timeZone, role };
+export function membershipView({ tenant, role }: Pick<MembershipRecord, 'tenant' | 'role'>): Membership {
+  const { name, title, timeZone, state } = tenant;
+  return { name, title, timeZone, role, suspended: state === 'suspended' };
 }

@@ -1,5 +1,6 @@
 import { Setup, SignedIn } from '#contract/people/session.ts';
 import { AppError } from '#core/errors.ts';
+import { defaultTenant } from '#core/tenants/tenants.ts';
 import { checkTimeZone } from '#core/time.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
@@ -32,7 +33,7 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
         throw new AppError('forbidden', 'this setup link is not valid: open the link in the server’s log');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const person = await signIn.newPerson({ email, name, password, emailVerified: true });
-      const tenant = await directory.tenants.findByName('default');
+      const tenant = await directory.tenants.findByName(defaultTenant);
       if (!tenant) throw new Error('there is no tenant "default"');
       const session = signIn.newSession(visit);
       const settings = {

@@ -6,6 +6,7 @@ import { checkTimeZone } from '#core/time.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './account-context.ts';
+import { membershipView } from './session.ts';
 
 /** POST /api/tenants. The routes about one tenant are in `tenant/`. */
 export function tenantsRoutes(app: App, { services }: AccountContext): void {
@@ -21,7 +22,7 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
     async ({ person: { person }, body }, reply) => {
       const { name, title, timeZone } = body;
       const memberships = await directory.members.ofPerson(person.id);
-      if (!memberships.some(({ role }) => role === 'owner'))
+      if (!memberships.some(({ tenant, role }) => role === 'owner' && tenant.state === 'active'))
         throw new AppError('forbidden', 'only an owner of a tenant may make another');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const wanted = {
@@ -35,7 +36,7 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         ofOwner: limits.tenantsPerOwner,
       });
       reply.code(201);
-      return { name: created.name, title: created.title, timeZone: created.timeZone, role: 'owner' as const };
+      return membershipView({ tenant: created, role: 'owner' });
     },
   );
 }

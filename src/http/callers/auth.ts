@@ -14,7 +14,7 @@ import {
   secretMatches,
   secretTextChars,
 } from '#core/people/secrets.ts';
-import type { CredentialRecord } from '#core/tenants/directory.ts';
+import type { FoundCredential } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { bodyFollows } from '../request-head.ts';
 import type { Services } from '../services.ts';
@@ -25,8 +25,8 @@ import { bearerOf } from './sender-credential.ts';
 import { networkOf, sourceAddressReader } from './source-address.ts';
 import { urlTokenOf } from './url-token.ts';
 
-/** How often the credential of an open stream is checked again. */
-const recheckMs = 750;
+/** How often the credential of an open stream is checked again: with the poll for changes of other processes, within a second. */
+const recheckMs = 500;
 
 /** Look-ups of credentials from an address that has failed too often: a hundred senders behind it are known again at once after a restart. */
 const lookUpRate: Rate = { perSecond: 5, burst: 100 };
@@ -78,10 +78,10 @@ export class Authenticator {
   readonly #wrongAt = createLruMap<string, number>(10_000);
   readonly #lookUps = new RateLimiter<string>();
   /** Authorization headers that were valid, with their record. Kept in memory only. */
-  readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
+  readonly #recognised = createLruMap<string, FoundCredential>(10_000);
   /** Senders whose signature matched: by id, and by id and network. */
   readonly #signers = createLruMap<string, true>(50_000);
-  readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
+  readonly #prepared = new WeakMap<FoundCredential, Prepared>();
   readonly #sourceOf;
   readonly people: People;
 
@@ -115,7 +115,7 @@ export class Authenticator {
         return done(notAllowedInUrl());
       request.principal = principal;
       const limit = this.#limits.take(request, reply);
-      done(allows(policy, principal) ? limit : refusal(policy));
+      done(allows(policy, principal) ? limit : refusal(policy, principal));
     };
     const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
@@ -164,12 +164,14 @@ export class Authenticator {
     const { id, tenant } = principal;
     if (principal.kind === 'person') {
       const renewed = await this.people.current(principal);
-      return renewed && allows(policy, renewed) ? renewed : forbidden();
+      if (!renewed) return forbidden();
+      return allows(policy, renewed) ? renewed : refusal(policy, renewed);
     }
     const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
     if (record?.tenant !== tenant || !this.#isInForce(record)) return unauthorized();
     const { principal: renewed, allowsFrom } = this.#prepare(record);
-    return allows(policy, renewed) && (allowsFrom?.(sourceIp) ?? true) ? renewed : forbidden();
+    if (!(allowsFrom?.(sourceIp) ?? true)) return forbidden();
+    return allows(policy, renewed) ? renewed : refusal(policy, renewed);
   }
 
   /**
@@ -187,15 +189,16 @@ export class Authenticator {
 
   /**
    * The sender of a token with the scope notify that came by another protocol.
-   * @throws AppError `rate-limited` after too many failures.
+   * @throws AppError `rate-limited` after too many failures, `tenant.suspended`.
    */
   async findByToken(token: string, source: string, mode?: 'failures count'): Promise<Sender | undefined> {
     const header = `Bearer ${token}`;
     const found = this.#recognise(header, source) ?? (await this.#identify(header, source));
     if (found?.kind === 'token' && allows({ scope: 'notify' }, found)) return found;
+    if (found?.isSuspended) throw refusal({ scope: 'notify' }, found);
     if (mode === undefined) return undefined;
-    const refusal = this.refuse(source, { header: () => undefined });
-    if (refusal.code === 'rate-limited') throw refusal;
+    const refused = this.refuse(source, { header: () => undefined });
+    if (refused.code === 'rate-limited') throw refused;
     return undefined;
   }
 
@@ -250,7 +253,7 @@ export class Authenticator {
     if (!isForPeople(policy)) request.principal = await this.people.principal(request, found);
     const limit = this.#limits.take(request, reply);
     if (policy === 'proven' && !this.#services.signIn.isReauthenticated(found.session)) throw unproven();
-    if (!isForPeople(policy) && !allows(policy, request.principal)) throw refusal(policy);
+    if (!isForPeople(policy) && !allows(policy, request.principal)) throw refusal(policy, request.principal);
     if (limit) throw limit;
     return true;
   }
@@ -262,7 +265,7 @@ export class Authenticator {
     const match = header === undefined ? null : /^Bearer +([A-Za-z0-9_]+) *$/i.exec(header);
     const parsed = match?.[1] === undefined ? undefined : parseSecret(match[1]);
     if (!parsed) return undefined;
-    const verify = (record: CredentialRecord | undefined): Principal | undefined => {
+    const verify = (record: FoundCredential | undefined): Principal | undefined => {
       if (!record || !secretMatches(record.hash, parsed.secret) || record.kind !== parsed.kind)
         return undefined;
       const principal = this.#admit(record, source);
@@ -307,7 +310,7 @@ export class Authenticator {
   }
 
   /** The principal of a credential whose secret was right, if it is valid now and from this address. */
-  #admit(record: CredentialRecord, source: string): Principal | undefined {
+  #admit(record: FoundCredential, source: string): Principal | undefined {
     if (!this.#isInForce(record)) return undefined;
     const { principal, allowsFrom } = this.#prepare(record);
     if (allowsFrom && !allowsFrom(source)) return undefined;
@@ -330,11 +333,11 @@ export class Authenticator {
     return hash !== undefined && secretMatches(hash, secret);
   }
 
-  #isInForce({ revokedAt, expiresAt }: CredentialRecord): boolean {
+  #isInForce({ revokedAt, expiresAt }: FoundCredential): boolean {
     return revokedAt === null && (expiresAt === null || expiresAt > this.#services.now());
   }
 
-  #prepare(record: CredentialRecord): Prepared {
+  #prepare(record: FoundCredential): Prepared {
     let prepared = this.#prepared.get(record);
     if (!prepared) {
       const allowsFrom = record.allowFrom.length === 0 ? undefined : addressSet(record.allowFrom);

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { Role } from '#contract/people/token.ts';
 import { AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { Principal } from '#core/people/access.ts';
 import type { SignedInPerson } from '#core/people/accounts.ts';
 import type { MembershipRecord } from '#core/people/members.ts';
 import type { Visit } from '#core/people/sign-in.ts';
+import type { TenantRecord } from '#core/tenants/tenants.ts';
 import type { Services } from '../services.ts';
 import { originReader } from './origin.ts';
 
@@ -67,26 +69,41 @@ export class People {
       email: person.email,
       role,
       sessionId: session.id,
+      ...suspension(tenant),
     };
   }
 
   /** The person's principal with the role in the database; undefined when the session or the membership has ended. */
-  async current({ tenant, id, sessionId, ...rest }: PersonPrincipal): Promise<PersonPrincipal | undefined> {
+  async current(principal: PersonPrincipal): Promise<PersonPrincipal | undefined> {
     const { signIn, directory } = this.#services;
-    const [goesOn, member] = await Promise.all([
-      signIn.isSignedIn(sessionId),
-      directory.members.find(tenant, id),
+    const [goesOn, memberships] = await Promise.all([
+      signIn.isSignedIn(principal.sessionId),
+      directory.members.ofPerson(principal.id),
     ]);
-    return goesOn && member ? { ...rest, tenant, id, sessionId, role: member.role } : undefined;
+    const member = memberships.find(({ tenant }) => tenant.id === principal.tenant);
+    return goesOn && member ? renew(principal, member.role, member.tenant) : undefined;
   }
 
   /** As {@link current}, with the role in memory, which another process may have changed up to half a second ago. */
-  async renewed({ tenant, id, sessionId, ...rest }: PersonPrincipal): Promise<PersonPrincipal | undefined> {
+  async renewed(principal: PersonPrincipal): Promise<PersonPrincipal | undefined> {
     const { signIn, tenancy } = this.#services;
-    const [goesOn, { members }] = await Promise.all([signIn.isSignedIn(sessionId), tenancy.get(tenant)]);
-    const role = members.get(id);
-    return goesOn && role !== undefined ? { ...rest, tenant, id, sessionId, role } : undefined;
+    const [goesOn, { members, record }] = await Promise.all([
+      signIn.isSignedIn(principal.sessionId),
+      tenancy.get(principal.tenant),
+    ]);
+    const role = members.get(principal.id);
+    return goesOn && role !== undefined ? renew(principal, role, record) : undefined;
   }
+}
+
+const suspension = ({ state }: TenantRecord) => (state === 'suspended' ? { isSuspended: true as const } : {});
+
+function renew(
+  { isSuspended: _, ...rest }: PersonPrincipal,
+  role: Role,
+  tenant: TenantRecord,
+): PersonPrincipal {
+  return { ...rest, role, ...suspension(tenant) };
 }
 
 function chosen(memberships: readonly MembershipRecord[], name: string | undefined): MembershipRecord {

@@ -20,7 +20,7 @@ import {
   pushLinkMs,
 } from '#core/channels/push-devices.ts';
 import { AppError, notFound, requireFound } from '#core/errors.ts';
-import { actorOf } from '#core/people/access.ts';
+import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time.ts';
 import { originReader } from '../callers/origin.ts';
@@ -157,7 +157,9 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
   const tests = { name: 'push test', rate: testRate, limiter: limits.exact('push test') };
   const known = async (secret: string): Promise<PushDeviceRecord> => {
     const ref = channels.push.readSecret('device', secret);
-    return requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
+    const device = requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
+    assertActive(await directory.tenants.get(device.tenant));
+    return device;
   };
 
   app.post(
@@ -254,6 +256,7 @@ async function channelOf(
 
 async function placeOf(services: Services, ref: PushDeviceRef, gone: () => AppError) {
   const { name: channel } = await channelOf(services, ref, gone);
-  const { title: tenant } = await services.directory.tenants.get(ref.tenant);
-  return { tenant, channel, publicKey: services.channels.push.publicKey() };
+  const tenant = await services.directory.tenants.get(ref.tenant);
+  assertActive(tenant);
+  return { tenant: tenant.title, channel, publicKey: services.channels.push.publicKey() };
 }

@@ -227,6 +227,7 @@ function retryKey({ headers, rawHeaders }: IncomingMessage, ofQuery: string | un
 const reasons: Readonly<Record<string, RejectionReason>> = {
   'bad-request': 'invalid',
   forbidden: 'forbidden',
+  'tenant.suspended': 'forbidden',
   conflict: 'conflict',
   'too-large': 'too-large',
   'unsupported-type': 'unsupported-type',

@@ -2,6 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Delivery, DeliveryQueue, WaitingChannel } from '#core/channels/channels.ts';
 import type { TenantId } from '#core/ports.ts';
+import { isActive } from '../people/tenants.ts';
 import type { DeliveryRow } from '../schema.ts';
 import type { Database } from '../sql.ts';
 import { trimDeliveries } from './delivery-bounds.ts';
@@ -46,7 +47,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
             select c.tenant, c.id, c.retry_at, c.lease_until,
               case when c.lease_holder <> ${holder.name} and c.lease_until > ${clock(now)}
                 then c.lease_until - ${clock(now)} end as leased
-            from channels c where ${tenantFilter} and c.enabled = 1 and exists (
+            from channels c where ${tenantFilter} and ${isActive('c.tenant')} and c.enabled = 1 and exists (
               select 1 from deliveries d where d.tenant = c.tenant and d.channel = c.id and d.state = 'pending')) w
           order by case when retry_at <= ${now} and leased is null then 0 else 1 end,
             case when retry_at <= ${now} then lease_until else retry_at end
@@ -69,6 +70,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
           updateChannel(tenant, channel)
             .set({ lease_holder: holder.name, lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}` })
             .where('enabled', '=', 1)
+            .where(isActive('tenant'))
             .where('retry_at', '<=', now)
             .where((eb) =>
               eb.or([
@@ -92,6 +94,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
         select(tenant)
           .where('channel', '=', channel)
           .where('state', '=', 'pending')
+          .where(isActive('tenant'))
           .orderBy('position')
           .limit(1),
         tenant,

@@ -12,6 +12,7 @@ import { createAccountRows } from './account-rows.ts';
 import { acceptance, isWaiting, toInvitation } from './invitations.ts';
 import { newMember } from './members.ts';
 import { createSessions, newSession, renewSession } from './sessions.ts';
+import { isKept } from './tenants.ts';
 
 export function createAccountStore(db: Database): AccountStore {
   const people = db.selectFrom('people').selectAll();
@@ -225,7 +226,7 @@ export function createAccountStore(db: Database): AccountStore {
     },
 
     async remove(id) {
-      const isMember = precondition('members', { person: id });
+      const isMember = sql<SqlBool>`exists (select 1 from members where person = ${id} and ${isKept('members.tenant')})`;
       const results = await db.write([
         ...['sessions', 'passkeys', 'two_factors', 'sign_in_methods'].map(
           (table) => sql`delete from ${sql.table(table)} where person = ${id} and not ${isMember}`,

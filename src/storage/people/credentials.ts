@@ -66,8 +66,16 @@ export function createCredentials(db: Database): Credentials {
     },
 
     async find(id) {
-      const [row] = await db.read(db.selectFrom('credentials').selectAll().where('id', '=', id));
-      return row && toCredential(row);
+      const [row] = await db.read(
+        db
+          .selectFrom('credentials')
+          .innerJoin('tenants', 'tenants.id', 'credentials.tenant')
+          .selectAll('credentials')
+          .select('tenants.state')
+          .where('credentials.id', '=', id)
+          .where('tenants.state', 'in', ['active', 'suspended']),
+      );
+      return row && { ...toCredential(row), tenantState: row.state };
     },
 
     async list(tenant, kind) {

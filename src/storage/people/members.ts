@@ -55,6 +55,7 @@ export function createMembers(db: Database): Members {
           .selectAll('tenants')
           .select(['members.role', 'members.joined_at'])
           .where('members.person', '=', person)
+          .where('tenants.state', 'in', ['active', 'suspended'])
           .orderBy('tenants.title')
           .orderBy('tenants.name'),
       );

@@ -3,7 +3,13 @@ import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import type { RateSetting, TenantRecord, Tenants } from '#core/tenants/tenants.ts';
+import {
+  defaultTenant,
+  isGone,
+  type RateSetting,
+  type TenantRecord,
+  type Tenants,
+} from '#core/tenants/tenants.ts';
 import { difference } from '../audit.ts';
 import {
   always,
@@ -16,19 +22,21 @@ import {
 } from '../change.ts';
 import type { TenantRow } from '../schema.ts';
 import type { Database, SqlResult } from '../sql.ts';
+import { createTenantRemoval, nameOfDeleted } from './tenant-removal.ts';
 
 type Patch = Parameters<Tenants['update']>[1];
 
 /** A new tenant gets the built-in levels in the same transaction. */
 export function createTenants(db: Database): Tenants {
   const all = db.selectFrom('tenants').selectAll();
+  const kept = all.where('state', 'in', ['active', 'suspended']);
   const get = async (id: TenantId) => {
     const [row] = await db.read(all.where('id', '=', id));
     if (!row) throw notFound('tenant');
     return toTenant(row);
   };
 
-  const count = async () => (await db.read(all.clearSelect().select('id'))).length;
+  const count = async () => (await db.read(kept.clearSelect().select('id'))).length;
   const whyNot = async ({ most = {}, owner }: NewTenant) => {
     if (typeof most.inAll === 'number' && (await count()) >= most.inAll) return full(most.inAll);
     const [person] =
@@ -41,8 +49,7 @@ export function createTenants(db: Database): Tenants {
     const results = await db.write(creation(db, wanted));
     const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
     if (!row) throw await whyNot(wanted);
-    if (!wasCreated(results))
-      throw new AppError('conflict', `there is a tenant "${wanted.name}" already: choose another name`);
+    if (!wasCreated(results)) throw isTaken(wanted.name);
     return toTenant(row);
   };
 
@@ -58,32 +65,96 @@ export function createTenants(db: Database): Tenants {
     },
 
     async list() {
-      return (await db.read(all.orderBy('name'))).map(toTenant);
+      return (await db.read(kept.orderBy('name'))).map(toTenant);
     },
 
     async findByName(name) {
-      const [row] = await db.read(all.where('name', '=', name));
+      const [row] = await db.read(kept.where('name', '=', name));
       return row && toTenant(row);
     },
 
     async update(id, patch, by, at) {
       const read = all.where('id', '=', id);
       const updated = await compareAndSet(db, read, (row) => {
+        if (isGone(row)) throw notFound('tenant');
         const detail = difference({ ...toTenant(row) }, patch);
         const columns = toColumns(patch);
         if (!detail) return undefined;
+        const { name = row.name } = columns;
+        const isRenamed = name !== row.name;
+        if (isRenamed && row.name === defaultTenant) throw isNeeded('renamed');
         return {
           entry: { tenant: id, by, at, action: 'tenant.update', subject: row.name, detail },
-          when: precondition('tenants', { id, ...pick(row, columns) }),
+          // Creating a tenant takes this lock first, so that no name is given twice.
+          locks: isRenamed ? [lockNames] : [],
+          when: sql<SqlBool>`${precondition('tenants', { id, ...pick(row, columns) })}
+            and ${isRenamed ? sql<SqlBool>`not ${precondition('tenants', { name })}` : always}`,
           effects: (guard) => [updateWhen('tenants', { set: columns, where: { id } }, guard)],
           after: read,
         };
       });
       if (!updated) throw notFound('tenant');
+      if (updated.row && !updated.done && difference({ ...toTenant(updated.row) }, patch))
+        throw isTaken(patch.name ?? '');
       return toTenant(updated.row ?? updated.before);
     },
+
+    async setState(id, state, by, at) {
+      const read = all.where('id', '=', id);
+      const set = await compareAndSet(db, read, (row) => {
+        if (isGone(row)) throw notFound('tenant');
+        if (row.state === state) return undefined;
+        return {
+          entry: {
+            ...{ tenant: id, by, at, subject: row.name, detail: {} },
+            action: state === 'active' ? 'tenant.resume' : 'tenant.suspend',
+          },
+          when: precondition('tenants', { id, state: row.state }),
+          effects: (guard) => [updateWhen('tenants', { set: { state }, where: { id } }, guard)],
+          after: read,
+        };
+      });
+      if (!set) throw notFound('tenant');
+      return toTenant(set.row ?? set.before);
+    },
+
+    async delete(id, by, at) {
+      const read = all.where('id', '=', id);
+      const deleted = await compareAndSet(db, read, (row) => {
+        const { name, title, state } = row;
+        if (isGone(row)) throw notFound('tenant');
+        if (name === defaultTenant) throw isNeeded('deleted');
+        const set = { state: 'deleting', name: nameOfDeleted(name, id) } as const;
+        return {
+          entry: { tenant: id, by, at, action: 'tenant.delete', subject: name, detail: { title } },
+          when: precondition('tenants', { id, name, state }),
+          effects: (guard) => [updateWhen('tenants', { set, where: { id } }, guard)],
+          after: read,
+        };
+      });
+      if (!deleted) throw notFound('tenant');
+    },
+
+    ...createTenantRemoval(db),
   };
 }
+
+/** SQL: the tenant of this column may act. */
+export const isActive = (tenant: string) =>
+  sql<SqlBool>`${sql.ref(tenant)} not in (select id from tenants where state <> 'active')`;
+
+/** SQL: the tenant of this column is not deleted. */
+export const isKept = (tenant: string) =>
+  sql<SqlBool>`${sql.ref(tenant)} in (select id from tenants where state in ('active', 'suspended'))`;
+
+/** The row in which each change is counted. */
+const lockNames = sql`update meta set value = value where name = 'changes'`;
+
+const isTaken = (name: string) =>
+  new AppError('conflict', `there is a tenant "${name}" already: choose another name`);
+
+const isNeeded = (done: 'renamed' | 'deleted') =>
+  new AppError('conflict', `the tenant "${defaultTenant}" always exists, so it cannot be ${done}`);
 
 const full = (most: number) =>
   new AppError(
@@ -118,7 +189,7 @@ function creation(db: Database, { name, title, timeZone, owner, most = {}, by, a
     sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
       select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, ${timeZone ?? 'UTC'}, 0, ${currentChange}, ${at}
       where not exists (select 1 from tenants where name = ${name})
-      and ${inAll === 'off' ? always : sql<SqlBool>`(select count(*) from tenants) < ${inAll}`}
+      and ${inAll === 'off' ? always : sql<SqlBool>`(select count(*) from tenants where state in ('active', 'suspended')) < ${inAll}`}
       and ${owner === undefined || ofOwner === undefined ? always : ownsFewerThan(owner, ofOwner)}
       and ${owner === undefined ? always : precondition('people', { id: owner.id })}`,
     sql`insert into audit (tenant, id, at, "by", action, subject, detail)
@@ -136,7 +207,7 @@ function creation(db: Database, { name, title, timeZone, owner, most = {}, by, a
 }
 
 const ownsFewerThan = ({ id }: Owner, most: number) =>
-  sql<SqlBool>`(select count(*) from members where person = ${id} and role = 'owner') < ${most}`;
+  sql<SqlBool>`(select count(*) from members where person = ${id} and role = 'owner' and ${isKept('members.tenant')}) < ${most}`;
 
 function ownership(
   { owner, by, at }: { owner: Owner; by: string; at: number },
@@ -157,6 +228,7 @@ function wasCreated(results: readonly SqlResult[]): boolean {
 
 function toColumns(patch: Patch): Partial<TenantRow> {
   const columns: Partial<TenantRow> = {};
+  if (patch.name !== undefined) columns.name = patch.name;
   if (patch.title !== undefined) columns.title = patch.title;
   if (patch.timeZone !== undefined) columns.time_zone = patch.timeZone;
   if (patch.rate !== undefined) columns.rate = toJson(patch.rate);
@@ -171,6 +243,7 @@ export function toTenant(row: TenantRow): TenantRecord {
     name: row.name,
     title: row.title,
     timeZone: row.time_zone,
+    state: row.state,
     rate: fromJson<RateSetting>(row.rate),
     retentionDays: fromJson<number | 'off' | null>(row.retention_days),
     retentionCount: fromJson<number | 'off' | null>(row.retention_count),

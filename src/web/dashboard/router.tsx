@@ -24,7 +24,14 @@ import {
   readStartSearch,
   readTokensSearch,
 } from './search-params.ts';
-import { Crash, NotFound, NotFoundInTenant, NotMember, PageNotLoaded } from './shell/not-found.tsx';
+import {
+  Crash,
+  NotFound,
+  NotFoundInTenant,
+  NotMember,
+  PageNotLoaded,
+  Suspended,
+} from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 interface RouterContext {
@@ -91,6 +98,7 @@ const tenant = createRoute({
     const { tenant: name } = tenant.useParams();
     const membership = useMembership(name);
     if (!membership) return <NotMember name={name} />;
+    if (membership.suspended) return <Suspended title={membership.title} />;
     rememberTenant(name);
     return (
       // The key remounts the pages when the tenant changes, so that no state is kept.

@@ -66,6 +66,15 @@ test.each([
   expect(await session.run(new AbortController().signal)).toBe(reason);
 });
 
+test('a suspended tenant ends nothing: the cards stay until it is resumed', async () => {
+  const { session } = sessionOf([note('a')], refuse(403, 'tenant.suspended'));
+  const stop = new AbortController();
+  void session.run(stop.signal);
+  await expect.poll(() => session.connection.state).toBe('waiting');
+  expect(session.board.cards()).toHaveLength(1);
+  stop.abort();
+});
+
 test('an answer of something in front of the server ends nothing', async () => {
   const { session } = sessionOf([note('a')], refuse(404, undefined));
   const stop = new AbortController();

@@ -172,9 +172,10 @@ export class Session {
 const isCommand = (event: PanelEvent): event is CommandEvent =>
   event.type === 'identify' || event.type === 'reload' || event.type === 'test';
 
-/** undefined for temporary errors; an error without a code comes from a proxy in front of Belfry. */
+/** undefined for temporary errors, and while the tenant is suspended; an error without a code comes from a proxy in front of Belfry. */
 function endReason(error: unknown): EndReason | undefined {
-  if (!(error instanceof ApiError) || error.code === undefined) return undefined;
+  if (!(error instanceof ApiError) || error.code === undefined || error.code === 'tenant.suspended')
+    return undefined;
   if (error.status === 401) return 'revoked';
   if (error.status === 403) return 'refused';
   return error.status === 404 ? 'deleted' : undefined;

@@ -18,10 +18,11 @@ const isStale = (query: Query): boolean => {
   return query.isActive() && data !== undefined && isFailing && !isCode(error, 'not-found');
 };
 
-/** The cache of server data. Old data stays while new is read; after a 401 the session is read again. */
+/** The cache of server data. Old data stays while new is read; after a 401, and when the tenant is suspended, the session is read again. */
 export function createQueryClient(): QueryClient {
   const onError = (error: Error) => {
-    if (isStatus(error, 401)) void client.invalidateQueries({ queryKey: ['session'] });
+    if (isStatus(error, 401) || isCode(error, 'tenant.suspended'))
+      void client.invalidateQueries({ queryKey: ['session'] });
   };
   const client = new QueryClient({
     queryCache: new QueryCache({ onError }),

@@ -42,19 +42,35 @@ export function NotFoundInTenant() {
 /** For a tenant that the person does not belong to, or that does not exist: the page does not say which. */
 export function NotMember({ name }: { name: string }) {
   const { t } = useTranslation();
+  return <OtherTenants title={t('notMember', { name })} hint={t('notMemberHint')} />;
+}
+
+/** For a tenant that the operator has suspended. The session is read again regularly, and then the pages return. */
+export function Suspended({ title }: { title: string }) {
+  const { t } = useTranslation();
+  return <OtherTenants title={t('suspended', { title })} hint={t('suspendedHint')} />;
+}
+
+function OtherTenants({ title, hint }: { title: string; hint: string }) {
+  const { t } = useTranslation();
   const { data } = useSuspenseQuery(sessionQuery);
   return (
     <main>
-      <EmptyState titleAs="h1" title={t('notMember', { name })}>
-        <p>{t('notMemberHint')}</p>
+      <EmptyState titleAs="h1" title={title}>
+        <p>{hint}</p>
         <ul className={styles.tenants}>
-          {data.tenants.map((each) => (
-            <li key={each.name}>
-              <Link to="/t/$tenant/overview" params={{ tenant: each.name }}>
-                {each.title}
-              </Link>
-            </li>
-          ))}
+          {data.tenants
+            .filter(({ suspended }) => !suspended)
+            .map((each) => (
+              <li key={each.name}>
+                <Link to="/t/$tenant/overview" params={{ tenant: each.name }}>
+                  {each.title}
+                </Link>
+              </li>
+            ))}
+          <li>
+            <Link to="/account">{t('account')}</Link>
+          </li>
         </ul>
       </EmptyState>
     </main>

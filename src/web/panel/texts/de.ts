@@ -43,6 +43,10 @@ export const de: PanelTexts = {
   noContact: 'Kein Kontakt seit {{time}}',
   noContactDetail: 'Was Sie sehen, kann veraltet sein. Dieser Bildschirm versucht es weiter.',
 
+  suspended: 'Dieser Mandant ist gesperrt',
+  suspendedDetail:
+    'Wer den Server betreibt, kann ihn freigeben. Dieser Bildschirm macht dann von selbst weiter.',
+
   thisIs: 'Dieser Bildschirm ist',
   testCard: 'Testbild',
   testSize: '{{width}} × {{height}}, Pixelverhältnis {{ratio}}, Größe {{scale}} %',

@@ -44,6 +44,9 @@ export const en = {
   noContact: 'No contact since {{time}}',
   noContactDetail: 'What you see may be out of date. This screen keeps trying.',
 
+  suspended: 'This tenant is suspended',
+  suspendedDetail: 'The operator of the server can resume it. This screen then continues by itself.',
+
   thisIs: 'This screen is',
   testCard: 'Test card',
   testSize: '{{width}} × {{height}}, pixel ratio {{ratio}}, size {{scale}} %',

@@ -141,20 +141,31 @@ type Words = Pick<FrameState, 'line' | 'health' | 'stale'> & { readonly notice: 
 function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): Words {
   const { contact, connection, cards, clock, lastContactAt } = moment;
   const isStale = contact.state === 'stale';
+  const isSuspended = connection.state === 'waiting' && connection.suspended === true;
+  const suspended = { head: translate('suspended'), detail: translate('suspendedDetail') };
   const time = lastContactAt === undefined ? '' : clock.time(lastContactAt);
   const line =
     connection.state === 'online'
       ? translate('connected', { age: ageText(contact.silentMs) })
       : connection.state === 'connecting'
         ? translate('trying')
-        : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+        : isSuspended
+          ? translate('suspended')
+          : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
   return {
     line,
     health: isStale ? 'stale' : connection.state === 'online' ? 'online' : 'waiting',
-    stale: isStale
-      ? { head: translate('noContact', { time }), detail: translate('noContactDetail') }
-      : undefined,
-    notice: cards.length > 0 ? undefined : noticeOf(moment, translate, server),
+    stale: isSuspended
+      ? suspended
+      : isStale
+        ? { head: translate('noContact', { time }), detail: translate('noContactDetail') }
+        : undefined,
+    notice:
+      cards.length > 0
+        ? undefined
+        : isSuspended
+          ? { kind: 'connecting', ...suspended }
+          : noticeOf(moment, translate, server),
   };
 }
 

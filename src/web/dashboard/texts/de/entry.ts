@@ -67,7 +67,7 @@ export const entry: TranslatedPage<'entry'> = {
   newTenantHint:
     'Jeder Mandant hat eigene Meldungen, Regeln, Anzeigen und Mitglieder. Mandanten teilen keine Daten.',
   tenantName: 'Kurzname',
-  tenantNameHint: 'Für URLs und Befehle. Er lässt sich später nicht ändern.',
+  tenantNameHint: 'Für URLs und Befehle. Ändern kann ihn später nur, wer den Server betreibt.',
   tenantNameWrong: 'Nur Kleinbuchstaben, Ziffern und Bindestriche; am Anfang ein Buchstabe oder eine Ziffer.',
   createTenant: 'Mandant anlegen',
   createTenantFailed: 'Mandant nicht angelegt',

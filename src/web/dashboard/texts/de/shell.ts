@@ -79,6 +79,8 @@ export const shell: TranslatedPage<'shell'> = {
   toOverview: 'Zur Übersicht',
   notMember: 'Sie haben keinen Zugriff auf einen Mandanten namens „{{name}}“',
   notMemberHint: 'Wählen Sie einen Ihrer Mandanten, oder bitten Sie einen Admin um eine Einladung.',
+  suspended: '„{{title}}“ ist gesperrt',
+  suspendedHint: 'Wer diesen Server betreibt, kann den Mandanten freigeben. Es wird nichts gelöscht.',
   mayNot: 'Sie können das ansehen, aber nicht ändern. Ihre Rolle ist {{role}}.',
   mayNotSee: 'Nur Admins und Eigentümer können diese Seite ansehen. Ihre Rolle ist {{role}}.',
   'role.viewer': 'Betrachter',

@@ -62,7 +62,7 @@ export const entry = {
   newTenantHint:
     'Each tenant has its own notifications, rules, panels and members. Tenants never share data.',
   tenantName: 'Short name',
-  tenantNameHint: 'Used in URLs and commands. It can’t be changed later.',
+  tenantNameHint: 'Used in URLs and commands. Only the operator of the server can change it later.',
   tenantNameWrong: 'Use lower-case letters, digits and dashes. Start with a letter or digit.',
   createTenant: 'Create tenant',
   createTenantFailed: 'Tenant not created',

@@ -77,6 +77,8 @@ export const shell = {
   toOverview: 'Go to overview',
   notMember: 'You don’t have access to a tenant named “{{name}}”',
   notMemberHint: 'Choose one of your tenants, or ask an admin for an invitation.',
+  suspended: '“{{title}}” is suspended',
+  suspendedHint: 'The operator of this server can resume it. Nothing is deleted.',
   mayNot: 'You can view this but not change it. Your role is {{role}}.',
   mayNotSee: 'Only admins and owners can view this page. Your role is {{role}}.',
   'role.viewer': 'Viewer',
