@@ -114,7 +114,10 @@ export async function openStorage(
     // What goes wrong before is thrown.
     const onLaterProblem = (message: string | undefined) => isOpen && onProblem(message);
     storage = await openPostgres({
-      ...{ url: database.url, makes, queueCapacity, onWarning },
+      url: database.url,
+      makes,
+      queueCapacity,
+      onWarning,
       onProblem: onLaterProblem,
     });
     isOpen = true;
