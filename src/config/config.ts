@@ -232,7 +232,7 @@ interface Effective {
   readonly about: string;
 }
 
-/** Names of settings until November 2026. */
+/** The names that some settings had until November 2026. */
 const formerNames: Readonly<Record<string, Name>> = {
   BELFRY_TENANTS_MAX: 'BELFRY_MAX_TENANTS',
   BELFRY_RATE_TENANT_MAX: 'BELFRY_MAX_TENANT_RATE',

@@ -17,7 +17,7 @@ function pairsOf(text: string): [name: string, value: string][] {
   });
 }
 
-/** Other programs set it, too: a pair that cannot be read is left out, as it must not keep a server from starting. */
+/** Other programs set this variable, too: an unreadable pair is left out, because it must not prevent a start. */
 const attributes: Reader<Readonly<Record<string, string>>> = (text) =>
   Object.fromEntries(
     text.split(',').flatMap((pair) => {
