@@ -115,7 +115,10 @@ export async function openStorage(
     // What goes wrong before is thrown.
     const onLaterProblem = (message: string | undefined) => isOpen && onProblem(message);
     storage = await openPostgres({
-      ...{ url: database.url, makes, queueCapacity, onWarning },
+      url: database.url,
+      makes,
+      queueCapacity,
+      onWarning,
       onProblem: onLaterProblem,
     });
     isOpen = true;
@@ -145,28 +148,31 @@ async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
 
 const retryMs = 1_000;
 
-/** Waits while PostgreSQL is away, so that nodes and their database may start in any order; until `stop`. */
+/** The server was stopped while it waited for its database. */
+export class StoppedEarly extends Error {
+  override readonly name = 'StoppedEarly';
+}
+
+/**
+ * Waits while PostgreSQL is away, so that nodes and their database may start in any order.
+ * @throws StoppedEarly when `stop` ends the wait.
+ */
 async function openWhenReachable(
   config: Config,
   logger: Logger,
   stop: Promise<void>,
 ): Promise<OpenedStorage> {
-  let isStopped = false;
-  const stopped = stop.then(() => {
-    isStopped = true;
-  });
   let reported: string | undefined;
   for (;;) {
     try {
       return await openStorage(config, logger, 'server');
     } catch (error) {
-      if (config.database.kind !== 'postgres' || isStopped || !isAway(error)) throw error;
+      if (config.database.kind !== 'postgres' || !isAway(error)) throw error;
       const { host, pathname } = new URL(config.database.url);
       const { message: reason } = (error instanceof AppError && error.cause ? error.cause : error) as Error;
       if (reason !== reported) logger.warn({ reason }, `waiting for PostgreSQL at ${host}${pathname}`);
       reported = reason;
-      await settlesWithin(stopped, retryMs);
-      if (isStopped) throw error;
+      if (await settlesWithin(stop, retryMs)) throw new StoppedEarly('stopped before it was ready');
     }
   }
 }
@@ -175,6 +181,7 @@ const never = new Promise<void>(() => undefined);
 
 /**
  * Starts everything. Resolves once the server listens and is ready. While PostgreSQL cannot be reached, it waits, until `stop`.
+ * @throws StoppedEarly when `stop` ended that wait.
  * @throws Error when another server runs on the same database, or the port is taken.
  */
 export async function startServer(

@@ -1,4 +1,4 @@
-/** Delivers what is queued for channels: in order on each, several channels at once. */
+/** Sends the queued deliveries: in order on each channel, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
 import type {

@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os';
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { FakeIo } from '#test/support/fake-io.ts';
+import { run } from './run.ts';
 import { serveUntil } from './serve.ts';
 
 test.each([
@@ -24,3 +27,18 @@ test.each([
     expect(fatal).toMatchObject({ msg: 'stopping: the thread that writes to the database ended' });
   },
 );
+
+test('a server that cannot start says why, also when a signal comes meanwhile', async () => {
+  const env = { BELFRY_DATABASE_URL: `sqlite:${tmpdir()}`, BELFRY_LOG_LEVEL: 'silent' };
+  const io = new FakeIo({ env });
+  const signalled = Object.assign(io, {
+    onSignal: (callback: Parameters<FakeIo['onSignal']>[0]) => {
+      callback('SIGTERM');
+      return () => undefined;
+    },
+  });
+  expect({ code: await run(['serve'], signalled), err: io.err }).toEqual({
+    code: 1,
+    err: `belfry: ${tmpdir()} is a folder: set BELFRY_DATABASE_URL to a file in it\n`,
+  });
+});

@@ -19,11 +19,7 @@ export function addServe(program: Command, io: Io): void {
     .action(async () => {
       const config = io.config();
       const stop = stopSignal(io);
-      let isStopped = false;
-      void stop.then(() => {
-        isStopped = true;
-      });
-      const { startServer, createLogger } = await import('#app.ts');
+      const { startServer, StoppedEarly, createLogger } = await import('#app.ts');
       const logger = createLogger(config.log);
       logger.info({ version: io.build, node: process.version }, 'starting');
       for (const warning of config.warnings) logger.warn(`settings: ${warning}`);
@@ -31,7 +27,7 @@ export function addServe(program: Command, io: Io): void {
       try {
         server = await startServer(config, logger, stop);
       } catch (error) {
-        if (isStopped) return logger.info('stopped before it was ready');
+        if (error instanceof StoppedEarly) return logger.info(error.message);
         throw startFailure(error, config);
       }
       io.stdout.write(

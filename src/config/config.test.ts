@@ -299,6 +299,16 @@ describe('settings that belong together', () => {
   });
 });
 
+test.each([
+  [{}, 'belfry'],
+  [{ OTEL_RESOURCE_ATTRIBUTES: 'service.name=alarms' }, 'alarms'],
+  [{ OTEL_SERVICE_NAME: 'wall', OTEL_RESOURCE_ATTRIBUTES: 'service.name=alarms' }, 'wall'],
+  [{ OTEL_SERVICE_NAME: 'belfry', OTEL_RESOURCE_ATTRIBUTES: 'service.name=alarms' }, 'belfry'],
+])('of %j, traces have the service name %s', (env, name) => {
+  const { tracing } = readConfig({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' });
+  expect(tracing?.resource['service.name']).toBe(name);
+});
+
 test('variables that Kubernetes makes for services are ignored, with one warning', () => {
   const links = {
     BELFRY_PORT: 'tcp://10.96.0.7:80',

@@ -4,7 +4,6 @@ import { offerNearest } from '../core/search/search-nearest.ts';
 import { channelVariables, groupChannelSettings } from './channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './listeners.ts';
 import { adminOf, oidcOf, peopleVariables, problemsBetween } from './people.ts';
-import { withoutServiceLinks } from './service-links.ts';
 import { boundsOf, tenantVariables } from './tenants.ts';
 import { tracingOf, tracingVariables } from './tracing.ts';
 import {
@@ -172,7 +171,7 @@ export class ConfigError extends Error {
  *
  * @throws ConfigError with all problems at once.
  */
-export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(given: Environment): Config {
   const { own: env, warnings } = withoutServiceLinks(given);
   const problems = unknownNames(env);
   const settings: Record<string, unknown> = {};
@@ -206,13 +205,34 @@ export function describeConfig({ effective }: Config, { explain = false } = {}):
     .join('');
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const linkAddress = /^(?:tcp|udp|sctp):\/\//;
+const linkNames = /^BELFRY_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/;
+
+/**
+ * Kubernetes gives each pod variables about the services of its namespace ("service links"). A service whose name begins with
+ * "belfry" makes some that look like settings: BELFRY_PORT=tcp://10.96.0.7:80, BELFRY_SERVICE_HOST, BELFRY_PORT_80_TCP_ADDR …
+ */
+const isServiceLink = (name: string, value = '') =>
+  linkNames.test(name) || (/^BELFRY_(?:\w+_)?PORT$/.test(name) && linkAddress.test(value));
+
+/** The environment without service links, and one warning if there were any. */
+function withoutServiceLinks(env: Environment): { own: Environment; warnings: readonly string[] } {
+  const links = Object.keys(env).filter((name) => isServiceLink(name, env[name]));
+  if (links.length === 0) return { own: env, warnings: [] };
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !links.includes(name)));
+  const warning = `ignored, because Kubernetes made them and they are not settings: ${links.sort().join(', ')}; set enableServiceLinks: false in the pod`;
+  return { own, warnings: [warning] };
+}
+
 interface Effective {
   readonly name: Name;
   readonly text: string;
   readonly about: string;
 }
 
-/** Names of settings until November 2026. */
+/** The names that some settings had until November 2026. */
 const formerNames: Readonly<Record<string, Name>> = {
   BELFRY_TENANTS_MAX: 'BELFRY_MAX_TENANTS',
   BELFRY_RATE_TENANT_MAX: 'BELFRY_MAX_TENANT_RATE',
@@ -221,7 +241,7 @@ const formerNames: Readonly<Record<string, Name>> = {
 };
 
 /** Unknown names with the prefix BELFRY_. Otherwise a typo would silently leave a default active. */
-function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
+function unknownNames(env: Environment): string[] {
   const known = names.flatMap((name) => (variables[name].secret ? [name, name + fileSuffix] : [name]));
   return Object.keys(env)
     .filter((name) => name.startsWith(prefix) && !known.includes(name))
@@ -244,11 +264,7 @@ function unknownNames(env: Readonly<Record<string, string | undefined>>): string
 }
 
 /** The value of a variable or of the file that it names; undefined if not set. */
-function textOf(
-  env: Readonly<Record<string, string | undefined>>,
-  name: Name,
-  isSecret: boolean,
-): string | undefined {
+function textOf(env: Environment, name: Name, isSecret: boolean): string | undefined {
   const text = env[name] || undefined;
   const path = isSecret ? env[name + fileSuffix] || undefined : undefined;
   if (path === undefined) return text;

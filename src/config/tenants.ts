@@ -1,4 +1,4 @@
-/** The upper bounds that the operator sets on what tenants set for themselves. */
+/** The operator's upper bounds of the settings of tenants. */
 import type { TenantBounds } from '../core/tenants/tenant-bounds.ts';
 import { orOff, rate, wholeNumber } from './values.ts';
 import { type SettingsOf, setting } from './variable.ts';

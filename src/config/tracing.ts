@@ -17,7 +17,7 @@ function pairsOf(text: string): [name: string, value: string][] {
   });
 }
 
-/** Other programs set it, too: a pair that cannot be read is left out, as it must not keep a server from starting. */
+/** Other programs set this variable, too: an unreadable pair is left out, because it must not prevent a start. */
 const attributes: Reader<Readonly<Record<string, string>>> = (text) =>
   Object.fromEntries(
     text.split(',').flatMap((pair) => {
@@ -37,8 +37,6 @@ const headerList: Reader<Readonly<Record<string, string>>> = (text) => {
   }
 };
 
-const defaultName = 'belfry';
-
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     httpUrl,
@@ -48,7 +46,10 @@ export const tracingVariables = {
     headerList,
     'headers of each request to the collector, as in name=value,name=value',
   ),
-  OTEL_SERVICE_NAME: setting(defaultName, label, 'name of this server in traces'),
+  OTEL_SERVICE_NAME: optional(
+    label,
+    'name of this server in traces; without it service.name of OTEL_RESOURCE_ATTRIBUTES, or belfry',
+  ),
   OTEL_RESOURCE_ATTRIBUTES: optional(
     attributes,
     'what else traces say about this server, as in deployment.environment.name=production,host.name=web-1',
@@ -67,8 +68,7 @@ export function tracingOf(of: TracingSettings) {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = {} } = of;
   if (endpoint === undefined) return undefined;
   const ratio = of.OTEL_TRACES_SAMPLER_ARG;
-  // A service.name among the attributes counts unless OTEL_SERVICE_NAME gives another one than the default.
-  const named = of.OTEL_SERVICE_NAME === defaultName ? {} : { 'service.name': of.OTEL_SERVICE_NAME };
-  const resource = { 'service.name': defaultName, ...of.OTEL_RESOURCE_ATTRIBUTES, ...named };
+  const given = of.OTEL_RESOURCE_ATTRIBUTES;
+  const resource = { ...given, 'service.name': of.OTEL_SERVICE_NAME ?? given?.['service.name'] ?? 'belfry' };
   return Object.freeze({ endpoint, headers, resource: Object.freeze(resource), ratio });
 }

@@ -3,7 +3,7 @@ import type { Reader } from './values.ts';
 
 export interface Variable<T, D extends string | undefined> {
   readonly read: Reader<T>;
-  /** As it would be written; undefined: not set. */
+  /** The text of the default; undefined: not set. */
   readonly default: D;
   /** Never printed, and has a `…_FILE` form. */
   readonly secret: boolean;
@@ -29,7 +29,7 @@ export const optionalSecret = <T>(read: Reader<T>, about: string): Variable<T, u
   secret: true,
 });
 
-/** What is read for some variables. */
+/** The values of some variables. */
 export type SettingsOf<Variables> = {
   readonly [N in keyof Variables]: Variables[N] extends Variable<infer T, infer D>
     ? D extends string

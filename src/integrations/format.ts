@@ -154,7 +154,7 @@ export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFi
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** Zero bytes, and the escapes with which programs colour a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters to remove them
 const invisible = /\0|\x1b\[[\d;:?]{0,40}[A-Za-z]/g;
 
 /** At most `max` characters, with an ellipsis where the rest was cut off. */

@@ -80,6 +80,22 @@ it('beside a headline alone the text is read', () => {
   expect(read(slack, { blocks })).toMatchObject([{ title: 'Deploy', message: 'Deploy' }]);
 });
 
+it('a headline is shown beside the title of an attachment, and beside another headline', () => {
+  const headline = (text: string) => ({ type: 'header', text: { type: 'plain_text', text } });
+  const attachments = [{ title: 'shop 1.4.2', text: 'exit code 1' }];
+  const blocks = [headline('Deploy failed')];
+  const ofAttachment = 'shop 1.4.2\n\nexit code 1';
+  expect(read(slack, { text: 'fallback', blocks, attachments })).toMatchObject([
+    { title: 'Deploy failed', message: `fallback\n\n${ofAttachment}` },
+  ]);
+  expect(read(slack, { blocks, attachments })).toMatchObject([
+    { title: 'Deploy failed', message: ofAttachment },
+  ]);
+  expect(read(slack, { text: 'fallback', blocks: [...blocks, headline('shop')] })).toMatchObject([
+    { title: 'Deploy failed', message: 'Deploy failed\n\nshop\n\nfallback' },
+  ]);
+});
+
 it('lists that are null are absent', () => {
   expect(read(slack, { text: 'a', attachments: null, blocks: null })).toMatchObject([{ message: 'a' }]);
 });

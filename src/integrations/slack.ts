@@ -25,20 +25,17 @@ export const slack: Format = {
     const [first] = attachments;
     const ofBlocks = paragraphs(blocks.map((block) => textOfBlock(block)));
     const isHeadlineAlone = blocks.every((block) => block.type === 'header' || textOfBlock(block) === '');
-    const text = paragraphs([
-      // Slack shows the text only where it cannot show the blocks.
-      (isHeadlineAlone && textOf(message.text)) || ofBlocks,
-      ...attachments.map(textOfAttachment),
-    ]);
-    if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
-    const plain = plainText(text);
     const header = blocks.find(({ type }) => type === 'header');
-    const title = textOf(first?.title) ?? (header && textOfBlock(header));
+    const title = (header && textOfBlock(header)) || textOf(first?.title);
+    const own = isHeadlineAlone ? [ofBlocks === title ? '' : ofBlocks, textOf(message.text)] : [ofBlocks];
+    // Slack shows the text only where it cannot show the blocks.
+    const text = paragraphs([...own, ...attachments.map(textOfAttachment)]) || ofBlocks;
+    if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
     const severity = textOf(first?.color)?.toLowerCase() ?? 'message';
     return [
       {
         title: title === undefined ? undefined : plainText(title),
-        message: plain,
+        message: plainText(text),
         severity,
         level: levelOfColor(severity),
         url: textOf(first?.title_link),

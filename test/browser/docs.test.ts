@@ -37,6 +37,8 @@ test('the reference of the API fits on a phone, and leads back to the documentat
   const { page, close } = await lab.window();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${lab.server.url}/docs/api/`);
+  const description = page.getByRole('link', { name: '/openapi.json' });
+  expect(await description.getAttribute('href')).toMatch(/^(http:\/\/[^/]+)?\/openapi\.json$/);
   await page.locator('.opblock-summary').first().click();
   await page.locator('.opblock-body .parameters').first().waitFor();
   // It looks the same in both schemes.

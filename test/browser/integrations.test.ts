@@ -130,6 +130,13 @@ test('a mapping is written beside a payload with a live preview, its errors stan
       { id: 8, what: 'Back', severity: 'gone' },
     ],
   };
+  const preview = creation.getByRole('region', { name: 'Preview' });
+  const root = creation.getByRole('checkbox', { name: 'The root is an array' });
+  await creation.getByLabel('Payload').fill(JSON.stringify(sent.events));
+  await root.check();
+  await creation.getByRole('button', { name: '{/what} On battery' }).click();
+  await preview.getByText('2 notifications').waitFor();
+  await root.uncheck();
   await creation.getByLabel('Payload').fill(JSON.stringify(sent));
   await creation.getByLabel('List').fill('/events');
   await creation.getByLabel('Title').fill('{^/device}: ');
@@ -138,7 +145,6 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   await creation.getByRole('button', { name: 'Add word' }).click();
   await creation.getByRole('textbox', { name: 'Word' }).fill('high');
   await creation.getByRole('combobox', { name: 'Level' }).selectOption('critical');
-  const preview = creation.getByRole('region', { name: 'Preview' });
   await preview.getByText('2 notifications').waitFor();
   await expect
     .poll(() => preview.getByRole('listitem').first().textContent())

@@ -44,6 +44,23 @@ function newNode(
   return { schedule, clock, fired, pass, look };
 }
 
+/** A schedule on the real clock, and the subjects that it handled. */
+function newRealNode(dueTimes: DueTimes, now = Date.now) {
+  const fired: string[] = [];
+  const schedule = new Schedule({
+    dueTimes,
+    now,
+    monotonicNow: () => performance.now(),
+    isShared: false,
+    onError: () => undefined,
+  });
+  schedule.handle('expectation', async (due) => {
+    fired.push(due.subject);
+    await dueTimes.settle(due, undefined);
+  });
+  return { schedule, fired };
+}
+
 /** Due times: each is kept until it is settled, and claimed by one node at a time. */
 export function dueTimesConformance(lab: () => DirectoryLab): void {
   const open = async () => {
@@ -164,18 +181,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
   test('after a step of the clock it wakes in time for what is added then, and the earlier ones have moved', async () => {
     const { dueTimes, tenant } = await open();
     let step = 0;
-    const fired: string[] = [];
-    const schedule = new Schedule({
-      dueTimes,
-      now: () => Date.now() + step,
-      monotonicNow: () => performance.now(),
-      isShared: false,
-      onError: () => undefined,
-    });
-    schedule.handle('expectation', async (due) => {
-      fired.push(due.subject);
-      await dueTimes.settle(due, undefined);
-    });
+    const { schedule, fired } = newRealNode(dueTimes, () => Date.now() + step);
     schedule.start();
     const later = { tenant, kind: 'expectation', subject: 'before the step' } as const;
     await schedule.put(later, 20 * 3_600_000, null);
@@ -193,18 +199,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
 
   test('it wakes by itself, and a tenant cannot have more than its share', async () => {
     const { dueTimes, tenant } = await open();
-    const fired: string[] = [];
-    const schedule = new Schedule({
-      dueTimes,
-      now: Date.now,
-      monotonicNow: () => performance.now(),
-      isShared: false,
-      onError: () => undefined,
-    });
-    schedule.handle('expectation', async (due) => {
-      fired.push(due.subject);
-      await dueTimes.settle(due, undefined);
-    });
+    const { schedule, fired } = newRealNode(dueTimes);
     schedule.start();
     const due = { tenant, kind: 'expectation' } as const;
     const [soon, later] = [
@@ -231,13 +226,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
       ),
     ]);
     const put = (subject: string) =>
-      new Schedule({
-        dueTimes,
-        now: Date.now,
-        monotonicNow: () => 0,
-        isShared: false,
-        onError: () => undefined,
-      }).put({ tenant, kind: 'expectation', subject }, 60_000, null);
+      newRealNode(dueTimes).schedule.put({ tenant, kind: 'expectation', subject }, 60_000, null);
     await put('s7');
     await expect(put('one more')).rejects.toThrow('there are 1000 expectations already: end some first');
     await dueTimes.remove({ tenant, kind: 'expectation', subject: 's7' });

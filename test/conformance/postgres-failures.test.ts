@@ -27,14 +27,27 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     opened.delete(storage);
     await storage.close(2_000);
   };
+  const proxies = new Set<TcpProxy>();
   afterEach(async () => {
     await Promise.all([...opened].map(close));
+    await Promise.all([...proxies].map((proxy) => proxy.close()));
+    proxies.clear();
   });
 
   async function open(url: string, options: Partial<PostgresOptions> = {}): Promise<Storage> {
     const storage = await openPostgres({ queueCapacity: 1_000, onProblem: () => undefined, ...options, url });
     opened.add(storage);
     return storage;
+  }
+
+  /** A new database behind a proxy that can fail. */
+  async function openThroughProxy(timeouts: PostgresOptions['timeouts'] = {}) {
+    const url = await createDatabase(server());
+    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
+    proxies.add(proxy);
+    const storage = await open(proxy.through(url), { timeouts });
+    await store(storage.history, tenant);
+    return { proxy, ...storage };
   }
 
   /** On the server's own account, which sees everything. */
@@ -99,35 +112,24 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
   });
 
   test('a server that answers nothing any more ends in 503, and counts as away until it does', async () => {
-    const url = await createDatabase(server());
-    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
-    const storage = await open(proxy.through(url), { timeouts: { answerMs: 2_000, connectMs: 2_000 } });
-    await store(storage.history, tenant);
+    const { proxy, history, problem } = await openThroughProxy({ answerMs: 2_000, connectMs: 2_000 });
     proxy.freeze();
-    await expect(storage.history.bounds(tenant)).rejects.toMatchObject(unavailable);
-    expect(storage.problem()).toBe('PostgreSQL cannot be used');
-    await expect(storage.history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
+    await expect(history.bounds(tenant)).rejects.toMatchObject(unavailable);
+    expect(problem()).toBe('PostgreSQL cannot be used');
+    await expect(history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
     proxy.mend();
-    await eventually(() => expect(storage.problem()).toBeUndefined());
-    await store(storage.history, tenant);
-    await close(storage);
-    await proxy.close();
+    await eventually(() => expect(problem()).toBeUndefined());
+    await store(history, tenant);
   });
 
   test('a server that falls silent counts as away without any traffic, until a write has succeeded', async () => {
-    const url = await createDatabase(server());
-    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
-    const storage = await open(proxy.through(url), { timeouts: { connectMs: 1_000 } });
+    const { proxy, history, problem } = await openThroughProxy({ connectMs: 1_000 });
     proxy.freeze();
-    await eventually(() =>
-      expect(storage.problem()).toMatch(/^PostgreSQL (has not answered|cannot be used)/),
-    );
-    await expect(storage.history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
+    await eventually(() => expect(problem()).toMatch(/^PostgreSQL (has not answered|cannot be used)/));
+    await expect(history.append(tenant, draft(), null)).rejects.toMatchObject(unavailable);
     proxy.mend();
-    await eventually(() => expect(storage.problem()).toBeUndefined());
-    await store(storage.history, tenant);
-    await close(storage);
-    await proxy.close();
+    await eventually(() => expect(problem()).toBeUndefined());
+    await store(history, tenant);
   });
 
   test('while a table of the log is locked, it counts as away without a break, and senders are answered before the lock’s time is over', async () => {
@@ -154,11 +156,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
   });
 
   test('a commit whose answer is lost is a 503, and a retry with its key tells that it was stored, once', async () => {
-    const url = await createDatabase(server());
-    const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
-    const storage = await open(proxy.through(url));
-    const { history, problem } = storage;
-    await store(history, tenant);
+    const { proxy, history, problem } = await openThroughProxy();
     const key = { key: 'retry', hash: 'same' };
     const first = draft();
     proxy.loseAnswers();
@@ -166,8 +164,6 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     await eventually(() => expect(problem()).toBeUndefined());
     expect(await history.append(tenant, draft(), key)).toEqual({ kind: 'repeated', id: first.id });
     expect(await history.bounds(tenant)).toEqual({ head: 2, first: 1 });
-    await close(storage);
-    await proxy.close();
   });
 
   test('after the last is dropped from partitions of the usual size, the next is stored, read and found', async () => {

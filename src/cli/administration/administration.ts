@@ -11,7 +11,7 @@ type Tenant = Awaited<ReturnType<Directory['tenants']['get']>>;
 /** The name of the command line in the audit log. */
 export const actor = 'cli';
 
-/** Whether a command may be the first that uses a database. Others fail without one, and make none. */
+/** Whether a command may create the database. Other commands fail without one. */
 export interface DatabaseUse {
   readonly makes: boolean;
 }
@@ -34,7 +34,7 @@ export async function withDirectory<T>(
   });
 }
 
-/** As {@link withDatabase}, for `work` that opens the database: says so when it made it. */
+/** As {@link withDatabase}, for `work` that opens the database. Reports a database that it created. */
 export async function withOwnDatabase<T>(
   io: Io,
   { makes }: DatabaseUse,

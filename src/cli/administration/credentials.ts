@@ -1,4 +1,4 @@
-/** `belfry token` and `belfry key`: what senders, panels, scrapers and scripts authenticate with. */
+/** `belfry token` and `belfry key`: the credentials of senders, panels, scrapers and scripts. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '#contract/duration.ts';
 import { type Key, type Role, roles, type Scope, scopes, type Token } from '#contract/people/token.ts';
@@ -57,7 +57,7 @@ export function addKey(program: Command, io: Io): void {
 
 interface CreateHelp {
   readonly description: string;
-  /** What the credential may do. */
+  /** The rights of the credential. */
   readonly options: readonly Option[];
   readonly example: string;
 }

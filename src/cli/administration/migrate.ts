@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 
 type Progress = Parameters<Parameters<typeof import('#app.ts').migrateDatabase>[0]['onProgress']>[0];
 
-/** `belfry migrate`: everything of one database goes to another one, as from SQLite to PostgreSQL. */
+/** `belfry migrate`: copies a whole database to another one, as from SQLite to PostgreSQL. */
 export function addMigrate(program: Command, io: Io): void {
   program
     .command('migrate')
@@ -56,7 +56,7 @@ const count = (n: number, one: string, many = `${one}s`) =>
 
 const barWidth = 30;
 
-/** A bar that is drawn over itself. */
+/** A progress bar that replaces itself in the terminal. */
 function barOn({ stdout }: Io): (progress: Progress) => void {
   let drawnAt = 0;
   return ({ step, done, total }) => {
@@ -72,7 +72,7 @@ function barOn({ stdout }: Io): (progress: Progress) => void {
   };
 }
 
-/** A line for each tenth. */
+/** Prints a line for each tenth of the progress. */
 function linesOn({ stdout }: Io): (progress: Progress) => void {
   let last = '';
   return ({ step, done, total }) => {

@@ -53,7 +53,7 @@ export interface Accepted {
   readonly warning: string | undefined;
 }
 
-/** How often what a throttle has shown may have been replaced; one that was replaced more often counts as cleared. */
+/** How many replacements of a throttle's notification are followed; after more of them it counts as cleared. */
 const mostReplacements = 8;
 
 /** The longest time of a commit; see `write-queue.ts`. */

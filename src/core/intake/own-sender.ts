@@ -32,7 +32,7 @@ export interface SilentSender {
 export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
 
 /**
- * Adjusts what rules decided for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
+ * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
  * sent in the place of a token, which is also marked; others stay as decided.
  */
 export function ownDecision(
@@ -57,7 +57,7 @@ export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route
 }
 
 /**
- * Keeps the level, and adds the panels and channels of the escalation to those of the rules; what rules mute stays muted. Rules
+ * Keeps the level, and adds the panels and channels of the escalation to those of the rules; a notification that rules mute stays muted. Rules
  * may match the original by fields that the escalation lacks: its token, address and level.
  */
 function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, to: EscalatedRoute): Decision {

@@ -68,7 +68,7 @@ export function allows(policy: Policy, principal: Principal): boolean {
   return role !== undefined && includesRole(principal.role, role);
 }
 
-/** Whether a principal may read the whole address of a channel, and what its receiver answers: both may name secrets. */
+/** Whether a principal may read the whole address of a channel, and the answers of its receiver: both may contain secrets. */
 export function mayReadReceivers(principal: Principal): boolean {
   return allows({ role: 'admin' }, principal);
 }

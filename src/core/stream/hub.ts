@@ -32,7 +32,7 @@ export function sayBye(hub: Hub | undefined): void {
     stream.end(encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }));
 }
 
-/** A hub that is open, or opens. */
+/** A hub that is open or opening. */
 export interface TenantStreamsEntry {
   /** Rejects if the log cannot be read; connecting panels wait for it. */
   readonly opening: Promise<Hub>;

@@ -157,7 +157,7 @@ export class TenantStreams {
     return { head, panels: connectedPanels(hub?.connections ?? [], head, panelId) };
   }
 
-  /** What is connected to this node. */
+  /** The connections to this node. */
   *connected(): Generator<NodePanels> {
     for (const [tenant, { hub }] of this.#hubs) {
       if (!hub || hub.connections.size === 0) continue;

@@ -13,10 +13,10 @@ const heartbeatMs = 15_000;
 /** Reads at least this often, in case a wake-up was lost. */
 const pollMs = 2_000;
 const pageLimit = 50;
-/** The most that a tail holds of new notifications. Beyond either limit it sends `gap` and the newest ones. */
+/** The most new notifications that a tail holds. Beyond either limit it sends `gap` and the newest ones. */
 const heldRecords = 1_000;
 const heldChars = 4 * 1024 * 1024;
-/** The most that one write takes, and how long a client has to read it. */
+/** The largest write, and how long a client has to read it. */
 const chunkChars = 16 * 1024;
 const stalledMs = 30_000;
 

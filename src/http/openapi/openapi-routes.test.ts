@@ -14,5 +14,7 @@ test('a reference that could not be made is made for the next who asks', async (
   expect([first.statusCode, second.statusCode]).toEqual([500, 200]);
   expect(second.json().info.version).toBe('1.2.3');
   expect((await app.inject('/docs/api/')).statusCode).toBe(200);
+  const initializer = await app.inject('/docs/api/static/swagger-initializer.js');
+  expect(initializer.body.match(/^ *url: (.*),$/m)?.[1]).toBe("'/openapi.json'");
   expect(calls).toBe(2);
 });

@@ -226,16 +226,18 @@ export async function createApiReference(
       handler: () => undefined,
     });
   await app.register(helmet, { contentSecurityPolicy: false, hsts: false });
-  app.addHook('onSend', async (_request, reply, payload) =>
-    String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'
-      ? completed(payload)
-      : payload,
-  );
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string') return payload;
+    // The plugin has no option for the address, which the page shows.
+    if (request.url.endsWith('/swagger-initializer.js'))
+      return payload.replace("resolveUrl('./json')", "'/openapi.json'");
+    return String(reply.getHeader('content-type')).startsWith('text/html') ? completed(payload) : payload;
+  });
   await app.register(swaggerUi, {
     routePrefix: apiDocsPath,
     staticCSP: referencePolicy,
     // Permanent links would be links inside buttons; the top bar only asks for another description.
-    uiConfig: { url: '/openapi.json', deepLinking: false, layout: 'BaseLayout' },
+    uiConfig: { deepLinking: false, layout: 'BaseLayout' },
     theme: {
       title: 'API · Belfry',
       css: [{ filename: 'belfry.css', content: style }],

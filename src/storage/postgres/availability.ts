@@ -4,20 +4,20 @@ import { AppError } from '#core/errors.ts';
 import { isLost } from './errors.ts';
 
 const probeMs = 500;
-/** A database that answers nothing for so long, after the pause between two probes, counts as away. */
+/** A database that answers nothing for this long, after the pause between two probes, counts as away. */
 const silentMs = 1_500;
 /** How long a probe waits for a lock, and for its answer. */
 const probeLockMs = 1_000;
 const probeAnswerMs = 3_000;
 
-/** Waits for all that an append waits for, and changes a row. */
+/** Waits for the locks that an append waits for, and changes a row. */
 const writeProbe = `BEGIN; SET LOCAL lock_timeout = ${probeLockMs}; LOCK TABLE log, logs, live IN ROW EXCLUSIVE MODE;
   UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'; COMMIT`;
 
 export interface AvailabilityOptions {
   /** Called with each new reason why the database cannot be used, and with undefined once it can be used again. */
   readonly onProblem: (message: string | undefined) => void;
-  /** Done after a loss, before the database counts as usable again. */
+  /** Runs after a loss, before the database counts as usable again. */
   readonly onReturn: () => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export class Availability {
     this.#watchSoon();
   }
 
-  /** undefined when all is well. */
+  /** Undefined while the database can be used. */
   get problem(): string | undefined {
     return this.#problem;
   }

@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL: what each is set to, and how they are shared out. */
+/** Connections to PostgreSQL: their settings, and which work may use how many. */
 import pg from 'pg';
 import { unavailable } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -11,10 +11,10 @@ export interface Timeouts {
   readonly statementMs: number;
   /** How long a statement waits for a row that another transaction holds. */
   readonly lockMs: number;
-  /** How long is waited for a connection: a new one, or one that is free. */
+  /** How long a statement waits for a connection, new or free. */
   readonly connectMs: number;
   /**
-   * How long this process waits for an answer: the time-outs above do not help when the database's machine is gone. Shorter than theirs,
+   * How long this process waits for an answer: the time-outs above do not help when the database's machine is gone. It is shorter than they are,
    * so that callers do not wait for them.
    */
   readonly answerMs: number;
@@ -30,7 +30,7 @@ export const usualTimeouts: Timeouts = {
 /** A transaction that sits idle this long is ended: its process hangs. */
 const idleInTransactionMs = 10_000;
 
-/** Whole numbers (bigint and numeric) come as numbers: none that Belfry stores is above 2^53. */
+/** Reads whole numbers (bigint and numeric) as numbers, because Belfry stores none above 2^53. */
 const types = new pg.TypeOverrides();
 for (const oid of [20, 1700]) types.setTypeParser(oid, Number);
 
@@ -87,11 +87,11 @@ export interface PoolShareOptions {
   readonly availability: Availability;
   /** Connections of the pool that may be in use at once. */
   readonly atOnce: number;
-  /** Who waits longer for one is refused. */
+  /** The longest wait for one; then the call is refused. */
   readonly waitMs: number;
 }
 
-/** Some of a pool's connections, for one kind of work: given out in the order in which they were asked for. */
+/** Some of a pool's connections, for one kind of work. The first to wait gets the next free one. */
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #options: PoolShareOptions;
@@ -105,7 +105,7 @@ export class Connections {
   }
 
   /**
-   * Resolves with what `work` answers. Its statements see rows of `scope` alone, by the policies of the tables.
+   * Resolves with the result of `work`. Its statements see only rows of `scope`, by the policies of the tables.
    * @throws AppError `unavailable` when the database cannot be reached, or all connections stay in use.
    */
   async run<T>(scope: Scope, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -157,7 +157,7 @@ const names = new Map<string, string>();
 
 const tooMuch = () => unavailable('too much waits for the database; try again');
 
-/** What `belfry.tenant` is on a connection; unknown: nothing. */
+/** The value of `belfry.tenant` on each connection; missing if it is not known. */
 const scopes = new WeakMap<pg.PoolClient, Scope>();
 
 async function runOn<T>(

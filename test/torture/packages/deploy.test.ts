@@ -191,6 +191,14 @@ test('pods of the chart get no variables about services, roll with their Secrets
   expect(template('monitor')).toMatch(/^kind: PodMonitor$/m);
 });
 
+test('the Job of the chart that copies a database can run a second time, as Kubernetes changes no Job', () => {
+  const job = read('deploy/helm/belfry/templates/migrate.yaml');
+  expect(job).toMatch(/^ +helm\.sh\/hook: post-install,post-upgrade$/m);
+  expect(job).toMatch(/^ +helm\.sh\/hook-delete-policy: before-hook-creation$/m);
+  // Helm waits for a hook for five minutes, unless it gets another time.
+  expect(read('docs/operations.md')).toMatch(/^helm upgrade .*migrate\.enabled=true.*--timeout \d+h$/m);
+});
+
 test('what the README and the guide name in deploy/ is there', () => {
   const named = ['README.md', 'docs/operations.md', 'docs/monitoring.md', 'docs/postgresql.md'].flatMap(
     (file) => Array.from(read(file).matchAll(/\bdeploy\/[\w./-]*\w/g), ([path]) => path),

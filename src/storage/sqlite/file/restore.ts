@@ -60,7 +60,7 @@ export function restore(
     for (const path of leftBehind(databasePath, 'restoring')) removeWithSidecars(path);
     copyBackup(file, fresh);
     startNewEpoch(fresh, file, options.purges ?? false);
-    // Last, because what else is wrong with the file says more.
+    // Last, because any other error of the file explains more.
     if (!matchesChecksum(file))
       throw damagedBackup(file, 'it is not as its checksum says, so it has changed since it was written');
     copyOwnerAndMode(databasePath, fresh);

@@ -51,7 +51,7 @@ export class LogWriter {
   readonly sql: Statements;
   /** There may be pieces of an index to merge, or dead rows. */
   needsMaintenance = true;
-  /** A partition may have rows that nobody keeps. */
+  /** A partition may have rows that no tenant keeps. */
   mayHaveDead = true;
   /** Entries that retention has dropped since the last search for a partition to rewrite; unknown at first. */
   dropped = Number.POSITIVE_INFINITY;
@@ -75,7 +75,7 @@ export class LogWriter {
     this.routes = new Routes(this.sql);
   }
 
-  /** Durable when this returns, on a database that is. After an error nothing of `work` is stored. */
+  /** Runs `work` in a transaction, which is durable when this returns if the database is. After an error nothing of it is stored. */
   transaction<T>(work: () => T): T {
     this.sql.of('BEGIN IMMEDIATE').run();
     try {
@@ -106,7 +106,7 @@ export class LogWriter {
     if (isFull) this.closePartition();
   }
 
-  /** What is remembered of the log may not be stored: it is read anew. */
+  /** The counters in memory may differ from the stored ones: reads them again. */
   afterRollback(): void {
     this.logs.forget();
     this.sql.forget();
@@ -140,7 +140,7 @@ export class LogWriter {
     return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(tenant, live.route) };
   }
 
-  /** Adds an entry about a notification, whether or not that is kept; answers its position. */
+  /** Adds an entry about a notification, which retention may have dropped. Returns the position of the entry. */
   insertChange(
     tenant: number,
     { route, position: cleared }: Pick<LiveRow, 'route' | 'position'>,

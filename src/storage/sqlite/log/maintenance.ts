@@ -64,7 +64,7 @@ function merge(writer: LogWriter, pages: number): boolean {
 }
 
 /**
- * The search for a partition to rewrite reads what each partition has of each tenant. So it waits until retention has dropped this
+ * The search for a partition to rewrite reads the rows of each tenant in each partition. So it waits until retention has dropped this
  * share of a partition.
  */
 const leastDropped = 1 / 16;

@@ -14,7 +14,7 @@ import { serveWorker, toFailure } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {
   readonly path: string;
-  /** Whether this process maintains the log: one does, the server. */
+  /** Whether this process maintains the log: only the server does. */
   readonly maintains: boolean;
 }
 
@@ -25,7 +25,7 @@ const sliceMs = 2;
 const step = { rows: 64, pages: 4 };
 /** Between two slices. */
 const slicePauseMs = 20;
-/** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
+/** After a slice that failed, as when another process holds the database: the next commits must not wait, too. */
 const retrySliceMs = 1_000;
 /** Pages of the write-ahead log that are moved into the database file as soon as no message waits: SQLite's own default. */
 const idleCheckpointPages = 1_000;
@@ -67,11 +67,11 @@ function close(): void {
 /** Moves everything into the database file, so that a copy of that file alone is complete. */
 function emptyWal(db: Db): void {
   try {
-    // Another process that reads must not hold up the end.
+    // Another process that reads must not delay the end.
     db.pragma(`busy_timeout = ${closingBusyMs}`);
     db.pragma('wal_checkpoint(TRUNCATE)');
   } catch {
-    // A disk that fails: what is in the log is durable there, and is read from it at the next start.
+    // The disk fails: the pages in the write-ahead log are durable, and the next start reads them.
   }
 }
 
@@ -86,7 +86,7 @@ function commitTogether(messages: PackedJobs[]): JobAnswer[][] {
   });
 }
 
-/** All durable when this returns. A failing job does not fail the others. */
+/** All jobs are durable when this returns. A failing job does not fail the others. */
 function commit(jobs: readonly Job[]): JobAnswer[] {
   const current = log;
   try {
@@ -98,7 +98,7 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     const fail = (why: unknown) => jobs.map(() => ({ failure: toFailure(why) }));
     if (!current) return fail(error);
     if (isDiskFailure(error)) return fail(giveUp(error));
-    // Each job alone would only wait as long again.
+    // Each job alone would wait as long as all of them did.
     if (isBusy(error)) return fail(unavailable('another process holds the database; try again'));
     if (jobs.length > 1) return jobs.flatMap((job) => commit([job]));
     return fail(isDamage(error) ? handleCorruption(error, jobs[0]?.[0]) : error);
@@ -131,7 +131,7 @@ function reopen(): void {
   try {
     fresh = open();
     const { sql } = fresh;
-    // SQLite skips a write that changes nothing, so the proof that the disk takes one is a counter.
+    // SQLite skips a write that changes nothing, so a counter shows whether the disk takes one.
     fresh.transaction(() => sql.of("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run());
     log = fresh;
     thread.notify({ problem: undefined });
@@ -150,7 +150,7 @@ function scheduleSlice(): void {
 
 /** Runs after each batch, when its answers have been sent. */
 function afterwards(): void {
-  // While messages keep coming, no timer of this thread has its turn.
+  // While messages keep coming, no timer of this thread fires.
   if (maintains && log?.needsMaintenance && performance.now() > sliceDue) maintainASlice();
   batches += 1;
   if (batches === batchesALook) setImmediate(checkpointSome);

@@ -1,5 +1,5 @@
 import removeIcon from 'virtual:icon/x';
-import { ActionIcon, Button, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -150,7 +150,7 @@ function MappingFields({
 }) {
   const { t } = useTranslation('integrations');
   const [active, setActive] = useState<FieldName>('title');
-  const offers = offersOf(payload, form.values.items.trim());
+  const offers = offersOf(payload, mappingOf(form.values).items);
   const errorOf = (name: string) => (error?.name === name ? { error: error.message } : {});
   return (
     <>
@@ -161,6 +161,7 @@ function MappingFields({
         classNames={{ input: styles.code ?? '' }}
         list="mapping-lists"
         spellCheck={false}
+        disabled={form.values.isRootList}
         {...form.getInputProps('items')}
         {...errorOf('items')}
       />
@@ -169,6 +170,7 @@ function MappingFields({
           <option key={pointer} value={pointer} />
         ))}
       </datalist>
+      <Checkbox label={t('isRootList')} {...form.getInputProps('isRootList', { type: 'checkbox' })} />
       <p className="muted">{t('fieldsHint')}</p>
       {offers.values.length > 0 && (
         <div className={styles.labelled}>

@@ -16,6 +16,17 @@ test('a mapping is the same after its form, and what is empty is left out', () =
   });
 });
 
+test('a mapping of payloads that are lists themselves stays one', () => {
+  const values = { ...valuesOf({ ...mapping, items: '' }), items: '/events' };
+  expect(values.isRootList).toBe(true);
+  expect(mappingOf(values).items).toBe('');
+  expect(mappingOf({ ...values, isRootList: false }).items).toBe('/events');
+  expect(valuesOf(mapping).isRootList).toBe(false);
+  const payload = JSON.stringify([{ id: 7, at: { x: true } }, { id: 8 }]);
+  expect(offersOf(payload, '').values.map(({ placeholder }) => placeholder)).toEqual(['{/id}', '{/at/x}']);
+  expect(offersOf('{"id":7}', '').values).toEqual([{ placeholder: '{/id}', value: '7' }]);
+});
+
 test('a payload offers its lists and its values, of the first item and of the whole', () => {
   const payload = JSON.stringify({
     device: 'u',
@@ -23,7 +34,7 @@ test('a payload offers its lists and its values, of the first item and of the wh
     events: [{ id: 7, at: { x: true } }, { id: 8 }],
     none: null,
   });
-  expect(offersOf(payload, '').values.map(({ placeholder }) => placeholder)).toEqual([
+  expect(offersOf(payload, undefined).values.map(({ placeholder }) => placeholder)).toEqual([
     '{/device}',
     '{/a~1b~0c}',
     '{/events/0/id}',
@@ -38,5 +49,5 @@ test('a payload offers its lists and its values, of the first item and of the wh
       { placeholder: '{^/a~1b~0c}', value: '1' },
     ],
   });
-  expect(offersOf('{', '')).toEqual({ lists: [], values: [] });
+  expect(offersOf('{', undefined)).toEqual({ lists: [], values: [] });
 });

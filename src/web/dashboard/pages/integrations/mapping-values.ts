@@ -7,6 +7,8 @@ export type FieldName = (typeof fieldNames)[number];
 export interface MappingValues {
   readonly name: string;
   readonly items: string;
+  /** The payload itself is the list, whatever `items` is. */
+  readonly isRootList: boolean;
   readonly fields: Readonly<Record<FieldName, string>>;
   readonly levels: readonly { readonly word: string; readonly level: string }[];
 }
@@ -14,6 +16,7 @@ export interface MappingValues {
 export const valuesOf = (mapping: Mapping | undefined): MappingValues => ({
   name: mapping?.name ?? '',
   items: mapping?.items ?? '',
+  isRootList: mapping?.items === '',
   fields: Object.fromEntries(fieldNames.map((name) => [name, mapping?.fields[name] ?? ''])) as Record<
     FieldName,
     string
@@ -22,11 +25,12 @@ export const valuesOf = (mapping: Mapping | undefined): MappingValues => ({
 });
 
 /** Omits empty values. */
-export function mappingOf({ items, fields, levels }: MappingValues): MappingPut {
+export function mappingOf({ items, isRootList, fields, levels }: MappingValues): MappingPut {
+  const pointer = isRootList ? '' : items.trim() || undefined;
   const filled = fieldNames.filter((name) => fields[name].trim() !== '');
   const words = levels.filter(({ word, level }) => word.trim() !== '' && level !== '');
   return {
-    ...(items.trim() !== '' && { items: items.trim() }),
+    ...(pointer !== undefined && { items: pointer }),
     fields: {
       ...Object.fromEntries(filled.map((name) => [name, fields[name]])),
       title: fields.title,
@@ -47,8 +51,8 @@ export interface Offers {
 const mostOffers = 40;
 const deepest = 6;
 
-/** The choices that a payload offers; none if it is not JSON. */
-export function offersOf(payload: string, items: string): Offers {
+/** The choices that a payload offers to a mapping with these `items`; none if it is not JSON. */
+export function offersOf(payload: string, items: string | undefined): Offers {
   let whole: unknown;
   try {
     whole = JSON.parse(payload);
@@ -57,7 +61,8 @@ export function offersOf(payload: string, items: string): Offers {
   }
   const lists: string[] = [];
   const leaves = leavesOf(whole, lists);
-  if (items === '') return { lists, values: leaves.slice(0, mostOffers).map(placeholderOf('')) };
+  if (items === undefined || (items === '' && !Array.isArray(whole)))
+    return { lists, values: leaves.slice(0, mostOffers).map(placeholderOf('')) };
   const first = leaves.filter(({ pointer }) => pointer.startsWith(`${items}/0/`));
   const outside = leaves.filter(({ pointer }) => !pointer.startsWith(`${items}/`));
   const own = first.map((leaf) => ({ ...leaf, pointer: leaf.pointer.slice(items.length + 2) }));

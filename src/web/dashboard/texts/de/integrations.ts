@@ -16,6 +16,7 @@ export const integrations: TranslatedPage<'integrations'> = {
   items: 'Liste',
   itemsHint:
     'JSON Pointer auf eine Liste, zum Beispiel /events, mit einer Meldung je Element. Leer, wenn der Payload eine Meldung ist.',
+  isRootList: 'Die Wurzel ist ein Array: eine Meldung je Element',
   fieldsHint:
     'Felder enthalten Text und Platzhalter. {/name} steht für einen Wert des Elements, {^/name} für einen Wert des ganzen Payloads.',
   'field.identity': 'Identität',

@@ -15,6 +15,7 @@ export const integrations = {
   items: 'List',
   itemsHint:
     'JSON Pointer to a list, such as /events, with one notification for each item. Leave empty if the payload is one notification.',
+  isRootList: 'The root is an array: one notification for each element',
   fieldsHint:
     'Fields hold text and placeholders. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
   'field.identity': 'Identity',
