@@ -24,6 +24,15 @@ export interface Route {
   readonly escalates?: string;
   /** Of a repeat of what was escalated: the escalation whose level and panels it keeps. */
   readonly repeats?: string;
+  /** Of an escalation, and of repeats of one. */
+  readonly escalated?: Escalated;
+}
+
+export interface Escalated {
+  /** How often the alarm was escalated: 1 after the first step. */
+  readonly times: number;
+  /** When the first notification of the alarm was received. */
+  readonly since: number;
 }
 
 export interface NotificationDraft {

@@ -7,7 +7,7 @@ import type { History, TenantId } from '../ports.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
-import { escalate, escalateLater, findEscalating } from './escalations.ts';
+import { escalate, escalateAgain, escalateLater, findEscalating } from './escalations.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { Schedule } from './schedule.ts';
@@ -73,6 +73,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
           reportTooMany(tenant, 'escalation', error);
           return undefined;
         }),
+      escalateAgain: (tenant, key, replaced) => escalateAgain(schedule, { tenant, key, replaced }),
       findEscalating: (tenant, key) => findEscalating({ schedule, history, now }, tenant, key),
     },
     handleWith(intake, { credentials, ...ofPanels }) {

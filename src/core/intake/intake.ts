@@ -1,5 +1,5 @@
 import { limits } from '#contract/limits.ts';
-import { type Attention, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
+import { type Attention, keepEscalation, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
 import type { Bus } from '../bus.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import type { AppendOutcome, History, Idempotency, NotificationDraft, TenantId } from '../ports.ts';
@@ -222,7 +222,10 @@ export class Intake {
       const draft = await scheduleEscalation(attention, tenant, made);
       const claims = isFirst ? claimsOf(demands, insteadOf) : [];
       outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
-      if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
+      if (outcome.kind !== 'stored') return outcome;
+      this.#announce(tenant, draft, outcome);
+      if (made.escalation)
+        await keepEscalation(attention, tenant, draft, outcome.entries).catch(this.#options.onError);
       return outcome;
     } finally {
       if (outcome?.kind === 'throttled') {

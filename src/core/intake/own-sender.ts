@@ -28,7 +28,7 @@ export interface SilentSender {
 }
 
 /** The panels and channels of the escalated notification, and those of the step. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates' | 'escalated'>;
 
 /**
  * Adjusts what rules decided for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
@@ -44,6 +44,8 @@ export function ownDecision(
   return origin === undefined ? decided : { ...decided, throttle: [], route: { ...decided.route, origin } };
 }
 
+const escalatedOf = ({ escalated }: Pick<Route, 'escalated'>) => (escalated ? { escalated } : {});
+
 /** A repeat of an escalated notification keeps the escalation's panels, and its level if that is higher. */
 export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route'>>(
   repeat: T,
@@ -51,8 +53,8 @@ export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route
 ): T {
   const { level, rank } = escalated.rank > repeat.rank ? escalated : repeat;
   const target = unite(repeat.route.target, escalated.route.target);
-  const repeats = escalated.route.repeats ?? escalated.id;
-  return { ...repeat, level, rank, route: { ...repeat.route, target, repeats } };
+  const kept = { repeats: escalated.route.repeats ?? escalated.id, ...escalatedOf(escalated.route) };
+  return { ...repeat, level, rank, route: { ...repeat.route, target, ...kept } };
 }
 
 /**
@@ -69,6 +71,6 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   return {
     ...decided,
     ...{ level, rank, throttle: [], escalation: undefined },
-    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }) },
+    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }), ...escalatedOf(to) },
   };
 }
