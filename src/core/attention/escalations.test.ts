@@ -164,6 +164,19 @@ test('a repeat keeps the level and the panels it was escalated to', async () => 
   expect(shown()[0]?.sentLevel).toBe('error');
 });
 
+test('an escalation keeps title and message, and says how often its alarm was escalated and since when', async () => {
+  const escalate = [{ afterMs: minute, setLevel: 'critical' }, { afterMs: minute }];
+  const { send, pass, shown } = createAttentionLab({ minLevel: 'error' }, { escalate });
+  await send({ title: 'Disk full', message: '/var on db-1' });
+  const cause = { title: 'Disk full', message: '/var on db-1', level: 'critical' };
+  await pass(minute);
+  expect(shown()).toMatchObject([{ ...cause, route: { escalated: { times: 1, since: 1_000_000 } } }]);
+  await pass(minute);
+  expect(shown()).toMatchObject([{ ...cause, route: { escalated: { times: 2, since: 1_000_000 } } }]);
+  await send({ message: 'again' });
+  expect(shown()).toMatchObject([{ message: 'again', route: { escalated: { times: 2, since: 1_000_000 } } }]);
+});
+
 test('a repeat that a throttle counts leaves the escalation on its panels, and the next step comes', async () => {
   const [{ afterMs }] = once.escalate as [{ afterMs: number }];
   const { send, pass, shown, escalations } = createAttentionLab(

@@ -1,5 +1,4 @@
 /** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
-import { durationText } from '#contract/duration.ts';
 import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Bus } from '../bus.ts';
 import { takeOff } from '../history/take-off.ts';
@@ -323,16 +322,9 @@ function isHandled(
 }
 
 /** Deterministic, so that a step that is retried is stored once. */
-function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: EscalationStep): CheckedFields {
+function fieldsOf(record: HistoryRecord, { setLevel }: EscalationStep): CheckedFields {
   const { title, message, level, ip, host, key, url } = record;
-  const done = unless === 'shown' ? 'No panel showed this' : 'Nobody acknowledged this';
-  return {
-    title,
-    message: [...`${done} within ${durationText(afterMs)}.\n${message}`].slice(0, 16_384).join(''),
-    level: setLevel ?? level,
-    ttl: 0,
-    ...{ ip, host, key, url },
-  };
+  return { ...{ title, message, ip, host, key, url }, level: setLevel ?? level, ttl: 0 };
 }
 
 /**
