@@ -285,6 +285,8 @@ export interface History {
    */
   stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The id of the notification of this key that is live at `now`. */
+  findLive(tenant: TenantId, key: string, now: number): Promise<string | undefined>;
   /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
   search<Form extends RecordForm = 'record'>(
     tenant: TenantId,

@@ -14,7 +14,7 @@ import { Schedule } from './schedule.ts';
 
 interface AttentionOptions {
   readonly dueTimes: DueTimes;
-  readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
+  readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;

@@ -32,7 +32,7 @@ interface EscalationData {
 export interface EscalationContext {
   readonly schedule: Schedule;
   readonly intake: Pick<Intake, 'raise' | 'findRaised'>;
-  readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
+  readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
