@@ -235,6 +235,25 @@ test('what is not stored again neither expects the next one nor has others count
   expect(shown()).toMatchObject([{ id }]);
 });
 
+test('what waited for its turn while the database was silent is refused when its turn comes', async () => {
+  const { history, send, pass } = createAttentionLab({ minLevel: 'error' }, once);
+  await send();
+  const { find } = history;
+  const answered = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  history.find = async (...args) => {
+    asked.resolve();
+    await answered.promise;
+    return find(...args);
+  };
+  const repeats = Array.from({ length: 5 }, () => send().catch((error: unknown) => error));
+  await asked.promise;
+  await Promise.resolve(pass(10_000));
+  answered.resolve();
+  const outcomes = await Promise.all(repeats);
+  expect(outcomes.filter((outcome) => outcome instanceof Error)).toHaveLength(4);
+});
+
 test('a rule that was disabled escalates no more', async () => {
   const { send, pass, escalations, rows, disableRule } = createAttentionLab({ minLevel: 'error' }, once);
   await send();
