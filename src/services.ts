@@ -123,6 +123,8 @@ export async function createServices(
     onStored,
     onError,
     tracer,
+    // Embedded, the database answers reads whatever keeps it from writing.
+    problem: storage.nodes && (() => storage.problem()),
   });
   const presence = new Presence({ tenantStreams, bus, nodes: storage.nodes, onError });
   const { panels, credentials } = directory;

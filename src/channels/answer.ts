@@ -1,9 +1,9 @@
 /** Reads the answer of a receiver. */
+import { longestPauseMs } from '#core/channels/channels.ts';
 import type { OutboundResponse } from '#outbound/outbound.ts';
 import type { Mask } from './mask.ts';
 
 const answerChars = 160;
-const longestRetryAfterMs = 3_600_000;
 
 /** The status and the beginning of the body. */
 export function answerLine({ status, body }: OutboundResponse, mask: Mask): string {
@@ -18,7 +18,7 @@ export function answerLine({ status, body }: OutboundResponse, mask: Mask): stri
 /** `Retry-After` in seconds or as a date, or the pause that the body names; an hour at most. */
 export function pauseOf({ headers }: OutboundResponse, now: number, found?: number): number | undefined {
   const pause = found ?? retryAfterOf(String(headers['retry-after'] ?? '').trim(), now);
-  return pause === undefined ? undefined : Math.min(pause, longestRetryAfterMs);
+  return pause === undefined ? undefined : Math.min(pause, longestPauseMs);
 }
 
 function retryAfterOf(text: string, now: number): number | undefined {

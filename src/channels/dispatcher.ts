@@ -1,13 +1,14 @@
 /** Sends the queued deliveries: in order on each channel, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
-import type {
-  ChannelRecord,
-  Channels,
-  Delivery,
-  DeliveryQueue,
-  DeliveryResult,
-  WaitingChannel,
+import {
+  type ChannelRecord,
+  type Channels,
+  type Delivery,
+  type DeliveryQueue,
+  type DeliveryResult,
+  longestPauseMs,
+  type WaitingChannel,
 } from '#core/channels/channels.ts';
 import { coalesced } from '#core/concurrency.ts';
 import type { History, HistoryRecord, TenantId } from '#core/ports.ts';
@@ -185,7 +186,8 @@ export class Dispatcher {
     const { failures } = channel.health;
     if (outcome === 'failed' && (isFinal || failures === 0 || delivery.attempts + 1 >= refusedAttempts))
       return finish({ state: 'failed', answer, isRefused: true });
-    const retryAt = now() + Math.max(retryAfterMs, this.#backOffMs(failures));
+    const pauseMs = Math.min(longestPauseMs, Math.max(retryAfterMs, this.#backOffMs(failures)));
+    const retryAt = now() + pauseMs;
     await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());
     return 'given up';
   }

@@ -1,9 +1,10 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
+import { durationText } from '#contract/duration.ts';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
 import { createSealer } from '#core/history/sealing.ts';
-import type { History, TenantId } from '#core/ports.ts';
+import type { History, Route, TenantId } from '#core/ports.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tracer } from '#core/tracing.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
@@ -60,7 +61,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   const sendOne = async (
     channel: ChannelRecord,
-    notification: Omit<OutgoingNotification, 'tenant'>,
+    notification: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route },
     signal: AbortSignal,
     pushTest?: PushTest,
   ): Promise<SendResult> => {
@@ -136,9 +137,18 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
-/** The fields of a notification that leave the server. */
-function outgoing(notification: Omit<OutgoingNotification, 'tenant'>): Omit<OutgoingNotification, 'tenant'> {
-  const { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl } = notification;
+/** The fields of a notification that leave the server. An escalation says at its end that nobody acknowledged it. */
+function outgoing({
+  route,
+  ...notification
+}: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route }): Omit<OutgoingNotification, 'tenant'> {
+  const { id, receivedAt, title, level, rank, ip, host, key, url, ttl } = notification;
+  const since = route?.escalates === undefined ? undefined : route.escalated?.since;
+  const waited = since === undefined ? undefined : Math.floor((receivedAt - since) / 1_000) * 1_000;
+  const message =
+    waited === undefined
+      ? notification.message
+      : `${notification.message}\n\nNobody acknowledged this within ${durationText(waited)}.`;
   return { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl };
 }
 

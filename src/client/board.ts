@@ -10,6 +10,8 @@ export interface Card {
   readonly notification: NotificationEvent;
   /** Unix milliseconds of the server. */
   readonly receivedAt: number;
+  /** As receivedAt: when the alarm began, if it was escalated since. */
+  readonly since: number;
   /** By the clock of `Board.apply`; null stays until cleared. */
   readonly endsAt: number | null;
   /** How many more a throttle has counted on it. */
@@ -133,9 +135,11 @@ export class Board {
   }
 
   #add(notification: NotificationEvent, now: number): BoardChange[] {
-    const { id, receivedAt, remainingMs, count } = notification;
+    const { id, receivedAt, remainingMs, count, escalated } = notification;
     const endsAt = remainingMs === null ? null : now + remainingMs;
-    const card: Card = { notification, receivedAt: Date.parse(receivedAt), endsAt, count };
+    // A node of an older version does not say whether it was escalated.
+    const since = Date.parse(escalated?.since ?? receivedAt);
+    const card: Card = { notification, receivedAt: Date.parse(receivedAt), since, endsAt, count };
     const isKnown = this.#cards.has(id);
     this.#cards.set(id, card);
     return [...(isKnown ? [] : [{ kind: 'added' as const, card }]), ...this.#makeRoom()];

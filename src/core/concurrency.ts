@@ -45,6 +45,14 @@ export function afterWaiting(ms: number, late: () => void): () => void {
   return () => clearInterval(timer);
 }
 
+/** As `work`, but rejects with `late()` after `ms`, counted as by {@link afterWaiting}. The work itself goes on. */
+export function withinTime<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = afterWaiting(ms, () => reject(late()));
+    work.then(resolve, reject).finally(stop);
+  });
+}
+
 /** Whether `work` resolves or rejects within `ms`. */
 export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -24,6 +24,15 @@ export interface Route {
   readonly escalates?: string;
   /** Of a repeat of what was escalated: the escalation whose level and panels it keeps. */
   readonly repeats?: string;
+  /** Of an escalation, and of repeats of one. */
+  readonly escalated?: Escalated;
+}
+
+export interface Escalated {
+  /** How often the alarm was escalated: 1 after the first step. */
+  readonly times: number;
+  /** When the first notification of the alarm was received. */
+  readonly since: number;
 }
 
 export interface NotificationDraft {
@@ -276,6 +285,8 @@ export interface History {
    */
   stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The id of the notification of this key that is live at `now`. */
+  findLive(tenant: TenantId, key: string, now: number): Promise<string | undefined>;
   /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
   search<Form extends RecordForm = 'record'>(
     tenant: TenantId,

@@ -471,6 +471,8 @@ test('the drawer says at first sight whether a notification is on panels, and wh
   }
   await drawer.getByRole('button', { name: 'Open the newer notification' }).click();
   await expect.poll(answer).toContain('Belfry sent it to escalate an earlier notification.');
+  const row = page.getByRole('row', { name: /Escalated disk.*escalated since/ });
+  await row.first().waitFor();
   await openAnswer(page, 'Shown disk');
   await drawer.getByText(/Next attempt in|Trying again now/).waitFor();
   await drawer.getByRole('link', { name: 'To ops' }).waitFor();

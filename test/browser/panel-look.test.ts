@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
 import { PanelLab, type Screen, type ScreenOptions } from './panel-lab.ts';
 
 let lab: PanelLab;
@@ -208,6 +209,25 @@ test('what a throttle holds back is counted on its card', async () => {
   for (let n = 0; n < 4; n++) await send({ title: 'Link down', host: 'flap-1', level: 'error' });
   await page.locator('.card .count', { hasText: '×4' }).waitFor();
   expect(await page.locator('.card[data-id]').count()).toBe(1);
+});
+
+test('an escalated alarm keeps its cause on the card, says how often, and its age goes on from the first', async () => {
+  const { page, send } = await open({ name: 'escalated' });
+  await lab.server.call('POST', '/api/rules', {
+    token: await lab.server.key('admin'),
+    json: {
+      name: 'on call',
+      when: { host: ['esc-*'] },
+      then: { escalate: [{ afterMs: 1_000, setLevel: 'critical' }, { afterMs: 1_000 }] },
+    },
+  });
+  await send({ title: 'Disk full', message: '/var', host: 'esc-1', level: 'error', key: 'esc' });
+  const card = page.locator('.card[data-id]');
+  await card.locator('.escalated', { hasText: 'escalated ×2' }).waitFor();
+  expect(await card.locator('h2, .body p').allTextContents()).toEqual(['Disk full', '/var']);
+  // The second step is one second old at first, and the alarm two.
+  expect(await card.locator('.age').textContent()).toMatch(/^(?![01] s)/);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
 test('a screen whose clock is wrong by an hour shows the time, the age and the ttl of the server', async () => {

@@ -160,6 +160,18 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
   });
 
+  test('a clock that was ahead and is right again leaves no channel to rest until that time', async () => {
+    const [tenant, queue] = [await made(), queueOf()];
+    await add(tenant, 1);
+    const ahead = 365 * 86_400_000;
+    expect(await queue.claim(tenant, 'c', ahead)).toBe(true);
+    const failure = { answer: 'no answer', retryAt: ahead + 60_000, updatedAt: 5 };
+    await queue.retry(tenant, await next(queue, tenant), failure, ahead);
+    expect(await waitingOf(queue, tenant, ahead)).toEqual([{ tenant, id: 'c', readyAt: ahead + 60_000 }]);
+    expect(await waitingOf(queue, tenant, 100)).toEqual([{ tenant, id: 'c', readyAt: 0 }]);
+    expect(await queue.claim(tenant, 'c', 100)).toBe(true);
+  });
+
   test('nothing waits for a disabled channel', async () => {
     const [tenant, queue] = [await made(), queueOf()];
     await add(tenant, 1);

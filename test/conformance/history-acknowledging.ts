@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { acknowledgeStanding, takeOffStanding } from '#core/history/take-off.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, type HistoryLab, now, readAll, shownOn, store, toTarget } from './history-lab.ts';
 
@@ -61,6 +62,40 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const overdue = await store(history, tenant, { key, rank: 40, route });
     expect((await history.find(tenant, overdue.id))?.acknowledged).toBeNull();
     expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([overdue.id]);
+  });
+
+  test('the first of more than a thousand repeats is acknowledged and cleared by what panels show now', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, { key: 'disk' });
+    await Promise.all(
+      Array.from({ length: 1_100 }, () => history.append(tenant, draft({ key: 'disk' }), null)),
+    );
+    const [last] = await shownOn(history, tenant);
+    const context = { history, bus: { publish: () => undefined }, now: () => now };
+    const given = { at: now, by: 'ada', note: null };
+    expect(await acknowledgeStanding(context, tenant, first.id, given)).toMatchObject({
+      kind: 'acknowledged',
+      id: last,
+    });
+    expect(await takeOffStanding(context, tenant, first.id, 'ada')).toMatchObject({
+      kind: 'cleared',
+      id: last,
+    });
+    expect(await history.findLive(tenant, 'disk', now)).toBeUndefined();
+  });
+
+  test('of a key, that which panels show is found', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const { history } = database;
+    await store(history, tenant, { key: 'k', ttl: 1_000, expiresAt: now + 1_000 });
+    await store(history, tenant, { key: 'K' });
+    const { id } = await store(history, tenant, { key: 'k', ttl: 1_000, expiresAt: now + 1_000 });
+    expect(await history.findLive(tenant, 'k', now)).toBe(id);
+    expect(await history.findLive(tenant, 'k', now + 1_000)).toBeUndefined();
+    expect(await history.findLive(other, 'k', now)).toBeUndefined();
   });
 
   test('of many at once the first counts, and the others hear who it was', async () => {

@@ -6,11 +6,12 @@ import type { Expected } from '#core/attention/expectations.ts';
 import { Intake } from '#core/intake/intake.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { History, NotificationDraft, TenantId } from '#core/ports.ts';
 import { compileRules } from '#core/routing/compile-rules.ts';
 import { Throttle } from '#core/routing/throttle.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { levels } from '#test/support/arbitrary-rules.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { type HistoryDatabase, type HistoryLab, liveOn, now, readAll } from './history-lab.ts';
 
@@ -19,13 +20,32 @@ const escalate: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critic
 const others = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
 
 /** Intake of one node, with the throttles of that node alone. Time passes only by `fire`. */
-function newNode({ history, dueTimes }: HistoryDatabase, tenant: TenantId, then: RuleThen) {
-  let at = now;
-  const router = compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', then })] }, { levels });
+function newNode(
+  { history: stored, dueTimes }: HistoryDatabase,
+  tenant: TenantId,
+  then: RuleThen,
+  time: { at: number },
+) {
+  /** What a test does before and after a notification is stored. */
+  const around = {
+    before: async (_draft: NotificationDraft) => {},
+    after: async (_draft: NotificationDraft) => {},
+  };
+  const history: History = Object.create(stored);
+  history.append = async (of, draft, ...rest) => {
+    await around.before(draft);
+    const outcome = await stored.append(of, draft, ...rest);
+    await around.after(draft);
+    return outcome;
+  };
+  const router = compileRules(
+    { revision: 1, rules: [ruleSpecWith({ id: 'r', when: { minLevel: 'warning' }, then })] },
+    { levels },
+  );
   const snapshot = { router, levels };
   const tenancy = { peek: () => snapshot, get: async () => snapshot } as unknown as Tenancy;
   const bus = { publish: () => undefined };
-  const clock = { now: () => at, monotonicNow: () => at };
+  const clock = { now: () => time.at, monotonicNow: () => time.at };
   const onError = (error: unknown) => {
     throw error;
   };
@@ -43,6 +63,7 @@ function newNode({ history, dueTimes }: HistoryDatabase, tenant: TenantId, then:
   attention.handleWith(intake, { credentials: { find: async () => undefined } } as never);
   const sender = { kind: 'token', tenant, id: 'sender', name: 'sender' } as unknown as Sender;
   return {
+    around,
     send: async (over: Partial<CheckedFields> = {}, retryKey?: string) =>
       (
         await intake.accept(
@@ -54,10 +75,10 @@ function newNode({ history, dueTimes }: HistoryDatabase, tenant: TenantId, then:
       ).id,
     /** Handles what is due after `ms`. */
     fire: async (ms: number) => {
-      at += ms;
+      time.at += ms;
       const due = await dueTimes.list(tenant, 'escalation', 100);
       for (const each of due)
-        if (each.dueAt !== null && each.dueAt <= at) await handlers.get(each.kind)?.(each);
+        if (each.dueAt !== null && each.dueAt <= time.at) await handlers.get(each.kind)?.(each);
     },
   };
 }
@@ -67,8 +88,9 @@ export function intakeConformance(lab: () => HistoryLab): void {
   async function open(then: RuleThen) {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
-    const first = newNode(database, tenant, then);
-    const second = database.nodes === 1 ? first : newNode(database, tenant, then);
+    const time = { at: now };
+    const first = newNode(database, tenant, then, time);
+    const second = database.nodes === 1 ? first : newNode(database, tenant, then, time);
     const nodes = [first, second] as const;
     const twenty = (over: (i: number) => Partial<CheckedFields> = () => ({}), retryKey?: string) =>
       Promise.allSettled(
@@ -111,6 +133,112 @@ export function intakeConformance(lab: () => HistoryLab): void {
     expect([last?.level, more]).toEqual(['critical', []]);
     await nodes[0].fire(5 * minute);
     expect(await live()).toMatchObject([{ level: 'critical', route: { escalates: last?.id } }]);
+  });
+
+  const isStep = ({ tokenId }: NotificationDraft) => tokenId === 'belfry:escalation';
+  type Nodes = Awaited<ReturnType<typeof open>>['nodes'];
+
+  test.each<[string, (nodes: Nodes) => Promise<unknown>]>([
+    [
+      'before the step is stored',
+      async ([first, second]) => {
+        first.around.before = async (draft) => {
+          if (isStep(draft)) await second.send({ title: 'repeat' });
+        };
+      },
+    ],
+    [
+      'twice before the step is stored',
+      async ([first, second]) => {
+        first.around.before = async (draft) => {
+          if (!isStep(draft)) return;
+          await second.send({ title: 'repeat' });
+          await second.send({ title: 'repeat' });
+        };
+      },
+    ],
+    [
+      'after the step is stored',
+      async ([first, second]) => {
+        first.around.after = async (draft) => {
+          if (isStep(draft)) await second.send({ title: 'repeat' });
+        };
+      },
+    ],
+    [
+      'after the step that it did not know of',
+      async ([first, second]) => {
+        const stepStored = Promise.withResolvers<void>();
+        let repeat: Promise<string> | undefined;
+        first.around.before = async (draft) => {
+          if (!isStep(draft) || repeat) return;
+          const routed = Promise.withResolvers<void>();
+          second.around.before = async ({ title }) => {
+            if (title !== 'repeat') return;
+            routed.resolve();
+            await stepStored.promise;
+          };
+          repeat = second.send({ title: 'repeat' });
+          await routed.promise;
+        };
+        first.around.after = async (draft) => {
+          if (isStep(draft)) stepStored.resolve();
+          if (isStep(draft)) await repeat;
+        };
+      },
+    ],
+    [
+      'around the step, twenty times',
+      async ([first, second]) => {
+        const repeats: Promise<string>[] = [];
+        const ten = (title: string) =>
+          repeats.push(...Array.from({ length: 10 }, () => second.send({ title })));
+        first.around.before = async (draft) => {
+          if (isStep(draft) && repeats.length === 0) ten('repeat');
+        };
+        first.around.after = async (draft) => {
+          if (!isStep(draft)) return;
+          if (repeats.length === 10) ten('repeat');
+          await Promise.all(repeats);
+        };
+      },
+    ],
+  ])('a repeat that is stored %s neither ends nor restarts the escalation', async (_, meanwhile) => {
+    const [step] = escalate.escalate as [NonNullable<RuleThen['escalate']>[number]];
+    const { nodes, live, twenty } = await open({ escalate: [step, { afterMs: 5 * minute }] });
+    const [first] = nodes;
+    await first.send();
+    await meanwhile(nodes);
+    await first.fire(5 * minute);
+    for (const { around } of nodes) around.before = around.after = async () => {};
+    const since = now;
+    await eventually(async () => {
+      await first.fire(0);
+      expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 1, since } } }]);
+    });
+    // The next step comes in its time, once.
+    await first.fire(5 * minute - 1);
+    expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 1 } } }]);
+    await first.fire(1);
+    expect(await live()).toMatchObject([
+      { level: 'critical', tokenId: 'belfry:escalation', route: { escalated: { times: 2, since } } },
+    ]);
+    await twenty();
+    await first.fire(60 * minute);
+    expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 2, since } } }]);
+  });
+
+  test('an "up" that is stored while a step is sent ends the escalation', async () => {
+    const { nodes, live, dueTimes, tenant } = await open({ ...escalate });
+    const [first, second] = nodes;
+    await first.send();
+    first.around.before = async (draft) => {
+      if (isStep(draft)) await second.send({ title: 'up', level: 'success', ttl: 1 });
+    };
+    await first.fire(5 * minute);
+    first.around.before = async () => {};
+    await first.fire(61 * minute);
+    expect([await live(), await dueTimes.list(tenant, 'escalation', 10)]).toEqual([[], []]);
   });
 
   test('twenty alarms without a key at once are escalated each', async () => {

@@ -98,10 +98,12 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
   ];
   expect((await call('POST', '/api/rules', rule(steps, { panels: { ids: [wall] } }))).status).toBe(201);
   const id = await send({ title: 'Disk', level: 'error', key: 'disk' });
-  const first = await stream.next(({ data }) =>
-    data.message?.startsWith('Nobody acknowledged this within 1 s.\nm'),
-  );
-  expect(first.data).toMatchObject({ title: 'Disk', level: 'critical', key: 'disk' });
+  const began = await stream.next(({ data }) => data.id === id);
+  expect(began.data.escalated).toBeNull();
+  const first = await stream.next(({ data }) => data.escalated?.times === 1);
+  const since = began.data.receivedAt;
+  const cause = { title: 'Disk', message: 'm', level: 'critical', key: 'disk' };
+  expect(first.data).toMatchObject({ ...cause, escalated: { times: 1, since } });
   await stream.next(({ event, data }) => event === 'clear' && data.id === id && data.by === first.data.id);
   const escalationOf = async (of: string) => (await call('GET', `/api/notifications/${of}`)).json.escalation;
   expect(await escalationOf(id)).toEqual({ next: null, from: null, to: first.data.id });
@@ -109,7 +111,7 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
   await stream.next(({ event, data }) => event === 'clear' && data.id === first.data.id);
   const escalated = await found('token:"belfry:escalation"');
   expect(escalated).toMatchObject([
-    { level: 'critical', target: { all: false, ids: [wall, chief] }, state: 'live' },
+    { ...cause, target: { all: false, ids: [wall, chief] }, state: 'live', escalated: { times: 2, since } },
     { id: first.data.id, rules: [{ name: 'on call' }] },
   ]);
   expect(await escalationOf(first.data.id)).toEqual({ next: null, from: id, to: escalated[0].id });

@@ -166,6 +166,16 @@ test('the end of an alert goes to its channel, also if a throttle counts it on a
   );
 });
 
+test('the message of an escalation begins with the cause, and ends with how long nobody acknowledged it', async () => {
+  const { id } = await webhook();
+  await ruleTo([], { name: 'on call', then: { channels: [id], escalate: [{ afterMs: 1_000 }] } });
+  await server.notify(token, { title: 'Disk full', message: '/var', level: 'error', key: 'disk' });
+  await eventually(() => expect(titles()).toEqual(['Disk full', 'Disk full']));
+  expect(receiver.received.at(-1)?.json.data.message).toMatch(
+    /^\/var\n\nNobody acknowledged this within \d+ s\.$/,
+  );
+});
+
 test('a resolve that is muted goes to no channel; the next one does', async () => {
   await webhook();
   await ruleTo(['hook'], { when: { minLevel: 'error' }, then: { channels: ['hook'] } });

@@ -218,6 +218,7 @@ test('a notification event holds all that the sender and the service said of it'
     remainingMs: expect.any(Number),
     count: 0,
     acknowledged: null,
+    escalated: null,
   });
   expect(parseCursor(cursor as string)?.position).toBe(1);
   stream.close();

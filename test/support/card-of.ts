@@ -21,12 +21,14 @@ export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
     remainingMs: null,
     count,
     acknowledged: null,
+    escalated: null,
     ...over,
   };
-  const { receivedAt, expiresAt } = notification;
+  const { receivedAt, expiresAt, escalated } = notification;
   return {
     notification,
     receivedAt: Date.parse(receivedAt),
+    since: Date.parse(escalated?.since ?? receivedAt),
     endsAt: expiresAt === null ? null : Date.parse(expiresAt),
     count,
   };

@@ -54,6 +54,7 @@ export function notification(position: number, over: Partial<NotificationEvent> 
     remainingMs: null,
     count: 0,
     acknowledged: null,
+    escalated: null,
     ...over,
   };
 }

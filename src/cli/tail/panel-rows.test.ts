@@ -9,7 +9,9 @@ import { panelRows, type Scene } from './panel-rows.ts';
 function card(position: number, over: Partial<NotificationEvent> = {}, count = 0): Card {
   const data = notification(position, over);
   const endsAt = data.expiresAt === null ? null : Date.parse(data.expiresAt);
-  return { notification: data, receivedAt: Date.parse(data.receivedAt), endsAt, count };
+  const receivedAt = Date.parse(data.receivedAt);
+  const since = Date.parse(data.escalated?.since ?? data.receivedAt);
+  return { notification: data, receivedAt, since, endsAt, count };
 }
 
 function scene(over: Partial<Scene> = {}): Scene {
@@ -135,6 +137,13 @@ test('a panel with nothing to show says so', () => {
 
 test('how many a throttle has counted stands beside the age', () => {
   expect(rowsOf({ cards: [card(1, {}, 41)] })[1]).toMatch(/\+41 {2}2 min$/);
+});
+
+test('an escalated one says how often, and its age goes on from the first', () => {
+  const since = new Date(start - 600_000).toISOString();
+  expect(rowsOf({ cards: [card(1, { escalated: { times: 2, since } })] })[1]).toMatch(
+    /escalated ×2 {2}12 min$/,
+  );
 });
 
 test('what senders write cannot reach the terminal', () => {

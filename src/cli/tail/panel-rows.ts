@@ -143,8 +143,9 @@ function colorOf({ colors }: Scene, color: string | undefined, rank: number): Fo
   return rank > 10 ? 'blueBright' : 'greenBright';
 }
 
-function ageOf({ now }: Scene, { count, receivedAt }: Card): string {
-  return `${count > 0 ? `+${count}  ` : ''}${ageText(now - receivedAt)}`;
+function ageOf({ now }: Scene, { count, since, notification: { escalated } }: Card): string {
+  const steps = escalated ? `escalated ×${escalated.times}  ` : '';
+  return `${steps}${count > 0 ? `+${count}  ` : ''}${ageText(now - since)}`;
 }
 
 function remaining({ elapsed }: Scene, { endsAt }: Card): string | undefined {

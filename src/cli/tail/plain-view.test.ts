@@ -5,7 +5,10 @@ import { notification, start } from '#test/support/panel-events.ts';
 import { plainLine } from './plain-view.ts';
 
 function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {
-  return { kind, card: { notification: notification(1, over), receivedAt: start, endsAt: null, count } };
+  return {
+    kind,
+    card: { notification: notification(1, over), receivedAt: start, since: start, endsAt: null, count },
+  };
 }
 
 const later = start + 61_999;

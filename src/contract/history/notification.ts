@@ -84,6 +84,18 @@ const content = {
   sourceIp: Type.String(),
   receivedAt: Instant,
   expiresAt: NullableInstant,
+  escalated: nullable(
+    closed(
+      {
+        times: Type.Integer({ minimum: 1, description: 'How often its alarm was escalated.' }),
+        since: Type.String({
+          format: 'date-time',
+          description: 'When the first notification of its alarm was received.',
+        }),
+      },
+      { description: 'Set for an escalation and for the repeats that replace it.' },
+    ),
+  ),
 };
 
 export const Acknowledged = closed({

@@ -1,7 +1,7 @@
 /** Applies escalations and expectations during intake. */
 import type { CheckedFields } from '../intake/notification.ts';
 import { keepEscalated, type Sender } from '../intake/own-sender.ts';
-import type { HistoryRecord, NotificationDraft, TenantId } from '../ports.ts';
+import type { Entry, Escalated, HistoryRecord, NotificationDraft, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import type { Throttled } from '../routing/throttle.ts';
 
@@ -14,6 +14,8 @@ export interface Attention {
     draft: NotificationDraft,
     escalation: Escalation,
   ): Promise<HistoryRecord | undefined>;
+  /** Call it when a repeat has replaced an escalation that `escalate` did not return for it: that step is sent again. */
+  escalateAgain(tenant: TenantId, key: string, replaced: Escalated): Promise<void>;
   /** The notification on panels of a key with an escalation in progress. */
   findEscalating(tenant: TenantId, key: string): Promise<NotificationDraft | undefined>;
 }
@@ -42,4 +44,17 @@ export async function scheduleEscalation(
   }
   const escalated = await attention.escalate(tenant, draft, escalation);
   return escalated ? keepEscalated(draft, escalated) : draft;
+}
+
+/** Call it once a draft of {@link scheduleEscalation} is stored. A step may have been sent in between. */
+export async function keepEscalation(
+  attention: Attention,
+  tenant: TenantId,
+  { key, route }: NotificationDraft,
+  entries: readonly Entry[],
+): Promise<void> {
+  const [first] = entries;
+  const replaced = first?.kind === 'clear' ? first.route.escalated : undefined;
+  if (replaced && key !== null && replaced.times > (route.escalated?.times ?? 0))
+    await attention.escalateAgain(tenant, key, replaced);
 }

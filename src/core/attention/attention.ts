@@ -1,20 +1,20 @@
 /** Wiring of escalations, expectations and notifications of lost panels. */
 import type { Bus } from '../bus.ts';
 import { inTurns } from '../concurrency.ts';
-import { AppError } from '../errors.ts';
+import { AppError, unavailable } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { History, TenantId } from '../ports.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
-import { escalate, escalateLater, findEscalating } from './escalations.ts';
+import { escalate, escalateAgain, escalateLater, findEscalating } from './escalations.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { Schedule } from './schedule.ts';
 
 interface AttentionOptions {
   readonly dueTimes: DueTimes;
-  readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
+  readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
@@ -39,6 +39,8 @@ export interface AttentionParts {
 }
 
 const fullAgainMs = 60_000;
+/** A notification whose turn comes later than this was refused in the meantime. */
+const turnMs = 5_000;
 
 export function createAttention(options: AttentionOptions): AttentionParts {
   const { history, bus, tenancy, now, monotonicNow } = options;
@@ -66,13 +68,18 @@ export function createAttention(options: AttentionOptions): AttentionParts {
             return `The notification is stored, but the next one is not expected: ${(error as Error).message}`;
           },
         ),
-      escalate: (tenant, draft, escalation) =>
-        inTurn(`${tenant} ${draft.key ?? draft.id}`, () =>
-          escalateLater({ schedule, history, now }, { tenant, draft, escalation }),
-        ).catch((error: unknown) => {
+      escalate: (tenant, draft, escalation) => {
+        const since = monotonicNow();
+        return inTurn(`${tenant} ${draft.key ?? draft.id}`, async () => {
+          if (monotonicNow() - since > turnMs)
+            throw unavailable('not stored: its turn came too late; try again');
+          return escalateLater({ schedule, history, now }, { tenant, draft, escalation });
+        }).catch((error: unknown) => {
           reportTooMany(tenant, 'escalation', error);
           return undefined;
-        }),
+        });
+      },
+      escalateAgain: (tenant, key, replaced) => escalateAgain(schedule, { tenant, key, replaced }),
       findEscalating: (tenant, key) => findEscalating({ schedule, history, now }, tenant, key),
     },
     handleWith(intake, { credentials, ...ofPanels }) {

@@ -164,6 +164,19 @@ test('a repeat keeps the level and the panels it was escalated to', async () => 
   expect(shown()[0]?.sentLevel).toBe('error');
 });
 
+test('an escalation keeps title and message, and says how often its alarm was escalated and since when', async () => {
+  const escalate = [{ afterMs: minute, setLevel: 'critical' }, { afterMs: minute }];
+  const { send, pass, shown } = createAttentionLab({ minLevel: 'error' }, { escalate });
+  await send({ title: 'Disk full', message: '/var on db-1' });
+  const cause = { title: 'Disk full', message: '/var on db-1', level: 'critical' };
+  await pass(minute);
+  expect(shown()).toMatchObject([{ ...cause, route: { escalated: { times: 1, since: 1_000_000 } } }]);
+  await pass(minute);
+  expect(shown()).toMatchObject([{ ...cause, route: { escalated: { times: 2, since: 1_000_000 } } }]);
+  await send({ message: 'again' });
+  expect(shown()).toMatchObject([{ message: 'again', route: { escalated: { times: 2, since: 1_000_000 } } }]);
+});
+
 test('a repeat that a throttle counts leaves the escalation on its panels, and the next step comes', async () => {
   const [{ afterMs }] = once.escalate as [{ afterMs: number }];
   const { send, pass, shown, escalations } = createAttentionLab(
@@ -220,6 +233,25 @@ test('what is not stored again neither expects the next one nor has others count
   expect(rows.size).toBe(0);
   const id = await send();
   expect(shown()).toMatchObject([{ id }]);
+});
+
+test('what waited for its turn while the database was silent is refused when its turn comes', async () => {
+  const { history, send, pass } = createAttentionLab({ minLevel: 'error' }, once);
+  await send();
+  const { find } = history;
+  const answered = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  history.find = async (...args) => {
+    asked.resolve();
+    await answered.promise;
+    return find(...args);
+  };
+  const repeats = Array.from({ length: 5 }, () => send().catch((error: unknown) => error));
+  await asked.promise;
+  await Promise.resolve(pass(10_000));
+  answered.resolve();
+  const outcomes = await Promise.all(repeats);
+  expect(outcomes.filter((outcome) => outcome instanceof Error)).toHaveLength(4);
 });
 
 test('a rule that was disabled escalates no more', async () => {

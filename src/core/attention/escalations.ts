@@ -1,5 +1,4 @@
 /** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
-import { durationText } from '#contract/duration.ts';
 import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Bus } from '../bus.ts';
 import { takeOff } from '../history/take-off.ts';
@@ -7,7 +6,7 @@ import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
 import { timeOfId } from '../intake/notification-id.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
-import type { History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
+import type { Escalated, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
 import { noPanel, unite } from '../target.ts';
@@ -24,6 +23,8 @@ interface EscalationData {
   readonly step: number;
   readonly steps: readonly EscalationStep[];
   readonly rule: Ref;
+  /** When the first notification of this alarm was received; absent if an older version began it. */
+  readonly since?: number;
   /** A panel has shown an earlier notification of this alarm. */
   readonly isShown?: boolean;
 }
@@ -31,7 +32,7 @@ interface EscalationData {
 export interface EscalationContext {
   readonly schedule: Schedule;
   readonly intake: Pick<Intake, 'raise' | 'findRaised'>;
-  readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
+  readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
@@ -61,11 +62,11 @@ export async function escalateLater(
   { schedule, history, now }: EscalationStores,
   {
     tenant,
-    draft: { id, key, rank, route },
+    draft: { id, receivedAt: since, key, rank, route },
     escalation: { rule, steps },
   }: {
     readonly tenant: TenantId;
-    readonly draft: Pick<NotificationDraft, 'id' | 'key' | 'rank' | 'route'>;
+    readonly draft: Pick<NotificationDraft, 'id' | 'receivedAt' | 'key' | 'rank' | 'route'>;
     readonly escalation: Escalation;
   },
 ): Promise<HistoryRecord | undefined> {
@@ -74,7 +75,7 @@ export async function escalateLater(
   for (;;) {
     const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
     if (!earlier) {
-      if (await schedule.add(subject, afterMs, { id, step: 0, steps, rule })) return undefined;
+      if (await schedule.add(subject, afterMs, { id, since, step: 0, steps, rule })) return undefined;
       continue;
     }
     const data = earlier.data as EscalationData;
@@ -85,7 +86,7 @@ export async function escalateLater(
       ? isLive(current, now()) && (current.acknowledged === null || !needsNewAcknowledgement)
       : storing.length > 0;
     if (!continues) {
-      const anew = { id, replaced: storing, step: 0, steps, rule };
+      const anew = { id, since, replaced: storing, step: 0, steps, rule };
       if (await schedule.putOff(earlier, afterMs, anew)) return undefined;
       continue;
     }
@@ -93,7 +94,24 @@ export async function escalateLater(
     const next = { ...data, id, replaced: current ? [current.id, ...storing] : storing, isShown };
     // If it is not settled, a step or a repeat has changed it in the meantime.
     if (await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next }))
-      return data.step > 0 ? current : undefined;
+      return current && isEscalated(current) ? current : undefined;
+  }
+}
+
+/** Sends a step again, at once: a repeat that was routed before it was sent has replaced it on panels. */
+export async function escalateAgain(
+  schedule: Schedule,
+  {
+    tenant,
+    key,
+    replaced: { times, since },
+  }: { readonly tenant: TenantId; readonly key: string; readonly replaced: Escalated },
+): Promise<void> {
+  for (;;) {
+    const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
+    const data = due?.data as EscalationData | undefined;
+    if (!due || !data || data.since !== since || data.step > times) return;
+    if (await schedule.putOff(due, 0, { ...data, step: times - 1 })) return;
   }
 }
 
@@ -183,6 +201,10 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   if (storing.length > 0 && (!record || !isLive(record, now())))
     return void (await schedule.putOff(due, storingAgainMs, data));
   if (!record) return void (await schedule.dueTimes.settle(due, undefined));
+  const times = record.route.escalated?.times ?? 0;
+  // A node has sent it and ended, or a repeat has changed the due time in between.
+  if (times > data.step && isLive(record, now()))
+    return void (await settleAt(schedule, due, { ...data, id: record.id, replaced: storing, step: times }));
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));
@@ -195,19 +217,43 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       channels: record.route.channels ?? [],
       target: unite(record.route.target, named),
       escalates: record.id,
+      escalated: { times: data.step + 1, since: data.since ?? record.receivedAt },
     };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }
-  const isReplaced = await carryOver(context, { tenant, from: record, to: id, ids: idsOf(data) });
-  const { afterMs } = data.steps[data.step + 1] ?? {};
-  const isSettled = await settleFor(
-    schedule,
-    due,
-    { ...data, id, replaced: storing, step: data.step + 1 },
-    afterMs,
-  );
-  if (isSettled && isReplaced) await takeOff(context, tenant, id, ownSenderId(kind));
+  await settleSent(context, due, { from: record, to: id });
 }
+
+/** Schedules the step after the one that was sent as `to`, whatever repeats have changed in the meantime. */
+async function settleSent(
+  context: EscalationContext,
+  due: DueTime,
+  { from, to }: { readonly from: HistoryRecord; readonly to: string },
+): Promise<void> {
+  const { schedule, now } = context;
+  const { tenant } = due;
+  const { since, step } = due.data as EscalationData;
+  for (;;) {
+    const latest = await schedule.dueTimes.find(due);
+    const data = latest?.data as EscalationData | undefined;
+    // Another alarm of the key, or another node has settled it.
+    if (!latest || !data || data.since !== since || data.step !== step) return;
+    const isReplaced = await carryOver(context, { tenant, from, to, ids: idsOf(data) });
+    const { current, storing } = await findAlarm(context, tenant, data);
+    // A repeat that was routed before the step has replaced it: the step is sent again.
+    const isOvertaken = current && current.id !== from.id && !isEscalated(current) && isLive(current, now());
+    const replaced = current ? [current.id, ...storing] : storing;
+    const isSettled = isOvertaken
+      ? await schedule.putOff(latest, 0, data)
+      : await settleAt(schedule, latest, { ...data, id: to, replaced, step: step + 1 });
+    if (!isSettled) continue;
+    if (isReplaced) await takeOff(context, tenant, to, ownSenderId(kind));
+    return;
+  }
+}
+
+const settleAt = (schedule: Schedule, due: DueTime, data: EscalationData): Promise<boolean> =>
+  settleFor(schedule, due, data, data.steps[data.step]?.afterMs);
 
 /**
  * Schedules the next step `afterMs` from now. Without a time there is none; an escalation with a key is then kept while it is on
@@ -223,6 +269,9 @@ async function settleFor(
   return schedule.putOff(due, afterMs ?? checkFinishedMs, data);
 }
 
+const isEscalated = ({ route }: HistoryRecord): boolean =>
+  route.escalates !== undefined || route.repeats !== undefined;
+
 const idsOf = ({ id, replaced = [] }: EscalationData): readonly string[] => [id, ...[replaced].flat()];
 
 /** `current`: the one that is on panels, or was the last one there. `storing`: those that may still be stored. */
@@ -234,27 +283,28 @@ async function findAlarm(
   const ids = idsOf(data);
   // Read once: one that is stored in the meantime still counts as being stored.
   const records = await Promise.all(ids.map((id) => history.find(tenant, id)));
-  const found = records.find((record) => record !== undefined);
+  const isSame = ({ id, route }: HistoryRecord) => ids.includes(id) || route.escalates !== undefined;
   const isYoung = (id: string) => Math.abs(now() - timeOfId(id)) < storingMs;
+  const found = records.filter((record) => record !== undefined);
+  const newest = await Promise.all(found.map((record) => newestOf(history, tenant, record, isSame)));
   return {
-    current: found && (await newestOf(history, tenant, found, ids)),
+    current: newest.find((record) => isLive(record, now())) ?? newest[0],
     storing: ids.filter((id, i) => records[i] === undefined && isYoung(id)).slice(0, maxStoring),
   };
 }
 
-/** What has replaced a notification, as long as it is one of `ids`. */
+/** What has replaced a notification, as long as it is of the same alarm. */
 async function newestOf(
   history: Pick<History, 'find'>,
   tenant: TenantId,
   record: HistoryRecord,
-  ids: readonly string[],
+  isSame: (replacement: HistoryRecord) => boolean,
 ): Promise<HistoryRecord> {
   let newest = record;
   for (;;) {
     const { reason, by } = newest.cleared ?? {};
-    const next =
-      reason === 'replaced' && by !== undefined && ids.includes(by) && (await history.find(tenant, by));
-    if (!next) return newest;
+    const next = reason === 'replaced' && by !== undefined ? await history.find(tenant, by) : undefined;
+    if (!next || !isSame(next)) return newest;
     newest = next;
   }
 }
@@ -272,16 +322,9 @@ function isHandled(
 }
 
 /** Deterministic, so that a step that is retried is stored once. */
-function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: EscalationStep): CheckedFields {
+function fieldsOf(record: HistoryRecord, { setLevel }: EscalationStep): CheckedFields {
   const { title, message, level, ip, host, key, url } = record;
-  const done = unless === 'shown' ? 'No panel showed this' : 'Nobody acknowledged this';
-  return {
-    title,
-    message: [...`${done} within ${durationText(afterMs)}.\n${message}`].slice(0, 16_384).join(''),
-    level: setLevel ?? level,
-    ttl: 0,
-    ...{ ip, host, key, url },
-  };
+  return { ...{ title, message, ip, host, key, url }, level: setLevel ?? level, ttl: 0 };
 }
 
 /**
@@ -308,7 +351,8 @@ async function carryOver(
   if (from.key === null) await takeOff(context, tenant, from.id, { id: to });
   const found = await history.find(tenant, from.id);
   // A repeat that was stored before `to` does not end the alarm.
-  const latest = found && (await newestOf(history, tenant, found, ids));
+  const isRepeat = ({ id }: HistoryRecord) => id !== to && ids.includes(id);
+  const latest = found && (await newestOf(history, tenant, found, isRepeat));
   if (latest?.acknowledged) {
     const outcome = await history.acknowledge(tenant, to, latest.acknowledged);
     if (outcome.kind === 'acknowledged') bus.publish(tenant, [outcome.entry]);

@@ -7,6 +7,9 @@ import type { Actor } from '../tenants/audit.ts';
 import { iso, isoOrNull } from '../time.ts';
 import type { PushService } from './push-devices.ts';
 
+/** The longest pause of a channel after a failed attempt. */
+export const longestPauseMs = 3_600_000;
+
 /** Whether a notification says that the alert with its key is over. Channels that had the alert get it, too. */
 export const isResolve = ({ key, rank }: { readonly key: string | null; readonly rank: number }): boolean =>
   key !== null && rank < builtInStyles.info.rank;
@@ -109,7 +112,9 @@ export interface DeliveryQueue {
    */
   finish(tenant: TenantId, delivery: Delivery, result: DeliveryResult, now: number): Promise<boolean>;
   /**
-   * Records a failed attempt: releases the lease, and pauses the channel until `retryAt` unless it was changed in the meantime.
+   * Records a failed attempt: releases the lease, and pauses the channel until `retryAt`, at most
+   * {@link longestPauseMs} from `now`, unless it was changed in the meantime. A clock that is set back does not lengthen the pause
+   * beyond that.
    */
   retry(
     tenant: TenantId,

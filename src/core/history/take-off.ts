@@ -1,5 +1,4 @@
 import type { Bus } from '../bus.ts';
-import { AppError } from '../errors.ts';
 import type {
   Acknowledged,
   AcknowledgeOutcome,
@@ -11,13 +10,13 @@ import type {
 } from '../ports.ts';
 
 export interface TakeOffContext {
-  readonly history: Pick<History, 'clear' | 'find'>;
+  readonly history: Pick<History, 'clear' | 'find' | 'findLive'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly now: () => number;
 }
 
-/** The most replacements that are followed to find what stands now. */
-const maxFollowed = 1_000;
+/** The most replacements that are followed to find what stands now. After that, it is what panels show of the key. */
+const maxFollowed = 100;
 
 /** Takes a notification off its panels. `by`: the person, key or token that does it, or the notification that replaces it. */
 export async function takeOff(
@@ -36,23 +35,20 @@ export const isEscalation = ({ route }: HistoryRecord): boolean => route.escalat
 /**
  * The notification that stands in the place of this one: itself, or the last of those that replaced it, if that is on panels.
  * `isSame` ends the search at a replacement that is something else.
- *
- * @throws AppError `conflict` when it was replaced too often to follow.
  */
 export async function findStanding(
-  { history, now }: Pick<TakeOffContext, 'now'> & { readonly history: Pick<History, 'find'> },
+  { history, now }: Pick<TakeOffContext, 'now'> & { readonly history: Pick<History, 'find' | 'findLive'> },
   tenant: TenantId,
   id: string,
   isSame: (replacement: HistoryRecord) => boolean = () => true,
 ): Promise<string> {
   let record = await history.find(tenant, id);
   for (let i = 0; record?.cleared?.reason === 'replaced'; i++) {
-    if (i === maxFollowed)
-      throw new AppError(
-        'conflict',
-        `the notification was replaced more than ${maxFollowed} times: use the id of the one that panels show now`,
-      );
-    const next = await history.find(tenant, record.cleared.by);
+    const by: string | undefined =
+      i < maxFollowed || record.key === null
+        ? record.cleared.by
+        : await history.findLive(tenant, record.key, now());
+    const next = by === undefined ? undefined : await history.find(tenant, by);
     if (!next || !isSame(next)) break;
     record = next;
   }
@@ -88,7 +84,9 @@ export async function acknowledgeStanding(
     history,
     bus,
     now,
-  }: Omit<TakeOffContext, 'history'> & { readonly history: Pick<History, 'find' | 'acknowledge'> },
+  }: Omit<TakeOffContext, 'history'> & {
+    readonly history: Pick<History, 'find' | 'findLive' | 'acknowledge'>;
+  },
   tenant: TenantId,
   id: string,
   given: Acknowledged,

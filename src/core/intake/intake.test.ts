@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
+import type { Attention } from '../attention/attend.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { compileRules } from '../routing/compile-rules.ts';
 import { Throttle } from '../routing/throttle.ts';
@@ -44,6 +46,60 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
   });
   return { intake, stored, errors };
 }
+
+/** An intake whose database may be silent, on an alarm with a rule that escalates. */
+function onSilent({ problem, attention }: { problem?: string; attention: Partial<Attention> }) {
+  const asked: string[] = [];
+  const silent = (what: string) => () => {
+    asked.push(what);
+    return new Promise<never>(() => undefined);
+  };
+  const router = compileRules(
+    { revision: 1, rules: [ruleSpecWith({ id: 'r', then: { escalate: [{ afterMs: 60_000 }] } })] },
+    { levels },
+  );
+  const intake = new Intake({
+    history: { append: silent('append'), findRepeat: async () => undefined, find: silent('find') },
+    bus: { publish: () => undefined },
+    directory: {} as never,
+    tenancy: { peek: () => ({ levels, router }) } as unknown as Tenancy,
+    throttle: new Throttle(),
+    attention: { escalate: silent('escalate'), expect: silent('expect'), ...attention } as Attention,
+    problem: () => problem,
+    now: () => 1_000_000,
+    onStored: () => undefined,
+    onError: () => undefined,
+  });
+  return { intake, asked };
+}
+
+const alarm = { ...fields, key: 'k' };
+const expecting = { ...alarm, expect: { everyMs: 60_000, level: 'error' } };
+
+test.each([
+  ['escalates', alarm],
+  ['expects the next one', expecting],
+])('while the database is known to be silent, one that %s is refused before it reads', async (_, given) => {
+  const { intake, asked } = onSilent({ problem: 'PostgreSQL has not answered', attention: {} });
+  await expect(intake.accept(sender, '127.0.0.1', given, null)).rejects.toMatchObject({
+    ...{ code: 'unavailable', retryAfterSeconds: 1 },
+    message: 'not stored: PostgreSQL has not answered',
+  });
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  ['escalates', 'escalate', alarm],
+  ['expects the next one', 'expect', expecting],
+])('one that %s is refused within five seconds when the database falls silent', async (_, what, given) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { intake, asked } = onSilent({ attention: {} });
+  const answer = intake.accept(sender, '127.0.0.1', given, null).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await answer).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+  expect(asked).toEqual([what]);
+});
 
 const fail = () => {
   throw new Error('a bug');

@@ -1,6 +1,7 @@
 import { limits } from '#contract/limits.ts';
-import { type Attention, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
+import { type Attention, keepEscalation, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
 import type { Bus } from '../bus.ts';
+import { withinTime } from '../concurrency.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import type { AppendOutcome, History, Idempotency, NotificationDraft, TenantId } from '../ports.ts';
 import { RegexTime } from '../routing/regex/regex-budget.ts';
@@ -35,6 +36,8 @@ export interface IntakeOptions {
   readonly onStored: (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => void;
   readonly onError: (error: unknown) => void;
   readonly tracer?: Tracer | undefined;
+  /** Why a shared database cannot be used now, as a sentence; undefined if it can. */
+  readonly problem?: (() => string | undefined) | undefined;
 }
 
 /** A notification that Belfry itself sends, with the key that makes a retry safe. */
@@ -59,7 +62,12 @@ const mostReplacements = 8;
 /** The longest time of a commit; see `write-queue.ts`. */
 const stalledMs = 3_000;
 
+/** The longest time for everything that is read before a notification is stored. Its sender must be answered within five seconds. */
+const readMs = 4_000;
+
 interface Arrival {
+  /** When that time is over, as `performance.now()` shows it. */
+  readonly readUntil: number;
   readonly sender: Sender;
   readonly sourceIp: string;
   readonly fields: CheckedFields;
@@ -73,7 +81,7 @@ interface Arrival {
   readonly origin?: OwnSender | undefined;
 }
 
-interface PreparedNotification extends RoutedDraft {
+interface PreparedNotification extends RoutedDraft, Pick<Arrival, 'readUntil'> {
   readonly demands: readonly ThrottleDemand[];
 }
 
@@ -102,7 +110,7 @@ export class Intake {
     retryKey: RetryKey | null,
   ): Promise<Accepted> {
     const idempotency = retryKey && idempotencyOf(retryKey, fields);
-    const arrival = { sender, sourceIp, fields, idempotency };
+    const arrival = { sender, sourceIp, fields, idempotency, readUntil: performance.now() + readMs };
     const { levels } =
       this.#options.tenancy.peek(sender.tenant) ?? (await this.#options.tenancy.get(sender.tenant));
     const newLevel = levels.has(fields.level) ? undefined : newLevelWarning(fields.level);
@@ -112,9 +120,10 @@ export class Intake {
     while (name && this.#undecided.has(name)) await this.#undecided.get(name);
     const decided = name ? this.#hold(name) : undefined;
     try {
-      const repeat = await this.#findRepeat(sender.tenant, idempotency);
+      const repeat = await this.#inTime(arrival, () => this.#findRepeat(sender.tenant, idempotency));
       if (repeat !== undefined) return { id: repeat, warning: undefined };
-      const warning = await this.#options.attention.expect(sender, sourceIp, fields);
+      const { attention } = this.#options;
+      const warning = await this.#inTime(arrival, () => attention.expect(sender, sourceIp, fields));
       return { id: await this.#accept(arrival), warning: warning ?? newLevel };
     } finally {
       decided?.();
@@ -129,6 +138,7 @@ export class Intake {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
     return this.#accept({
+      readUntil: performance.now() + readMs,
       sender: { ...ownSender(tenant, by), ...inPlaceOf?.token },
       sourceIp: inPlaceOf?.sourceIp ?? '127.0.0.1',
       fields: known,
@@ -145,7 +155,7 @@ export class Intake {
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) {
       // A repeat registers no level.
-      const repeat = await this.#findRepeat(tenant, idempotency);
+      const repeat = await this.#inTime(arrival, () => this.#findRepeat(tenant, idempotency));
       if (repeat !== undefined) return repeat;
       snapshot = await this.#register(sender, fields.level);
     }
@@ -159,7 +169,8 @@ export class Intake {
         made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
       }
       const on = made.counted?.on;
-      if (on !== undefined && (await this.#mustShow(tenant, made.draft, on))) {
+      const { draft } = made;
+      if (on !== undefined && (await this.#inTime(arrival, () => this.#mustShow(tenant, draft, on)))) {
         throttle.forget(tenant, made.demands, on, undefined);
         insteadOf.push(on);
         continue;
@@ -169,6 +180,15 @@ export class Intake {
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
       snapshot = tenancy.peek(tenant) ?? snapshot;
     }
+  }
+
+  /** @throws AppError `unavailable` when the database is known not to answer, or has not answered in time. */
+  #inTime<T>({ readUntil }: Pick<Arrival, 'readUntil'>, work: () => Promise<T>): Promise<T> {
+    const problem = this.#options.problem?.();
+    if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
+    return withinTime(work(), readUntil - performance.now(), () =>
+      unavailable('not stored: the database has not answered in time; try again'),
+    );
   }
 
   /** Whether it is shown although a throttle has shown the notification `on`. */
@@ -209,7 +229,7 @@ export class Intake {
     idempotency: Idempotency | null,
     insteadOf: readonly string[],
   ): Promise<AppendOutcome> {
-    const { history, attention, throttle, now } = this.#options;
+    const { history, attention, throttle, now, onError } = this.#options;
     const { demands, counted } = made;
     const { id } = made.draft;
     const isFirst = demands.length > 0 && !counted;
@@ -217,12 +237,19 @@ export class Intake {
     let outcome: AppendOutcome | undefined;
     try {
       // A repeat changes no escalation.
-      if (made.escalation && idempotency) outcome = await history.findRepeat(tenant, idempotency, now());
+      if (made.escalation && idempotency)
+        outcome = await this.#inTime(made, () => history.findRepeat(tenant, idempotency, now()));
       if (outcome) return outcome;
-      const draft = await scheduleEscalation(attention, tenant, made);
+      const draft = made.escalation
+        ? await this.#inTime(made, () => scheduleEscalation(attention, tenant, made))
+        : made.draft;
       const claims = isFirst ? claimsOf(demands, insteadOf) : [];
       outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
-      if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
+      if (outcome.kind !== 'stored') return outcome;
+      const { entries } = outcome;
+      this.#announce(tenant, draft, outcome);
+      if (made.escalation)
+        await this.#inTime(made, () => keepEscalation(attention, tenant, draft, entries)).catch(onError);
       return outcome;
     } finally {
       if (outcome?.kind === 'throttled') {
@@ -269,7 +296,7 @@ export class Intake {
 
   /** Returns the draft, or a promise to wait for before the next attempt. */
   #draft(
-    { sender, sourceIp, fields, escalatedTo, origin }: Arrival,
+    { sender, sourceIp, fields, escalatedTo, origin, readUntil }: Arrival,
     { router }: TenantSnapshot,
   ): PreparedNotification | Promise<void> {
     const { throttle, now, tracer } = this.#options;
@@ -288,7 +315,7 @@ export class Intake {
     if (undecided) return undecided;
     const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
     const draft = draftOf({ sender, sourceIp, fields }, { id, receivedAt, decision, counted });
-    return { draft, demands: decision.throttle, counted, escalation: decision.escalation };
+    return { draft, demands: decision.throttle, counted, escalation: decision.escalation, readUntil };
   }
 
   /** Registers an unknown level as a custom level of the tenant. */

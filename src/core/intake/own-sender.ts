@@ -29,7 +29,7 @@ export interface SilentSender {
 }
 
 /** The panels and channels of the escalated notification, and those of the step. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates' | 'escalated'>;
 
 /**
  * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
@@ -45,6 +45,8 @@ export function ownDecision(
   return origin === undefined ? decided : { ...decided, throttle: [], route: { ...decided.route, origin } };
 }
 
+const escalatedOf = ({ escalated }: Pick<Route, 'escalated'>) => (escalated ? { escalated } : {});
+
 /** A repeat of an escalated notification keeps the escalation's panels, and its level if that is higher. */
 export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route'>>(
   repeat: T,
@@ -52,8 +54,8 @@ export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route
 ): T {
   const { level, rank } = escalated.rank > repeat.rank ? escalated : repeat;
   const target = unite(repeat.route.target, escalated.route.target);
-  const repeats = escalated.route.repeats ?? escalated.id;
-  return { ...repeat, level, rank, route: { ...repeat.route, target, repeats } };
+  const kept = { repeats: escalated.route.repeats ?? escalated.id, ...escalatedOf(escalated.route) };
+  return { ...repeat, level, rank, route: { ...repeat.route, target, ...kept } };
 }
 
 /**
@@ -70,6 +72,6 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   return {
     ...decided,
     ...{ level, rank, throttle: [], escalation: undefined },
-    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }) },
+    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }), ...escalatedOf(to) },
   };
 }

@@ -49,6 +49,9 @@ export function contentOf(n: Notification) {
     sourceIp: n.sourceIp,
     receivedAt: iso(n.receivedAt),
     expiresAt: isoOrNull(n.expiresAt),
+    escalated: n.route.escalated
+      ? { times: n.route.escalated.times, since: iso(n.route.escalated.since) }
+      : null,
   };
 }
 

@@ -1,6 +1,11 @@
 /** Stores the deliveries of channels, see `DeliveryQueue`. The log's writer adds them, with their notification. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Delivery, DeliveryQueue, WaitingChannel } from '#core/channels/channels.ts';
+import {
+  type Delivery,
+  type DeliveryQueue,
+  longestPauseMs,
+  type WaitingChannel,
+} from '#core/channels/channels.ts';
 import type { TenantId } from '#core/ports.ts';
 import { isActive } from '../people/tenants.ts';
 import type { DeliveryRow } from '../schema.ts';
@@ -32,6 +37,9 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
       .where('position', '=', position)
       .where('state', '=', 'pending');
 
+  /** A pause that would last longer was set by a clock that was ahead. */
+  const isPaused = (now: number) => sql<SqlBool>`(retry_at > ${now} and retry_at <= ${now + longestPauseMs})`;
+
   /** The one way to release a lease. Without a holder, `lease_until` is when the channel was last served. */
   const releaseLease = (tenant: TenantId, channel: string, now: number) =>
     updateChannel(tenant, channel)
@@ -44,13 +52,13 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
       const rows = await db.read(
         sql<{ tenant: number; id: string; retry_at: number; leased: number | null }>`
           select tenant, id, retry_at, leased from (
-            select c.tenant, c.id, c.retry_at, c.lease_until,
+            select c.tenant, c.id, c.lease_until, case when ${isPaused(now)} then c.retry_at else 0 end as retry_at,
               case when c.lease_holder <> ${holder.name} and c.lease_until > ${clock(now)}
                 then c.lease_until - ${clock(now)} end as leased
             from channels c where ${tenantFilter} and ${isActive('c.tenant')} and c.enabled = 1 and exists (
               select 1 from deliveries d where d.tenant = c.tenant and d.channel = c.id and d.state = 'pending')) w
-          order by case when retry_at <= ${now} and leased is null then 0 else 1 end,
-            case when retry_at <= ${now} then lease_until else retry_at end
+          order by case when retry_at = 0 and leased is null then 0 else 1 end,
+            case when retry_at = 0 then lease_until else retry_at end
           limit ${waitingAtOnce}`,
       );
       return rows
@@ -58,7 +66,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
           ({ tenant, id, retry_at, leased }): WaitingChannel => ({
             tenant,
             id,
-            readyAt: Math.max(retry_at > now ? retry_at : 0, leased === null ? 0 : now + leased),
+            readyAt: Math.max(retry_at, leased === null ? 0 : now + leased),
           }),
         )
         .sort((a, b) => a.readyAt - b.readyAt);
@@ -71,7 +79,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
             .set({ lease_holder: holder.name, lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}` })
             .where('enabled', '=', 1)
             .where(isActive('tenant'))
-            .where('retry_at', '<=', now)
+            .where((eb) => eb.not(isPaused(now)))
             .where((eb) =>
               eb.or([
                 eb('lease_holder', 'is', null),

@@ -34,10 +34,10 @@ export function createSqliteHistory({
   searcher,
   searches,
 }: SqliteThreads): History & ReceiptStore {
-  const { bounds, heads, readAfter, find, oldestRevision, size, stayingBeyond } = reader;
+  const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
   const toRow = draftRows();
   return {
-    ...{ bounds, heads, readAfter, find, oldestRevision, size, stayingBeyond },
+    ...{ bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
     of: reader.receiptsOf,

@@ -180,6 +180,16 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     return rows.map(({ id }) => id);
   },
 
+  async findLive(tenant, key, now) {
+    const [row] = await lanes.reads.query<{ id: string }>(
+      tenant,
+      `SELECT id FROM live WHERE tenant = $1 AND key = $2 AND (expires_at IS NULL OR expires_at > $3)
+       ORDER BY position DESC LIMIT 1`,
+      [tenant, key, now],
+    );
+    return row?.id;
+  },
+
   async find(tenant, id) {
     if (!isUuid(id)) return undefined;
     const found = 'SELECT * FROM find_entry($1, $2)';

@@ -104,6 +104,22 @@ function readLiveRow(
   return { ...reader.notification(found, partition), count: found.counted ?? 0, acknowledged };
 }
 
+export function findLive(
+  { sql }: LogConnection,
+  tenant: number,
+  key: string,
+  now: number,
+): string | undefined {
+  const found = sql
+    .of<[number, string, number], { row: number }>(
+      // SQLite would go through all that the tenant has on panels.
+      `SELECT row FROM live INDEXED BY live_keys
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position DESC LIMIT 1`,
+    )
+    .get(tenant, key, now);
+  return found && idAt(sql, found.row);
+}
+
 /** The most ids that `stayingBeyond` returns. */
 const idsAtOnce = 5_000;
 

@@ -9,6 +9,7 @@ import { findRetry } from '../log/log-lookup.ts';
 import {
   bounds,
   expired,
+  findLive,
   firstShown,
   heads,
   live,
@@ -42,7 +43,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 /** What a reading thread does for the main thread (see `Remote` in thread.ts). */
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
-  stayingBeyond,
+  ...{ stayingBeyond, findLive },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 

@@ -64,6 +64,7 @@ function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProp
       </div>
       <div role="gridcell" className={styles.what} dir="auto">
         <strong>{title}</strong>
+        <EscalatedBadge notification={notification} dayStart={dayStart} />
         {enSpace}
         <bdi className={styles.message}>{message.slice(0, messageChars)}</bdi>
       </div>
@@ -106,6 +107,7 @@ function CardCells({ notification, dayStart }: NotificationRowProps) {
         <div className={`${styles.cardLine} ${styles.quiet}`}>
           <span dir="auto">
             {place !== null && <bdi className={styles.cardHost}>{place}</bdi>}
+            <EscalatedBadge notification={notification} dayStart={dayStart} />
             {enSpace}
             {message.slice(0, messageChars)}
           </span>
@@ -123,6 +125,29 @@ function RowTime({ at, dayStart, short = false }: { at: string; dayStart: number
     <time dateTime={at} title={formats.dayClock(at)}>
       {isToday ? (short ? formats.shortClock(at) : formats.clock(at)) : formats.dayTime(at)}
     </time>
+  );
+}
+
+/** How often its alarm was escalated, and when that began. */
+export function EscalatedBadge({
+  notification: { escalated },
+  dayStart,
+}: Pick<NotificationRowProps, 'notification' | 'dayStart'>) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  // A node of an older version does not say it.
+  if (!escalated) return null;
+  const { times, since } = escalated;
+  const isToday = Date.parse(since) >= dayStart;
+  const time = isToday ? formats.shortClock(since) : formats.dayTime(since);
+  const steps = times === 1 ? t('escalated') : t('escalatedTimes', { times });
+  return (
+    <>
+      {enSpace}
+      <bdi className={styles.escalated} title={formats.dayClock(since)}>
+        {steps} {t('escalatedSince', { time })}
+      </bdi>
+    </>
   );
 }
 

@@ -5,6 +5,8 @@ export const de: PanelTexts = {
   left: 'noch {{age}}',
   staysUntilCleared: 'bis erledigt',
   counted: '{{n}}-mal',
+  escalated: 'eskaliert',
+  escalatedTimes: 'eskaliert ×{{n}}',
   more_one: '+{{count}} weitere',
   more_other: '+{{count}} weitere',
   moreFrom_one: '+{{count}} weitere von {{host}}',

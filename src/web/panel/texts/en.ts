@@ -6,6 +6,8 @@ export const en = {
   left: '{{age}} left',
   staysUntilCleared: 'until cleared',
   counted: '{{n}} times',
+  escalated: 'escalated',
+  escalatedTimes: 'escalated ×{{n}}',
   more_one: '+{{count}} more',
   more_other: '+{{count}} more',
   moreFrom_one: '+{{count}} more from {{host}}',

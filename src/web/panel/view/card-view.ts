@@ -47,6 +47,10 @@ export function createCardView(first: Card, context: CardContext): CardView {
   const shape = shapeOf(first);
   const look = lookOf(notification.level);
   const count = element('span', { class: 'count' });
+  const escalated = element('span', {
+    class: 'escalated',
+    text: escalatedText(notification.escalated, translate),
+  });
   const age = element('span', { class: 'age' });
   const stays = shape === 'critical' && first.endsAt === null;
   const until = element('span', {
@@ -74,6 +78,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
       { class: 'level' },
       icon(look.icon),
       element('span', { class: 'word', text: look.word }),
+      escalated,
       count,
       age,
       until,
@@ -89,7 +94,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
   if (bar) root.append(bar.root);
 
   const tick = () => {
-    setText(age, ageText(serverTime() - card.receivedAt));
+    setText(age, ageText(serverTime() - card.since));
     bar?.tick(card);
   };
   const update = (next: Card) => {
@@ -168,6 +173,15 @@ function originOf({ notification: { host, ip, url } }: Card, { translate }: Card
     );
   }
   return parts.length === 0 ? [] : [element('div', { class: 'origin' }, ...parts)];
+}
+
+function escalatedText(
+  escalated: Card['notification']['escalated'] | undefined,
+  translate: PanelTranslate,
+): string {
+  if (!escalated) return '';
+  const { times } = escalated;
+  return times === 1 ? translate('escalated') : translate('escalatedTimes', { n: times });
 }
 
 function seenText(

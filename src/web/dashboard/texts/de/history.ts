@@ -83,6 +83,9 @@ export const history: TranslatedPage<'history'> = {
     'Eskaliert am {{time}}, wenn niemand quittiert: Schritt {{step}} von {{steps}} der Regel „{{rule}}“.',
   escalatesUnlessShown:
     'Eskaliert am {{time}}, wenn keine Anzeige sie zeigt: Schritt {{step}} von {{steps}} der Regel „{{rule}}“.',
+  escalated: 'eskaliert',
+  escalatedTimes: 'eskaliert ×{{times}}',
+  escalatedSince: 'seit {{time}}',
   escalatedFrom: 'Die Meldung öffnen, die hiermit eskaliert',
   escalatedTo: 'Die Eskalation öffnen, die sie ersetzt hat',
   'field.origin': 'Gesendet von',

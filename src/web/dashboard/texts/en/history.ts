@@ -77,6 +77,9 @@ export const history = {
   escalates: 'Escalates at {{time}} unless acknowledged: step {{step}} of {{steps}} of the rule “{{rule}}”.',
   escalatesUnlessShown:
     'Escalates at {{time}} unless shown on a panel: step {{step}} of {{steps}} of the rule “{{rule}}”.',
+  escalated: 'escalated',
+  escalatedTimes: 'escalated ×{{times}}',
+  escalatedSince: 'since {{time}}',
   escalatedFrom: 'Open the notification that this escalates',
   escalatedTo: 'Open the escalation that replaced this',
   'field.origin': 'Sent by',
