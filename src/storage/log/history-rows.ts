@@ -148,6 +148,17 @@ export const receivedBetween = (idTime: number) => ({
   latest: idTime + idSlackMs,
 });
 
+/**
+ * When a notification leaves the live set, by a clock that may have been set since it was received. What is ahead of the clock came
+ * before the clock was set: it stays no longer than its time from now on, and as before once the clock has reached it.
+ */
+export function leavesAt(
+  { receivedAt, expiresAt, leaves }: Record<'receivedAt' | 'expiresAt' | 'leaves', number>,
+  now: number,
+): number {
+  return receivedAt > now ? Math.min(leaves, now + expiresAt - receivedAt) : expiresAt;
+}
+
 /** How much a sender wrote. */
 export const charsBySender = (
   given: Pick<Notification, 'title' | 'message' | 'host' | 'key' | 'url'>,
