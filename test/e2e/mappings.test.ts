@@ -176,7 +176,10 @@ it('a preview waits for its turn, as the payloads of senders do', async () => {
   const other = Promise.withResolvers<void>();
   const held = turns?.run(-1 as TenantId, 1, () => other.promise);
   let isAnswered = false;
-  const preview = call('POST', '/api/mappings/preview', { mapping, payload: JSON.stringify(payload('high')) });
+  const preview = call('POST', '/api/mappings/preview', {
+    mapping,
+    payload: JSON.stringify(payload('high')),
+  });
   void preview.then(() => {
     isAnswered = true;
   });

@@ -8,7 +8,7 @@ import {
   MappingPreviewed,
   MappingPut,
 } from '#contract/integrations/mapping.ts';
-import { parseBoundedJson, tooDeep } from '#core/bounded-json.ts';
+import { excessOf, parseBoundedJson } from '#core/bounded-json.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
 import { actorOf } from '#core/people/access.ts';
 import { iso } from '#core/time.ts';
@@ -114,6 +114,6 @@ function parse(payload: string): unknown {
   try {
     return parseBoundedJson(payload);
   } catch (error) {
-    throw badField('payload', String(error).includes(tooDeep) ? tooDeep : 'it is not valid JSON');
+    throw badField('payload', excessOf(error) ?? 'it is not valid JSON');
   }
 }
