@@ -57,6 +57,10 @@ const rows: Record<string, Row> = {
     about: 'latency of intake at half of peak, alone and beside everything else',
     steps: [history, [new URL('./mixed.ts', import.meta.url), 'FOLDER/history.db', historyRows]],
   },
+  neighbour: {
+    about: 'intake of one tenant beside the most expensive payloads of another',
+    steps: [[new URL('./neighbour.ts', import.meta.url)]],
+  },
   fanout: {
     about: 'events to many panels, against nginx with nchan',
     steps: [[new URL('./fanout.ts', import.meta.url)]],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mostLevels, parseBoundedJson } from './bounded-json.ts';
+import { mostLevels, mostLists, mostTexts, parseBoundedJson } from './bounded-json.ts';
 
 const nested = (levels: number, [open, close]: readonly [string, string] = ['[', ']']) =>
   open.repeat(levels) + close.repeat(levels);
@@ -18,4 +18,13 @@ it('does not count brackets that stand beside each other or in a text', () => {
   expect(parseBoundedJson(`[${'[],'.repeat(500)}{}]`)).toHaveLength(501);
   for (const bad of ['"', '"\\"', '"\\', ']]]]', '', '{"a'])
     expect(() => parseBoundedJson(bad)).toThrow(SyntaxError);
+});
+
+it('refuses more objects, lists and texts than a large payload has', () => {
+  const full = `[${'{},'.repeat(mostLists / 2)}${'[],'.repeat(mostLists / 2 - 1)}0]`;
+  expect(parseBoundedJson(full)).toHaveLength(mostLists);
+  const named = `{${'"a":"b",'.repeat(mostTexts / 2)}`;
+  for (const text of [full.replace('0]', '[]]'), `[${'[],'.repeat(1_300_000)}0]`, `${named}"c":0}`])
+    expect(() => parseBoundedJson(text)).toThrow('more than 100000 objects and lists, or 400000 texts');
+  expect(parseBoundedJson(`${named.slice(0, -1)}}`)).toEqual({ a: 'b' });
 });

@@ -36,7 +36,7 @@ export interface Escalated {
 }
 
 export interface NotificationDraft {
-  /** UUIDv7. */
+  /** UUIDv7 of the time of `receivedAt`, as `newNotificationId` makes it: stores look for an id where notifications of its time are. */
   readonly id: string;
   readonly receivedAt: number;
   readonly title: string;

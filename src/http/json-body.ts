@@ -1,6 +1,6 @@
 /** Parses JSON bodies, for all routes but those of senders, which read their bodies themselves. */
 import type { FastifyRequest } from 'fastify';
-import { isTooDeep, tooDeep } from '#core/bounded-json.ts';
+import { findExcess } from '#core/bounded-json.ts';
 import { AppError, badRequest, pathOf } from '#core/errors.ts';
 import { textProblem } from '#core/intake/notification.ts';
 import { parseJson } from './intake/body.ts';
@@ -15,7 +15,8 @@ export function parseJsonBodies(app: App): void {
     { parseAs: 'string' },
     (request: FastifyRequest, text, done) => {
       if (text === '' && takesNone(request.routeOptions.schema?.body)) return done(null);
-      if (isTooDeep(text as string)) return done(badRequest(`the body cannot be read: ${tooDeep}`));
+      const excess = findExcess(text as string);
+      if (excess !== undefined) return done(badRequest(`the body cannot be read: ${excess}`));
       const check = (error: Error | null, body?: unknown) =>
         done(
           error

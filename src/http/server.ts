@@ -148,13 +148,13 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
     fieldValueRoutes,
     overviewRoutes,
     tenantRoutes,
-    mappingRoutes,
     memberRoutes,
     invitationRoutes,
     auditRoutes,
   ]) {
     routesOf(app, services);
   }
+  mappingRoutes(app, services, control.turns);
   for (const routesOf of [
     sessionRoutes,
     twoFactorRoutes,

@@ -19,6 +19,7 @@ export interface Storage {
   /**
    * Scans some of the live notifications and removes those that have expired from the live set; returns how many. Each call continues
    * where the last one ended. With a million live notifications, a whole pass may take minutes.
+   * Once the clock was set, and at the first call, it also corrects when each notification leaves the live set.
    */
   sweep(now: number): Promise<number>;
   /**

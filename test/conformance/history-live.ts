@@ -1,9 +1,42 @@
-import { expect, test } from 'vitest';
-
+import { describe, expect, test } from 'vitest';
+import type { NotificationEvent } from '#contract/history/notification.ts';
 import { enforceLiveLimit } from '#core/history/live-limit.ts';
+import type { History, TenantId } from '#core/ports.ts';
+import { FrameBuffer } from '#core/stream/frame-buffer.ts';
+import { PanelStream } from '#core/stream/panel-stream.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { everyone, type HistoryLab, liveOn, lobby, now, shownOn, store, toTarget } from './history-lab.ts';
+
+/** The notifications that a panel's stream begins with. */
+async function sentTo(history: History, tenant: TenantId, at: number): Promise<NotificationEvent[]> {
+  const { head } = await history.bounds(tenant);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let text = '';
+  const stream = new PanelStream(
+    {
+      ...{ tenant, epoch: 'e1', history, buffer: new FrameBuffer(head, { maxFrames: 3 }), onError: reject },
+      ...{ now: () => at, monotonicNow: () => 0, onSent: () => undefined },
+    },
+    {
+      write(chunk, onFlushed) {
+        text += chunk;
+        if (text.includes('event: heartbeat')) resolve();
+        else setImmediate(onFlushed);
+      },
+      ...{ end: () => undefined, destroy: () => undefined },
+    },
+    lobby,
+  );
+  const settings = { name: 't', title: 'T', timeZone: 'UTC' };
+  const panel = { ...lobby, tags: [...lobby.tags], name: 'P', location: null, display: {} };
+  await stream.start(undefined, { panel, tenant: settings, levels: [], heartbeatMs: 15_000 }, 2_000);
+  await promise;
+  stream.destroy();
+  return [...text.matchAll(/^event: notification\n(?:id: .*\n)?data: (.*)$/gm)].map(([, data]) =>
+    JSON.parse(data as string),
+  );
+}
 
 /** What a panel should be showing. */
 export function liveConformance(lab: () => HistoryLab): void {
@@ -199,6 +232,55 @@ export function liveConformance(lab: () => HistoryLab): void {
     await database.sweep(now + 1_000);
     expect(await at(now + 1_000)).toEqual([long.id, forever.id]);
     expect(await at(now + 9_000)).toEqual([forever.id]);
+  });
+
+  describe('after the clock was set', () => {
+    const hour = 3_600_000;
+    const year = 8_760 * hour;
+
+    test('what came while it was ahead leaves a ttl after it is right, and says so to panels', async () => {
+      const { database, newTenant } = lab();
+      const { history } = database;
+      const tenant = await newTenant();
+      const ahead = { receivedAt: now + year, ttl: hour };
+      const timed = await store(history, tenant, { ...ahead, expiresAt: now + year + hour });
+      const lasting = await store(history, tenant, { receivedAt: now + year });
+      await database.sweep(now + year + 1);
+      expect(await shownOn(history, tenant, lobby, now + year + 1)).toEqual([timed.id, lasting.id]);
+      await database.sweep(now);
+      const usual = await store(history, tenant, {
+        ttl: hour,
+        expiresAt: now + 1 + hour,
+        receivedAt: now + 1,
+      });
+      const shown = await liveOn(history, tenant, { at: now + 2 });
+      expect(shown.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
+        [timed.id, now + hour],
+        [lasting.id, null],
+        [usual.id, now + 1 + hour],
+      ]);
+      expect(await sentTo(history, tenant, now + hour - 5)).toMatchObject([
+        { id: timed.id, remainingMs: 5, ttl: hour },
+        { id: lasting.id, remainingMs: null },
+        { id: usual.id, remainingMs: 6, ttl: hour },
+      ]);
+      expect(await sentTo(history, tenant, now + hour)).toMatchObject([{ id: lasting.id }, { id: usual.id }]);
+      // It is not live again after a restart or another sweep.
+      for (const at of [now + hour + 5, now + hour + 6]) await database.sweep(at);
+      expect(await shownOn(history, tenant, lobby, now + hour + 6)).toEqual([lasting.id]);
+      expect(await history.clear(tenant, timed.id, 'x', now + hour + 6)).toEqual({ kind: 'not-live' });
+    });
+
+    test('what came before stays its ttl, also if the clock was behind for a moment', async () => {
+      const { database, newTenant } = lab();
+      const { history } = database;
+      const tenant = await newTenant();
+      const { id } = await store(history, tenant, { ttl: hour, expiresAt: now + hour });
+      for (const at of [now, now - 2 * hour, now + 10_000]) await database.sweep(at);
+      const [shown] = await liveOn(history, tenant, { at: now + hour - 1 });
+      expect(shown).toMatchObject({ id, expiresAt: now + hour });
+      expect(await shownOn(history, tenant, lobby, now + hour)).toEqual([]);
+    });
   });
 
   test('sweeping takes out what has expired, once, and no more', async () => {

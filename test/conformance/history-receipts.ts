@@ -107,4 +107,36 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     expect(await database.receipts.of(b, id)).toEqual([]);
     expect(await database.receipts.of(a, id)).toHaveLength(1);
   });
+
+  test('each notification is found by its id, whichever way the clock stepped, and text that is no id finds none', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history, receipts } = database;
+    const year = 365 * 86_400_000;
+    const steps = [0, 1, 9_999, -10_000, -10_001, 60_000, -59_999, year, 1, -2 * year, 5, year, -1];
+    let at = now;
+    const ids: string[] = [];
+    for (const step of steps) {
+      at += step;
+      ids.push((await store(history, tenant, { receivedAt: at })).id);
+      // Between them are others, so that they lie in several partitions.
+      await store(history, tenant, { receivedAt: at });
+    }
+    const reports = [...ids, 'none', ''].map((id) => ({ id, state: 'shown' as const, at: 1 }));
+    expect((await receipts.record(tenant, lobby, reports)).map(({ id }) => id).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+    for (const id of ids) {
+      expect(await history.find(tenant, id)).toMatchObject({ id, receipts: { shown: 1 } });
+      expect((await history.acknowledge(tenant, id, { by: 'ann', at, note: null })).kind).toBe(
+        'acknowledged',
+      );
+      expect((await history.clear(tenant, id, 'ann', at)).kind).toBe('cleared');
+    }
+    for (const id of ['none', '', `${ids[0]}0`]) {
+      expect((await history.clear(tenant, id, 'ann', at)).kind).toBe('not-found');
+      expect((await history.acknowledge(tenant, id, { by: 'ann', at, note: null })).kind).toBe('not-found');
+      expect(await receipts.record(tenant, lobby, [{ id, state: 'shown', at }])).toEqual([]);
+    }
+  });
 }

@@ -344,6 +344,14 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     expect(Math.round((clockAheadMs?.() ?? 0) / 600_000)).toBe(6);
   });
 
+  test('a node whose clock is behind leaves live notifications their time', async () => {
+    const { history, sweep } = await open(await createDatabase(server()));
+    const real = Date.now();
+    await store(history, tenant, { receivedAt: real - 1, expiresAt: real + 1_800_000, ttl: 1_800_001 });
+    expect(await sweep(real - 3_600_000)).toBe(0);
+    expect((await history.live(tenant, lobby, real + 1_799_999, 9)).positions).toHaveLength(1);
+  });
+
   test('the operator is warned when connections or locks are too few for the nodes that run', async () => {
     const url = await createDatabase(server());
     const warnings: string[] = [];

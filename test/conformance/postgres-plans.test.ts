@@ -180,6 +180,58 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     // The newest one is not full.
     expect([...locks].sort()).toEqual(['log_1', 'log_41', 'log_6']);
   });
+
+  test('an unknown id is looked for in the partitions of its time alone, and each known one is found', async () => {
+    const url = await createDatabase(server());
+    const options = { queueCapacity: 10, partitionRows: 5, blockRows: 5, onProblem: () => undefined };
+    const storage = await openPostgres({ url, ...options });
+    await withClient(url, (client) => client.query('SELECT make_partitions(5, 50)'));
+    const { history } = storage;
+    const minute = 60_000;
+    // The clock of the last ones went back.
+    const known = new Map<string, number>();
+    for (let i = 0; i < 43; i++) {
+      const receivedAt = now + (i < 33 ? i : i - 31) * 5 * minute;
+      known.set((await store(history, tenant, { receivedAt, expiresAt: null })).id, receivedAt);
+    }
+    await eventually(async () => {
+      while (await storage.indexNext?.());
+      await storage.retain?.(async () => undefined);
+      const { rows: untimed } = await withClient(url, (client) =>
+        client.query('SELECT low FROM partitions WHERE first_at IS NULL ORDER BY low'),
+      );
+      expect(untimed[0]).toEqual({ low: '41' });
+    });
+    const at = (minutes: number) => draft({ receivedAt: now + minutes * minute }).id;
+    const unknown = [at(-100), at(12), at(78), at(133), at(1_000), '550e8400-e29b-41d4-a716-446655440000'];
+    for (const id of unknown) {
+      const taken = await locksTaken(async () => {
+        expect((await history.clear(tenant, id, 'ann', now)).kind).toBe('not-found');
+        expect((await history.acknowledge(tenant, id, { by: 'ann', at: now, note: null })).kind).toBe(
+          'not-found',
+        );
+        expect(await history.record(tenant, lobby, [{ id, state: 'shown', at: now }])).toEqual([]);
+        expect(await history.find(tenant, id)).toBeUndefined();
+      });
+      const locks = new Set(taken.flatMap(({ locks }) => locks).filter((name) => /^log_\d+$/.test(name)));
+      // The newest one, and those of its time.
+      expect([...locks]).toContain('log_41');
+      expect(locks.size).toBeLessThanOrEqual(3);
+    }
+    const none = await locksTaken(async () => {
+      expect((await history.clear(tenant, 'none', 'ann', now)).kind).toBe('not-found');
+      expect(await history.record(tenant, lobby, [{ id: 'none', state: 'shown', at: now }])).toEqual([]);
+    });
+    expect(none).toEqual([]);
+    for (const id of known.keys()) expect((await history.find(tenant, id))?.id).toBe(id);
+    const fresh = await history.record(
+      tenant,
+      lobby,
+      [...known.keys(), ...unknown].map((id) => ({ id, state: 'shown', at: now })),
+    );
+    expect(new Map(fresh.map(({ id, receivedAt }) => [id, receivedAt]))).toEqual(known);
+    await storage.close();
+  });
 });
 
 describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { TenantId } from '#core/ports.ts';
+import { PayloadTurns } from '#http/intake/payload-turns.ts';
 import { IntakeDesk } from '../support/intake.ts';
 
 let desk: IntakeDesk;
@@ -163,4 +165,28 @@ it('a preview refuses JSON that is nested too deeply', async () => {
     payload: '['.repeat(1_000),
   });
   expect([answer.status, answer.text]).toMatchObject([400, expect.stringContaining('more than 100 levels')]);
+});
+
+it('a preview waits for its turn, as the payloads of senders do', async () => {
+  await call('PUT', '/api/mappings/waiting', mapping);
+  const spy = vi.spyOn(PayloadTurns.prototype, 'run');
+  expect((await send(payload('high'), 'waiting')).status).toBe(200);
+  const [turns] = spy.mock.contexts as PayloadTurns[];
+  spy.mockRestore();
+  const other = Promise.withResolvers<void>();
+  const held = turns?.run(-1 as TenantId, 1, () => other.promise);
+  let isAnswered = false;
+  const preview = call('POST', '/api/mappings/preview', {
+    mapping,
+    payload: JSON.stringify(payload('high')),
+  });
+  void preview.then(() => {
+    isAnswered = true;
+  });
+  // Each of these is answered at once, so a preview that does not wait is answered among them.
+  for (let i = 0; i < 5; i++) expect((await call('GET', '/api/mappings')).status).toBe(200);
+  expect(isAnswered).toBe(false);
+  other.resolve();
+  await held;
+  expect((await preview).json).toMatchObject({ count: 1 });
 });

@@ -44,12 +44,8 @@ export interface CountTimes {
   readonly bucketMs: number;
 }
 
-let made = 0;
-
 export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
-  made += 1;
   return anyDraft({
-    id: `0199c0de-7000-7000-8000-${made.toString(16).padStart(12, '0')}`,
     receivedAt: 1_000_000,
     ...{ level: 'info', rank: 20, sentLevel: 'info' },
     ...{ sourceIp: '203.0.113.1', tokenId: 'tok1' },

@@ -1,4 +1,4 @@
-import { uuidv7 } from 'uuidv7';
+import { newNotificationId } from '#core/intake/notification-id.ts';
 import type { NotificationDraft, Route } from '#core/ports.ts';
 import type { Target } from '#core/target.ts';
 
@@ -16,7 +16,7 @@ const toEveryone = routeTo({ all: true });
 
 /** A notification for everyone that stays until cleared; give what matters. */
 export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft => ({
-  id: uuidv7(),
+  id: newNotificationId(over.receivedAt ?? Date.now()),
   receivedAt: Date.now(),
   title: 't',
   message: 'm',

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { UUID } from 'uuidv7';
 import { describe, expect, it } from 'vitest';
-import { newNotificationId } from './notification-id.ts';
+import { idAheadMs, newNotificationId, timeOfId } from './notification-id.ts';
 
 describe('ids of notifications', () => {
   it('are UUIDs of version 7 that hold the time', () => {
@@ -26,5 +27,20 @@ describe('ids of notifications', () => {
     const after = newNotificationId(now);
     expect(after).not.toBe(before);
     expect(Number.parseInt(after.replaceAll('-', '').slice(0, 12), 16)).toBe(now);
+  });
+
+  it('are never older than their notification, and ahead of it by a bound, whichever way the clock steps', () => {
+    const steps = fc.oneof(fc.integer({ min: -12_000, max: 12_000 }), fc.integer({ min: -1e12, max: 1e12 }));
+    fc.assert(
+      fc.property(fc.array(steps, { minLength: 1, maxLength: 200 }), (all) => {
+        let now = Date.now();
+        for (const step of all) {
+          now = Math.max(0, now + step);
+          const ahead = timeOfId(newNotificationId(now)) - now;
+          expect(ahead).toBeGreaterThanOrEqual(0);
+          expect(ahead).toBeLessThanOrEqual(idAheadMs);
+        }
+      }),
+    );
   });
 });

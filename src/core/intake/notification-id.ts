@@ -6,6 +6,9 @@ import { V7Generator } from 'uuidv7';
 const pool = new Uint32Array(1024);
 let used = pool.length;
 
+/** Ids ascend when the clock goes back a little: at most this much is an id's time after its notification was received. */
+export const idAheadMs = 10_000;
+
 const generator = new V7Generator({
   nextUint32() {
     if (used === pool.length) {
@@ -19,6 +22,7 @@ const generator = new V7Generator({
     return value;
   },
 });
+generator.setRollbackAllowance(idAheadMs);
 
 const digits = Buffer.from('0123456789abcdef', 'latin1');
 const dash = 0x2d;
@@ -37,5 +41,5 @@ export function newNotificationId(now: number): string {
   return text.toString('latin1');
 }
 
-/** When a notification with this id was received, in Unix milliseconds. */
+/** When a notification with this id was received, in Unix milliseconds; at most {@link idAheadMs} after it. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

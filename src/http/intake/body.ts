@@ -1,6 +1,6 @@
 /** The body of a sender's request: its kind and its text. */
 import { isUtf8 } from 'node:buffer';
-import { isTooDeep, tooDeep } from '#core/bounded-json.ts';
+import { findExcess } from '#core/bounded-json.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 
 type BodyKind = 'none' | 'json' | 'form' | 'text';
@@ -76,7 +76,8 @@ export function parseJson(text: string): unknown {
 
 /** As {@link parseJson}, of bodies that may be large. */
 export function parseShallowJson(text: string): unknown {
-  if (isTooDeep(text)) throw badRequest(`the body cannot be read: ${tooDeep}`);
+  const excess = findExcess(text);
+  if (excess !== undefined) throw badRequest(`the body cannot be read: ${excess}`);
   return parseJson(text);
 }
 

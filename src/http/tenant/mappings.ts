@@ -8,13 +8,14 @@ import {
   MappingPreviewed,
   MappingPut,
 } from '#contract/integrations/mapping.ts';
-import { parseBoundedJson, tooDeep } from '#core/bounded-json.ts';
+import { excessOf, parseBoundedJson } from '#core/bounded-json.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
 import { actorOf } from '#core/people/access.ts';
 import { iso } from '#core/time.ts';
 import { fieldsOf, type Payload } from '#integrations/format.ts';
 import { PayloadWork } from '#integrations/payload-work.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
+import type { PayloadTurns } from '../intake/payload-turns.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -22,7 +23,7 @@ const Name = Type.Object({ name: MappingName });
 const mostPreviewed = 20;
 
 /** Mappings: a tenant's own templates for payloads that no integration supports. */
-export function mappingRoutes(app: App, services: Services): void {
+export function mappingRoutes(app: App, services: Services, turns: PayloadTurns): void {
   const { directory, mappings, tenancy, now } = services;
 
   app.get(
@@ -86,10 +87,12 @@ export function mappingRoutes(app: App, services: Services): void {
       response: { 200: MappingPreviewed },
       config: { expensive: 'mapping preview' },
     }),
-    async ({ body }) => {
-      const format = await compile(body.mapping);
-      const work = new PayloadWork(body.payload.length);
-      const items = format.read({ ...nothing, body: parse(body.payload), work });
+    async ({ principal, body: { mapping, payload } }) => {
+      const format = await compile(mapping);
+      const work = new PayloadWork(payload.length);
+      const items = await turns.run(principal.tenant, payload.length, () =>
+        format.read({ ...nothing, body: parse(payload), work }),
+      );
       const levels = parseLevelMap([]);
       const shown = items.slice(0, mostPreviewed).map((item) => {
         const { title, message, level, host, ip, key, url } = fieldsOf(item, levels);
@@ -111,6 +114,6 @@ function parse(payload: string): unknown {
   try {
     return parseBoundedJson(payload);
   } catch (error) {
-    throw badField('payload', String(error).includes(tooDeep) ? tooDeep : 'it is not valid JSON');
+    throw badField('payload', excessOf(error) ?? 'it is not valid JSON');
   }
 }

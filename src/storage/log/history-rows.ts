@@ -139,6 +139,26 @@ export function toRepeat(
 /** Checked before a query, because a request may contain any text as an id. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
+/** How far apart the time of an id and the receipt of its notification may be: much more than intake allows. */
+const idSlackMs = 60_000;
+
+/** Between which times a notification with an id of this time was received (Unix milliseconds). */
+export const receivedBetween = (idTime: number) => ({
+  earliest: idTime - idSlackMs,
+  latest: idTime + idSlackMs,
+});
+
+/**
+ * When a notification leaves the live set, by a clock that may have been set since it was received. What is ahead of the clock came
+ * before the clock was set: it stays no longer than its time from now on, and as before once the clock has reached it.
+ */
+export function leavesAt(
+  { receivedAt, expiresAt, leaves }: Record<'receivedAt' | 'expiresAt' | 'leaves', number>,
+  now: number,
+): number {
+  return receivedAt > now ? Math.min(leaves, now + expiresAt - receivedAt) : expiresAt;
+}
+
 /** How much a sender wrote. */
 export const charsBySender = (
   given: Pick<Notification, 'title' | 'message' | 'host' | 'key' | 'url'>,

@@ -9,7 +9,7 @@ import type {
   SearchPage,
 } from '#core/ports.ts';
 import { isEmpty } from '#core/target.ts';
-import { toClearing, toRepeat } from '../log/history-rows.ts';
+import { isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
 import type { DraftRow } from './log/rows.ts';
 import type { LogReads } from './threads/reader-thread.ts';
 import type { Remote } from './threads/thread.ts';
@@ -63,11 +63,20 @@ export function createSqliteHistory({
       return toRepeat(await reader.findRetry(tenant, idempotency.key, now), idempotency);
     },
 
-    clear: (tenant, id, by, at) => queue.push('clear', tenant, id.toLowerCase(), { ...toClearing(by), at }),
+    async clear(tenant, id, by, at) {
+      if (!isUuid(id)) return { kind: 'not-found' };
+      return queue.push('clear', tenant, id.toLowerCase(), { ...toClearing(by), at });
+    },
 
-    acknowledge: (tenant, id, given) => queue.push('acknowledge', tenant, id.toLowerCase(), given),
+    async acknowledge(tenant, id, given) {
+      if (!isUuid(id)) return { kind: 'not-found' };
+      return queue.push('acknowledge', tenant, id.toLowerCase(), given);
+    },
 
-    record: (tenant, panel, receipts) => queue.push('receipts', tenant, panel, receipts),
+    async record(tenant, panel, given) {
+      const receipts = given.filter(({ id }) => isUuid(id));
+      return receipts.length === 0 ? [] : queue.push('receipts', tenant, panel, receipts);
+    },
 
     search(tenant, query, { signal, ...options }) {
       const step = searchInSteps(options, (part) => searcher.search({ tenant, query, options: part }));

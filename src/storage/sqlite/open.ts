@@ -7,6 +7,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { FairQueue } from '#core/fair-queue.ts';
+import { ClockSteps } from '../clock-steps.ts';
 import { pauseUnderLoad } from '../low-priority.ts';
 import { Database, type SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
@@ -101,12 +102,22 @@ export function openSqlite(options: SqliteOptions): Storage {
     options.onProblem(problem);
   });
   let sweptUpTo = 0;
+  const clockSteps = new ClockSteps();
+  const redate = async (now: number) => {
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const { misdated, upTo }: Awaited<ReturnType<typeof threads.reader.misdated>> =
+        await threads.reader.misdated(now, after);
+      if (misdated.length > 0) await queue.push('sweep', now, [], misdated);
+      after = upTo;
+    }
+  };
   return {
     history: createSqliteHistory(threads),
     statistics: createSqliteStatistics(threads),
     db: new Database(sqliteDialect, executor(threads)),
     // The reader finds the expired rows, because no commit waits for it. Without an index on the times, it scans the live set in parts.
     async sweep(now) {
+      await clockSteps.after(now, () => redate(now));
       const { expired, upTo } = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
       sweptUpTo = upTo ?? 0;
       return queue.push('sweep', now, expired);

@@ -139,12 +139,13 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
 
   async readLive(tenant, positions, now, chars) {
     const rows = await lanes.reads.query<
-      NotificationRow & AcknowledgedRow & { counted: number | null; nth: number; found: number }
+      NotificationRow &
+        AcknowledgedRow & { counted: number | null; leaves: number | null; nth: number; found: number }
     >(
       tenant,
       // With what comes behind the limit it would read megabytes for each page of long texts.
       `WITH found AS MATERIALIZED (SELECT * FROM entries_at($1, $2)) SELECT * FROM (
-         SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
+         SELECT ${entryColumns}, l.expires_at AS leaves, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
            sum(${fewestCharsSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${fewestCharsSql} AS chars_before
          FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
          JOIN found n ON n.position = w.position
@@ -161,6 +162,7 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
       if (taken > chars && notifications.length > 0) return { notifications, scanned: row.nth - 1 };
       notifications.push({
         ...toNotification(row),
+        expiresAt: row.leaves,
         count: row.counted ?? 0,
         acknowledged: toAcknowledged(row),
       });

@@ -1,5 +1,6 @@
 /** What is deleted: expired rows by sweeps, and the oldest entries of a tenant's log by rounds of retention. */
 import type { TenantId } from '#core/ports.ts';
+import { ClockSteps } from '../../clock-steps.ts';
 import {
   type RetentionBounds,
   type RetentionEntry,
@@ -125,8 +126,10 @@ export function createSweep(
   { partitionRows, trustsOwnClock, warn }: SweepOptions,
 ): Required<Pick<Storage, 'sweep' | 'clockAheadMs'>> {
   let aheadMs = 0;
+  const clockSteps = new ClockSteps();
   const sweep = async (now: number) => {
     await makeAhead(writes, partitionRows);
+    await clockSteps.after(now, () => redate(writes, now, trustsOwnClock));
     const [swept] = await writes.query<{ count: number; ahead: number }>(
       'all',
       `WITH clock AS (
@@ -148,6 +151,33 @@ export function createSweep(
     return count;
   };
   return { sweep, clockAheadMs: () => aheadMs };
+}
+
+/**
+ * Corrects when live notifications leave, as `leavesAt` of history-rows.ts has it, one partition of the log at a time. A notification is
+ * ahead of the clock if it is ahead of this node's and the database's: a node whose clock is behind must not shorten the others.
+ */
+async function redate(writes: Connections, now: number, trustsOwnClock: boolean): Promise<void> {
+  const parts = await writes.query<{ low: number; rows: number[] }>(
+    'all',
+    `SELECT p.low, array_agg(l.row) AS rows FROM live l JOIN partitions p ON l.row >= p.low AND l.row < p.high
+     WHERE l.expires_at IS NOT NULL GROUP BY p.low ORDER BY p.low DESC`,
+  );
+  for (const { low, rows } of parts)
+    await writes.query(
+      'all',
+      `WITH clock AS (
+         SELECT CASE WHEN $2 THEN $1::bigint ELSE greatest($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) END AS now
+       ), wanted AS (
+         SELECT l.tenant, l.rank, l.position,
+           CASE WHEN g.at > c.now THEN least(l.expires_at, c.now + g.expires_at - g.at) ELSE g.expires_at END AS expires_at
+         FROM clock c CROSS JOIN (SELECT * FROM log_${low} WHERE row = ANY ($3::bigint[])) g
+         JOIN live l ON l.tenant = g.tenant AND l.rank = g.rank AND l.position = g.position FOR UPDATE OF l SKIP LOCKED
+       )
+       UPDATE live l SET expires_at = w.expires_at FROM wanted w
+       WHERE l.tenant = w.tenant AND l.rank = w.rank AND l.position = w.position AND l.expires_at <> w.expires_at`,
+      [now, trustsOwnClock, rows],
+    );
 }
 
 const deleteExpired = (table: string, key: string, until: string) =>

@@ -8,6 +8,15 @@ const leastAdded = 10_000;
 /** The most characters of targets that are kept of one tenant: some 20,000 usual targets. */
 const maxTargetChars = 4_000_000;
 
+export interface LiveRowEnd {
+  readonly row: number;
+  /** When it leaves the live set; null: when it is cleared. */
+  readonly expiresAt: number | null;
+}
+
+/** A row of the live set, and when it leaves. */
+export type Leaving = readonly [row: number, at: number];
+
 /** The routes of a tenant's live notifications. */
 interface LiveRoutes {
   readonly ids: Set<number>;
@@ -39,7 +48,6 @@ export class LiveOrder {
       rank INTEGER NOT NULL,
       position INTEGER NOT NULL,
       row INTEGER NOT NULL,
-      expires_at INTEGER,
       route INTEGER NOT NULL,
       PRIMARY KEY (tenant, rank, position)
     ) WITHOUT ROWID`);
@@ -52,8 +60,8 @@ export class LiveOrder {
     if (newest <= this.#upTo) return;
     this.#added += this.#sql
       .of(
-        `INSERT OR REPLACE INTO temp.live_order (tenant, rank, position, row, expires_at, route)
-         SELECT tenant, rank, position, row, expires_at, route FROM live WHERE row > ? ORDER BY tenant, rank, position`,
+        `INSERT OR REPLACE INTO temp.live_order (tenant, rank, position, row, route)
+         SELECT tenant, rank, position, row, route FROM live WHERE row > ? ORDER BY tenant, rank, position`,
       )
       .run(this.#upTo).changes;
     this.#addRoutes('live', this.#upTo);
@@ -124,22 +132,22 @@ export class LiveOrder {
   }
 
   /** The rows of the given positions of a tenant, by position, without those that are not live at `now`. */
-  rowsAt(tenant: TenantId, positions: readonly number[], now: number): ReadonlyMap<number, number> {
+  rowsAt(tenant: TenantId, positions: readonly number[], now: number): ReadonlyMap<number, LiveRowEnd> {
     this.refresh();
     const rows = this.#sql
-      .of<[{ tenant: number; positions: string; now: number }], { position: number; row: number }>(
+      .of<[{ tenant: number; positions: string; now: number }], LiveRowEnd & { position: number }>(
         `WITH RECURSIVE ranks(rank) AS (
            SELECT min(rank) FROM temp.live_order WHERE tenant = @tenant
            UNION ALL
            SELECT (SELECT min(o.rank) FROM temp.live_order o WHERE o.tenant = @tenant AND o.rank > ranks.rank) FROM ranks
            WHERE ranks.rank IS NOT NULL
          )
-         SELECT o.position, o.row FROM json_each(@positions) p CROSS JOIN ranks
+         SELECT o.position, o.row, l.expires_at AS expiresAt FROM json_each(@positions) p CROSS JOIN ranks
          CROSS JOIN temp.live_order o ON o.tenant = @tenant AND o.rank = ranks.rank AND o.position = p.value
          CROSS JOIN live l ON l.row = o.row
          WHERE l.expires_at IS NULL OR l.expires_at > @now`,
       )
       .all({ tenant, positions: JSON.stringify(positions), now });
-    return new Map(rows.map(({ position, row }) => [position, row]));
+    return new Map(rows.map(({ position, ...row }) => [position, row]));
   }
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { newNotificationId } from '#core/intake/notification-id.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { entriesFrom, rowAtOrAfter } from './log-lookup.ts';
+import { entriesFrom, findById, rowAtOrAfter } from './log-lookup.ts';
 import { ensurePartition, readPartitions, tablesOf } from './partitions.ts';
 
 it('finds what came earlier in the first transaction of a tenant', () => {
@@ -102,3 +103,62 @@ it('reads a part of any log, in partitions of this and older versions, pruned an
     { numRuns: Number(process.env.RUNS ?? 60), endOnFailure: true },
   );
 }, 120_000);
+
+/** Finds a notification of the model; answers also how many partitions were looked at. */
+function lookUp({ sql, tenant }: HistoryModel, id: string) {
+  const spy = vi.spyOn(sql, 'of');
+  try {
+    const found = findById(sql, tenant, id);
+    return { found, partitions: spy.mock.calls.filter(([text]) => /FROM log_/.test(text)).length };
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+it('looks for an unknown id in the partitions of its time alone', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 5, indexBatchRows: 2 } });
+  const minute = 60_000;
+  const start = 30_000_000 * minute;
+  for (let i = 0; i < 300; i++)
+    model.transaction(() => model.append(draft({ receivedAt: start + i * minute }), 7));
+  expect(readPartitions(model.sql)).toHaveLength(61);
+  for (const at of [0, start - 1, start, start + 77.5 * minute, start + 299 * minute, start + 9e9]) {
+    const { found, partitions } = lookUp(model, newNotificationId(at));
+    expect(found).toBeUndefined();
+    expect(partitions).toBeLessThanOrEqual(3);
+  }
+  for (const malformed of ['', 'none', `${newNotificationId(start)}0`])
+    expect(lookUp(model, malformed)).toEqual({ found: undefined, partitions: 0 });
+  model.db.close();
+});
+
+it('finds every kept id, whichever way the clock stepped before it', () => {
+  const minute = 60_000;
+  const steps = fc.oneof(
+    fc.integer({ min: -11_000, max: 11_000 }),
+    fc.constantFrom(-10_001, -10_000, -1, 0, 1, minute - 1, minute, -minute),
+    fc.integer({ min: -1_000_000, max: 1_000_000 }).map((minutes) => minutes * minute),
+  );
+  const plays = fc.array(fc.record({ step: steps, act: fc.constantFrom('', '', '', 'index', 'prune') }), {
+    minLength: 5,
+    maxLength: 80,
+  });
+  fc.assert(
+    fc.property(plays, (played) => {
+      const model = new HistoryModel({ sizes: { partitionRows: 7, indexBatchRows: 3 } });
+      let now = 29_000_000 * minute;
+      for (const { step, act } of played) {
+        now = Math.max(0, now + step);
+        model.transaction(() => model.append(draft({ receivedAt: now }), 7));
+        if (act === 'index') model.index();
+        if (act === 'prune') {
+          model.prune((model.known.at(-1)?.position ?? 0) - 20, now);
+          model.maintain(Number.POSITIVE_INFINITY, 0);
+        }
+      }
+      for (const { id, position } of model.known) expect(lookUp(model, id).found).toMatchObject({ position });
+      model.db.close();
+    }),
+    { numRuns: Number(process.env.RUNS ?? 40), endOnFailure: true },
+  );
+});

@@ -2,9 +2,9 @@
 import type { TenantId } from '#core/ports.ts';
 import { isUuid } from '../../log/history-rows.ts';
 import {
-  eachPartition,
   findPartition,
   type Partition,
+  partitionsOfId,
   readPartitions,
   type Statements,
   tablesOf,
@@ -21,11 +21,11 @@ export interface FoundRow {
   readonly receivedAt: number;
 }
 
-/** Finds a tenant's kept notification by its id, the newest partition first; undefined also for a text that is no id. */
+/** Finds a tenant's kept notification by its id, in the partitions of the id's time; undefined also for a text that is no id. */
 export function findById(sql: Statements, tenant: TenantId, id: string): FoundRow | undefined {
   if (!isUuid(id)) return undefined;
   const { time, rest } = splitId(id);
-  for (const partition of eachPartition(sql)) {
+  for (const partition of partitionsOfId(sql, time)) {
     const found = sql
       .of<[number, Buffer, number, number], Omit<FoundRow, 'partition'>>(
         `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}

@@ -2,8 +2,9 @@
 import type { ReceiptRow } from '#core/history/receipts.ts';
 import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
 import type { PanelAddress } from '#core/target.ts';
-import { charsBySender } from '../../log/history-rows.ts';
+import { charsBySender, leavesAt } from '../../log/history-rows.ts';
 import { readAcknowledged } from './acknowledgements.ts';
+import type { Leaving, LiveRowEnd } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
@@ -55,13 +56,13 @@ export function live(
   const { head } = bounds(connection, tenant);
   const routes = liveOrder.routesTo(tenant, panel);
   const positions = sql
-    .of<[number, number, string, number], LivePosition>(
+    .of<[number, string, number, number], LivePosition>(
       `SELECT rank, position FROM temp.live_order o
-       WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
-         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row)
+       WHERE tenant = ? AND route IN (SELECT value FROM json_each(?))
+         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row AND (l.expires_at IS NULL OR l.expires_at > ?))
        ORDER BY rank DESC, position DESC LIMIT ?`,
     )
-    .all(tenant, now, JSON.stringify(routes), limit);
+    .all(tenant, JSON.stringify(routes), now, limit);
   return { head, positions };
 }
 
@@ -77,7 +78,7 @@ export function readLive(
   const rows = connection.liveOrder.rowsAt(tenant, positions, now);
   for (const position of positions) {
     const row = rows.get(position);
-    const found = row === undefined ? undefined : readLiveRow(connection, tenant, row);
+    const found = row && readLiveRow(connection, tenant, row);
     taken += found ? charsBySender(found) : 0;
     if (taken > chars && notifications.length > 0) break;
     scanned += 1;
@@ -89,7 +90,7 @@ export function readLive(
 function readLiveRow(
   { sql, reader }: LogConnection,
   tenant: number,
-  row: number,
+  { row, expiresAt }: LiveRowEnd,
 ): LiveNotification | undefined {
   const partition = findPartition(sql, row);
   if (!partition) return undefined;
@@ -101,7 +102,7 @@ function readLiveRow(
     .get(row);
   if (!found) return undefined;
   const acknowledged = readAcknowledged(sql, tenant, row);
-  return { ...reader.notification(found, partition), count: found.counted ?? 0, acknowledged };
+  return { ...reader.notification(found, partition), expiresAt, count: found.counted ?? 0, acknowledged };
 }
 
 export function findLive(
@@ -132,8 +133,8 @@ export function stayingBeyond(
   liveOrder.refresh();
   const rows = sql
     .of<number[], { row: number }>(
-      `SELECT row FROM temp.live_order o WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?)
-         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row)
+      `SELECT row FROM temp.live_order o WHERE tenant = ?
+         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row AND (l.expires_at IS NULL OR l.expires_at > ?))
        ORDER BY rank DESC, position DESC LIMIT ${idsAtOnce} OFFSET ?`,
     )
     .all(tenant, until, limit);
@@ -162,6 +163,38 @@ export function expired(
   const expired = scanned.flatMap(([row, isExpired]) => (isExpired === 1 ? row : [])).slice(0, limit);
   if (expired.length === limit) return { expired, upTo: expired.at(-1) };
   return { expired, upTo: scanned[scannedAtOnce - 1]?.[0] };
+}
+
+/** How many live notifications one call compares with the log: some five milliseconds. */
+const comparedAtOnce = 1_000;
+
+/**
+ * Looks, in the rows after the given one, for live notifications that should leave at another time because the clock was set
+ * ({@link leavesAt}). `upTo`: the last row compared; undefined at the end of the list.
+ */
+export function misdated(
+  { sql }: LogConnection,
+  now: number,
+  after: number,
+): { misdated: Leaving[]; upTo: number | undefined } {
+  const compared = sql
+    .of<[number], { row: number; leaves: number }>(
+      `SELECT row, expires_at AS leaves FROM live WHERE row > ? AND expires_at IS NOT NULL ORDER BY row LIMIT ${comparedAtOnce}`,
+    )
+    .all(after);
+  const misdated = compared.flatMap(({ row, leaves }): Leaving[] => {
+    const partition = findPartition(sql, row);
+    const stored =
+      partition &&
+      sql
+        .of<[number], { receivedAt: number; expiresAt: number }>(
+          `SELECT at AS receivedAt, at + lasts AS expiresAt FROM ${tablesOf(partition).log} WHERE row = ?`,
+        )
+        .get(row);
+    const at = stored ? leavesAt({ ...stored, leaves }, now) : leaves;
+    return at === leaves ? [] : [[row, at]];
+  });
+  return { misdated, upTo: compared[comparedAtOnce - 1]?.row };
 }
 
 export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {

@@ -3,6 +3,8 @@
  * log, terms and dictionary tables, which have the next generation number.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { minuteMs } from '../../log/counting.ts';
+import { receivedBetween } from '../../log/history-rows.ts';
 
 /** The rows of a full partition. The limit keeps each search, seal and drop of one partition short. */
 export const partitionRows = 250_000;
@@ -51,15 +53,23 @@ export function tablesOf({ id, generation }: Pick<Partition, 'id' | 'generation'
 
 const columns = `id, generation, first_row AS firstRow, last_row AS lastRow, indexed, first_minute AS firstMinute,
   last_minute AS lastMinute, sealed, position_step AS positionStep`;
-const newestFirst = `SELECT ${columns} FROM partitions ORDER BY first_row DESC`;
 
 /** Newest first. */
 export const readPartitions = (statements: Statements): Partition[] =>
-  statements.of<[], Partition>(newestFirst).all();
+  statements.of<[], Partition>(`SELECT ${columns} FROM partitions ORDER BY first_row DESC`).all();
 
-/** As {@link readPartitions}, one at a time, for callers that may stop early. */
-export const eachPartition = (statements: Statements): Iterable<Partition> =>
-  statements.of<[], Partition>(newestFirst).iterate();
+/**
+ * The partitions that may have a notification with an id of this time, newest first: all in whose minutes it may have been
+ * received, and the newest, whose rows may not be indexed yet. They are read one at a time, for callers that stop early.
+ */
+export function partitionsOfId(statements: Statements, idTime: number): Iterable<Partition> {
+  const { earliest, latest } = receivedBetween(idTime);
+  return statements
+    .of<[number, number], Partition>(
+      `SELECT ${columns} FROM partitions WHERE last_row IS NULL OR (last_minute >= ? AND first_minute <= ?) ORDER BY first_row DESC`,
+    )
+    .iterate(Math.floor(earliest / minuteMs), Math.floor(latest / minuteMs));
+}
 
 /** Returns the partition whose range has the row, even if retention removed the row. */
 export const findPartition = (statements: Statements, row: number): Partition | undefined =>

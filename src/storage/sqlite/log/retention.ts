@@ -6,6 +6,7 @@ import {
   type RetentionStep,
   RetentionWalk,
 } from '../../log/retention.ts';
+import type { Leaving } from './live-order.ts';
 import { entriesFrom, idAt } from './log-lookup.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
@@ -93,8 +94,18 @@ export function retain(writer: LogWriter, tenant: TenantId, step: LogRetentionSt
   return false;
 }
 
-/** Deletes the rows `expired` from `live`, and expired idempotency keys. Returns the number of deleted rows of both. */
-export function sweep({ sql }: Pick<LogWriter, 'sql'>, now: number, expired: readonly number[]): number {
+/**
+ * Deletes the rows `expired` from `live`, and expired idempotency keys. Returns the number of deleted rows of both. The rows
+ * `misdated` get another end first.
+ */
+export function sweep(
+  { sql }: Pick<LogWriter, 'sql'>,
+  now: number,
+  expired: readonly number[],
+  misdated: readonly Leaving[] = [],
+): number {
+  const redate = sql.of('UPDATE live SET expires_at = ? WHERE row = ?');
+  for (const [row, at] of misdated) redate.run(at, row);
   let deleted = sql
     .of(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${maxDeletedKeys}`)
     .run(now).changes;

@@ -13,6 +13,7 @@ import {
   firstShown,
   heads,
   live,
+  misdated,
   oldestRevision,
   readAfter,
   readLive,
@@ -43,7 +44,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 /** What a reading thread does for the main thread (see `Remote` in thread.ts). */
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
-  ...{ stayingBeyond, findLive },
+  ...{ stayingBeyond, findLive, misdated },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 
