@@ -96,7 +96,8 @@ describe('a new credential', () => {
   });
 
   test('a token that an older node gave another scope is no longer taken from a URL', () => {
-    const { record } = newToken(1, { name: 'x', scopes: ['notify'], allowInUrl: true }, 'cli', at);
+    const made = newToken(1, { name: 'x', scopes: ['notify'], allowInUrl: true }, 'cli', at);
+    const record = { ...made.record, tenantState: 'active' } as const;
     expect(principalOf(record)).toMatchObject({ allowInUrl: true });
     expect(principalOf({ ...record, scopes: ['notify', 'panel'] })).toMatchObject({ allowInUrl: false });
   });
