@@ -8,8 +8,9 @@ import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { createOutbound, type OutboundRequest } from '#outbound/outbound.ts';
 import { sendMail } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
+import { createMask } from './mask.ts';
 import type { ChannelSetup, OutgoingNotification } from './message.ts';
-import { send } from './send.ts';
+import { secretsOfMail, send } from './send.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '満'.repeat(16_384) },
@@ -135,6 +136,13 @@ test('an attempt to mail ends with its time and with its signal, however long th
   expect(await sent).toEqual({ outcome: 'retry', answer: 'the server stops' });
   for (const each of talks) clearInterval(each);
   server.close();
+});
+
+test('what a mail server repeats of a sign-in is masked', () => {
+  const mask = createMask(secretsOfMail(URL.parse('smtp://anna:four%20wooden@mail.example.org')));
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  expect(mask(`535 wrong: AUTH PLAIN ${base64('\0anna\0four wooden')}`)).toBe('535 wrong: AUTH PLAIN …');
+  expect(mask(`535 ${base64('four wooden')} four wooden is wrong`)).toBe('535 … … is wrong');
 });
 
 /** Sends over a broker that answers so. */

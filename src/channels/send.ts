@@ -71,9 +71,21 @@ const isHttp = (kind: ChannelKind): kind is keyof typeof httpKinds => kind in ht
 function secretsOf(kind: ChannelKind, { settings, secrets }: ChannelSetup, { mail }: SendOptions): string[] {
   const url = URL.parse(settings.url ?? '');
   const hasPath = url !== null && /^https?:$/.test(url.protocol) && `${url.pathname}${url.search}` !== '/';
-  const password = kind === 'email' ? (URL.parse(mail?.url ?? '')?.password ?? '') : '';
-  return [...Object.values(secrets), ...(hasPath ? [settings.url ?? ''] : []), password];
+  return [
+    ...Object.values(secrets),
+    ...(hasPath ? [settings.url ?? ''] : []),
+    ...(kind === 'email' ? secretsOfMail(URL.parse(mail?.url ?? '')) : []),
+  ];
 }
+
+/** The password as it is, and as AUTH PLAIN and AUTH LOGIN send it. */
+export function secretsOfMail(url: URL | null): string[] {
+  if (!url?.password) return [];
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  return [password, base64(`\0${user}\0${password}`), base64(password)];
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 async function attempt(
   kind: Exclude<ChannelKind, keyof typeof httpKinds>,

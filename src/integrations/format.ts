@@ -43,12 +43,12 @@ export interface Payload {
   readonly params: Readonly<Record<string, string>>;
   /** Counts what a format reads more than once. Not given: it is not bounded. */
   readonly work?: PayloadWork;
-  /** The newest notification with the key that {@link Format.namedKey} returns; undefined if there is none. */
-  readonly named?: NamedAlert | undefined;
+  /** The alert with the key that {@link Format.alertKey} returns; undefined if none is found. */
+  readonly alert?: StoredAlert | undefined;
 }
 
 /** An alert as it is stored. */
-export type NamedAlert = Pick<HistoryRecord, 'id' | 'title' | 'sentLevel'>;
+export type StoredAlert = Pick<HistoryRecord, 'id' | 'title' | 'sentLevel'>;
 
 export interface Stored {
   readonly id: string;
@@ -84,8 +84,8 @@ export interface Format {
    */
   readonly criticalPattern?: RegExp;
   /** The key of an alert that the payload names without its texts: to end it, or to acknowledge it. */
-  readonly namedKey?: (payload: Payload) => string | undefined;
-  /** Whether somebody acknowledges that alert. */
+  readonly alertKey?: (payload: Payload) => string | undefined;
+  /** Whether the payload acknowledges that alert. */
   readonly acknowledges?: (payload: Payload) => boolean;
   /** How many files the JSON holds, which are ignored. */
   readonly countFiles?: (payload: Payload) => number;
@@ -94,10 +94,10 @@ export interface Format {
 }
 
 /** The title of a payload that ends an alert: with the alert's own title, if it is known, and else with `name`. */
-export function endTitle(word: string, name: string, { named }: Payload): string {
+export function endTitle(word: string, name: string, { alert }: Payload): string {
   // It has ended before.
-  if (named?.title.startsWith(`${word}: `)) return named.title;
-  return `${word}: ${named?.title ?? name}`;
+  if (alert?.title.startsWith(`${word}: `)) return alert.title;
+  return `${word}: ${alert?.title ?? name}`;
 }
 
 /** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */

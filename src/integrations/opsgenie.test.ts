@@ -28,8 +28,8 @@ it('an alert and its close have one key', () => {
     },
   ]);
   const params = { alias: alert.alias };
-  expect(opsgenie.namedKey?.(payloadOf(undefined, { params }))).toBe(`opsgenie:${alert.alias}`);
-  expect(opsgenie.namedKey?.(payloadOf(alert))).toBeUndefined();
+  expect(opsgenie.alertKey?.(payloadOf(undefined, { params }))).toBe(`opsgenie:${alert.alias}`);
+  expect(opsgenie.alertKey?.(payloadOf(alert))).toBeUndefined();
   for (const body of [undefined, {}, { source: 'x', note: 'done' }])
     expect(read(opsgenie, body, { params })[0]).toMatchObject({
       level: 'success',

@@ -15,7 +15,7 @@ import { usualLevel, wordOf } from './severity.ts';
  * the alert again before it changes its texts. https://docs.opsgenie.com/docs/alert-api
  */
 export const opsgenie: Format = {
-  namedKey: ({ params: { alias, changed } }) =>
+  alertKey: ({ params: { alias, changed } }) =>
     alias === undefined || changed !== undefined ? undefined : keyOfAlias(alias),
   read(payload) {
     const { alias, changed } = payload.params;

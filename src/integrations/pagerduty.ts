@@ -26,7 +26,7 @@ export const pagerduty: Format = {
     }
     return [action === 'resolve' ? resolved(event, payload) : triggered(event)];
   },
-  namedKey({ body }) {
+  alertKey({ body }) {
     const { event_action: action, dedup_key: key } = isPlainObject(body) ? body : {};
     const given = action === 'resolve' || action === 'acknowledge' ? textOf(key) : undefined;
     return given === undefined ? undefined : keyPrefix + given;
@@ -41,7 +41,7 @@ export const pagerduty: Format = {
 /** Its version 1, in other words: https://developer.pagerduty.com/docs/events-api-v1-overview */
 export const pagerdutyV1: Format = {
   read: (payload) => pagerduty.read(asVersion2(payload)),
-  namedKey: (payload) => pagerduty.namedKey?.(asVersion2(payload)),
+  alertKey: (payload) => pagerduty.alertKey?.(asVersion2(payload)),
   acknowledges: (payload) => pagerduty.acknowledges?.(asVersion2(payload)) ?? false,
   answer: (stored, payload) => ({
     status: 200,

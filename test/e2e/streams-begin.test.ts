@@ -50,6 +50,8 @@ function chunksOf(body: string): string[] {
     const [line = '', size = ''] = /^([0-9a-f]+)\r\n/.exec(body.slice(at, at + 20)) ?? [];
     const begin = at + line.length;
     at = begin + Number.parseInt(size, 16) + 2;
+    // A heartbeat that has not arrived whole.
+    if (!(at <= body.length)) break;
     expect(body.slice(at - 2, at)).toBe('\r\n');
     chunks.push(body.slice(begin, at - 2));
   }

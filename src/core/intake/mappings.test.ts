@@ -18,9 +18,11 @@ function readerWith(bounds: { mappings?: number; captures?: number }) {
     reads.push(tenant);
     return [mapping];
   };
+  const snapshotOf = (changed: number) => ({ record: { changed } }) as Awaited<ReturnType<Tenancy['get']>>;
   const reader = new MappingReader(
     { mappings: { list } as unknown as Directory['mappings'] },
-    { get: async () => ({ record: { changed: 1 } }) as Awaited<ReturnType<Tenancy['get']>> },
+    // Another process has made one more change.
+    { get: async () => snapshotOf(1), current: async () => snapshotOf(2) },
     { mappings: 1_000, captures: 1_000, ...bounds },
   );
   return { reader, reads };
@@ -35,6 +37,12 @@ test('mappings are kept up to a number of characters; those used last stay', asy
 test('mappings that are larger than that are read for each payload', async () => {
   const { reader, reads } = readerWith({ mappings: mappingChars - 1 });
   for (const tenant of [1, 1]) expect(await reader.find(tenant, 'ups')).toEqual(mapping);
+  expect(reads).toEqual([1, 1]);
+});
+
+test('a mapping that is unknown is looked for once more, as another process may have just made it', async () => {
+  const { reader, reads } = readerWith({ mappings: 2 * mappingChars });
+  expect(await reader.find(1, 'none')).toBeUndefined();
   expect(reads).toEqual([1, 1]);
 });
 

@@ -4,7 +4,7 @@ import { limits } from '#contract/limits.ts';
 import { createLruMap, type LruMap } from '../lru-map.ts';
 import type { TenantId } from '../ports.ts';
 import type { Directory } from '../tenants/directory.ts';
-import type { Tenancy } from '../tenants/tenancy.ts';
+import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
 
 /** The last payload of a mapping, kept only in the memory of this process. */
 export interface Captured {
@@ -30,13 +30,13 @@ const usualBounds: MappingBounds = { mappings: 32_000_000, captures: 16_000_000 
 
 export class MappingReader {
   readonly #directory: Pick<Directory, 'mappings'>;
-  readonly #tenancy: Pick<Tenancy, 'get'>;
+  readonly #tenancy: Pick<Tenancy, 'current' | 'get'>;
   readonly #known: LruMap<TenantId, Known>;
   readonly #captures: LruMap<string, Captured>;
 
   constructor(
     directory: Pick<Directory, 'mappings'>,
-    tenancy: Pick<Tenancy, 'get'>,
+    tenancy: Pick<Tenancy, 'current' | 'get'>,
     bounds: MappingBounds = usualBounds,
   ) {
     this.#directory = directory;
@@ -48,9 +48,14 @@ export class MappingReader {
     );
   }
 
-  /** The current mapping. It is read again only after the tenant's configuration has changed. */
+  /** The current mapping. Mappings are read again only after the tenant's configuration has changed. */
   async find(tenant: TenantId, name: string): Promise<Mapping | undefined> {
-    const { changed } = (await this.#tenancy.get(tenant)).record;
+    const found = (await this.#read(tenant, await this.#tenancy.get(tenant))).get(name);
+    // It may have just been made on another node.
+    return found ?? (await this.#read(tenant, await this.#tenancy.current(tenant))).get(name);
+  }
+
+  async #read(tenant: TenantId, { record: { changed } }: TenantSnapshot): Promise<Known['mappings']> {
     let known = this.#known.get(tenant);
     if (known?.changed !== changed) {
       const list = await this.#directory.mappings.list(tenant);
@@ -58,7 +63,7 @@ export class MappingReader {
       known = { changed, mappings, chars: JSON.stringify(list).length };
       this.#known.set(tenant, known);
     }
-    return known.mappings.get(name);
+    return known.mappings;
   }
 
   /** Replaces the last payload. One that is too large is not kept. */

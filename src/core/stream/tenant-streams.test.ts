@@ -44,7 +44,7 @@ async function connectPanels(count: number) {
   const counted = Object.assign(Object.create({ toJSON: () => ++levelsEncoded && level }), level) as Level;
   const snapshotOf = (title: string, panels: readonly PanelRecord[]) =>
     ({
-      record: { id: 1, name: 't', title, timeZone: 'UTC' },
+      record: { id: 1, name: 't', title, timeZone: 'UTC', state: 'active' },
       levels: new Map([['info', counted]]),
       panels: new Map(panels.map((panel) => [panel.id, panel])),
     }) as unknown as TenantSnapshot;

@@ -233,11 +233,11 @@ export class Authenticator {
    * Calls back when the credential of an open stream would no longer open it: revoked, expired, without the scope or
    * role, or limited to other addresses. Returns a function that stops watching.
    */
-  watch(request: FastifyRequest, onRefused: () => void): () => void {
+  watch(request: FastifyRequest, onRefused: (refusal: AppError) => void): () => void {
     const { policy = 'public' } = request.routeOptions.config;
     const timer = setInterval(() => {
       this.refusalOf(policy, request).then(
-        (refusal) => refusal && onRefused(),
+        (refusal) => refusal && onRefused(refusal),
         // A failed lookup is retried, so that screens stay connected during a disk failure.
         () => undefined,
       );

@@ -4,6 +4,7 @@ import { ownSenders } from '#core/intake/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
 import { parseQuery } from '#core/search/search-parser.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import type { Services } from '../services.ts';
 
 /** The parameter of a request. */
@@ -16,11 +17,28 @@ export const q = Type.Optional(
  * @throws AppError `bad-request` with the problem and its position.
  */
 export async function queryOf(
-  { tenancy, directory, now }: Services,
+  services: Services,
   tenant: TenantId,
   text: string | undefined,
 ): Promise<Query> {
-  const { record, levels, panels, router } = await tenancy.get(tenant);
+  const { tenancy } = services;
+  const snapshot = await tenancy.get(tenant);
+  try {
+    return await queryIn(services, snapshot, tenant, text);
+  } catch (error) {
+    // A name that is unknown here may have just been given on another node.
+    const current = await tenancy.current(tenant);
+    if (current === snapshot) throw error;
+    return queryIn(services, current, tenant, text);
+  }
+}
+
+async function queryIn(
+  { directory, now }: Services,
+  { record, levels, panels, router }: TenantSnapshot,
+  tenant: TenantId,
+  text: string | undefined,
+): Promise<Query> {
   // Names are read only if the query may use them; most queries do not.
   const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
     text?.toLowerCase().includes(`${key}:`) ? read() : [];

@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { HistoryPage } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import { unavailable } from '#core/errors.ts';
+import { type AppError, forbidden, unavailable } from '#core/errors.ts';
 import { recordForms } from '#core/history/export.ts';
 import { historyView } from '#core/history/history-view.ts';
 import type { CallOptions, HistoryRecord, SearchPage } from '#core/ports.ts';
@@ -33,6 +33,8 @@ const warnings: string[] = [];
 const logger = { level: 'warn', stream: { write: (line: string) => void warnings.push(line) } };
 const app = fastify({ logger, schemaController: { compilersFactory: lazyCompilers } }) as unknown as App;
 let port: number;
+/** Ends the credential of the newest export. */
+let refuse: ((refusal: AppError) => void) | undefined;
 let requests = 0;
 const router = (...names: string[]) => ({ rules: names.map((name) => ({ ref: { id: name, name } })) });
 const panels = new Map(
@@ -60,7 +62,11 @@ beforeAll(async () => {
       requests -= 1;
     });
   });
-  historyRoutes(app, services, { watch: () => () => undefined } as unknown as Authenticator);
+  const watch: Authenticator['watch'] = (_, onRefused) => {
+    refuse = onRefused;
+    return () => undefined;
+  };
+  historyRoutes(app, services, { watch } as Authenticator);
   histogramRoutes(app, services);
   fieldValueRoutes(app, services);
   // As the server has it: a client may close its side first.
@@ -184,6 +190,15 @@ test('an export goes on where a page ran out of time, to the end', async () => {
   const response = await fetch(`http://127.0.0.1:${port}/api/history/export`);
   expect([response.status, await response.text()]).toEqual([200, '']);
   expect(calls).toMatchObject([{ timeoutMs: limits.searchMs }, { before: 90 }, { before: 50 }]);
+});
+
+test('an export whose credential ends before its first byte is answered with the refusal', async () => {
+  answer = untilAborted;
+  const response = fetch(`http://127.0.0.1:${port}/api/history/export`);
+  await expect.poll(() => calls.length).toBe(1);
+  refuse?.(forbidden());
+  const { status, headers } = await response;
+  expect([status, headers.get('content-disposition')]).toEqual([403, null]);
 });
 
 test.each(paths)('%s ends its work when its caller has gone', async (path) => {

@@ -119,9 +119,17 @@ says how far back that is, and nextCursor continues the search.`,
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       if (request.method === 'HEAD') return reply.send(Readable.from([]) as unknown as string);
       const signal = connectionSignal(request);
-      const wanted = { tenant: principal.tenant, query: parsed, csv, signal };
+      const refused = new AbortController();
+      const either = AbortSignal.any([signal, refused.signal]);
+      const wanted = { tenant: principal.tenant, query: parsed, csv, signal: either };
       const pages = Readable.from(exported(services, wanted), { objectMode: false });
-      const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
+      const stopWatching = authenticator.watch(request, (refusal) => {
+        if (reply.raw.headersSent) return void reply.raw.destroy();
+        // Nothing was sent yet: the answer is the refusal.
+        reply.removeHeader('content-disposition');
+        pages.destroy(refusal);
+        refused.abort();
+      });
       // Ends the pages before the search fails, so that a client that disconnects causes no warning in the log.
       const stop = () => pages.destroy();
       signal.addEventListener('abort', stop);

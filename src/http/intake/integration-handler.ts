@@ -1,6 +1,6 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '#core/errors.ts';
+import { AppError, unavailable } from '#core/errors.ts';
 import { acknowledgeStanding } from '#core/history/take-off.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
@@ -13,10 +13,10 @@ import {
   type Format,
   fieldsOf,
   keyOf,
-  type NamedAlert,
   type Payload,
   retryKeyOf,
   type Stored,
+  type StoredAlert,
 } from '#integrations/format.ts';
 import { PayloadWork } from '#integrations/payload-work.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
@@ -54,8 +54,8 @@ interface Call {
 
 type Outcome = Stored | { readonly error: AppError };
 
-/** How long a search for the alert that a payload names may take. Without it, the payload is stored by the name alone. */
-const namedMs = 1_000;
+/** How long a search for the alert that a payload names may take. */
+const searchMs = 1_000;
 
 /** How many items of a payload are routed and stored together. */
 const atOnce = 100;
@@ -113,7 +113,7 @@ export class IntegrationHandler {
       this.#rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
     }
     const stored = this.#conclude(call.sender, outcomes);
-    if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.named);
+    if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.alert);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
     return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes, files);
@@ -163,9 +163,14 @@ export class IntegrationHandler {
       // A format with outgoing requests takes its token first.
       if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
       await format.verify?.(given, { fetchText: this.#services.fetchText, now: this.#services.now() });
-      const key = refusal ? undefined : format.namedKey?.(given);
-      const payload =
-        key === undefined ? given : { ...given, named: await this.#findNamed(sender, keyOf(key) ?? key) };
+      const key = refusal ? undefined : format.alertKey?.(given);
+      const findAlert = (of: string) =>
+        this.#findAlert(sender, keyOf(of) ?? of).catch((error: unknown) => {
+          // An end is stored without the alert's title; an acknowledgement would be lost.
+          if (format.acknowledges?.(given)) throw error;
+          return undefined;
+        });
+      const payload = key === undefined ? given : { ...given, alert: await findAlert(key) };
       const drafts = await inTurn(() =>
         format.read(payload).map((item) => {
           const fields = fieldsOf(item, levels);
@@ -191,22 +196,30 @@ export class IntegrationHandler {
     return readPayloadBody(request.raw, body, format);
   }
 
-  /** The newest notification with this key that was not counted on another one. */
-  async #findNamed({ tenant }: Sender, key: string): Promise<NamedAlert | undefined> {
+  /**
+   * The alert that is on panels under this key, or else the newest notification with it that was not counted on another one.
+   * @throws AppError `unavailable` when not all of history was searched in time.
+   */
+  async #findAlert({ tenant }: Sender, key: string): Promise<StoredAlert | undefined> {
     const { history, now } = this.#services;
+    const live = await history.findLive(tenant, key, now());
+    if (live !== undefined) return history.find(tenant, live);
     const query = join('and', [
       { kind: 'key', patterns: [literalPattern(key)] },
       { kind: 'not', term: { kind: 'is', states: ['throttled'] } },
     ]);
-    const { records } = await history.search(tenant, query, { limit: 1, now: now(), timeoutMs: namedMs });
+    const options = { limit: 1, now: now(), timeoutMs: searchMs };
+    const { records, searchedTo } = await history.search(tenant, query, options);
+    if (records.length === 0 && searchedTo !== null)
+      throw unavailable('the alert was not found in time: send it again');
     return records[0];
   }
 
-  async #acknowledge(sender: Sender, named: NamedAlert | undefined): Promise<void> {
-    // What has ended needs nobody.
-    if (!named || named.sentLevel === 'success') return;
+  async #acknowledge(sender: Sender, alert: StoredAlert | undefined): Promise<void> {
+    // An alert that has ended needs no acknowledgement.
+    if (!alert || alert.sentLevel === 'success') return;
     const given = { at: this.#services.now(), by: shownNameOf(sender), note: null };
-    await acknowledgeStanding(this.#services, sender.tenant, named.id, given);
+    await acknowledgeStanding(this.#services, sender.tenant, alert.id, given);
   }
 
   /**

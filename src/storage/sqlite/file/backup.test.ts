@@ -96,7 +96,7 @@ it.each([false, true])(
     CREATE TABLE row_levels (row INTEGER PRIMARY KEY, names TEXT NOT NULL, levels BLOB NOT NULL);
     DROP INDEX deliveries_open; ALTER TABLE deliveries DROP COLUMN open_key;
     DROP INDEX rules_ended; ALTER TABLE tenants DROP COLUMN rules_from;
-    ALTER TABLE sessions DROP COLUMN reauthenticated_at; ALTER TABLE credentials DROP COLUMN allow_in_url;
+    ALTER TABLE sessions DROP COLUMN reauthenticated_at; ALTER TABLE credentials DROP COLUMN allow_in_url; ALTER TABLE tenants DROP COLUMN state;
     PRAGMA user_version = 9`);
     db.close();
     restore(database, old, 1, { purges });
