@@ -194,7 +194,13 @@ describe('a new tenant', () => {
     const { status, json } = await make(browser);
     expect([status, json]).toEqual([
       201,
-      { name: `t${anna.id.slice(-10)}`, title: 'New', timeZone: 'Asia/Tokyo', role: 'owner' },
+      {
+        name: `t${anna.id.slice(-10)}`,
+        title: 'New',
+        timeZone: 'Asia/Tokyo',
+        role: 'owner',
+        suspended: false,
+      },
     ]);
     const here = { 'belfry-tenant': json.name };
     expect((await browser.call('GET', '/api/tenant', { headers: here })).json.timeZone).toBe('Asia/Tokyo');
