@@ -1,10 +1,11 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
 import { durationText } from '#contract/duration.ts';
+import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
 import { createSealer } from '#core/history/sealing.ts';
-import type { History, Route, TenantId } from '#core/ports.ts';
+import type { Escalated, History, Route, TenantId } from '#core/ports.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tracer } from '#core/tracing.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
@@ -137,19 +138,24 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
-/** The fields of a notification that leave the server. An escalation says at its end that nobody acknowledged it. */
+/** The fields of a notification that leave the server. An escalation says first why it was sent. */
 function outgoing({
   route,
   ...notification
 }: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route }): Omit<OutgoingNotification, 'tenant'> {
   const { id, receivedAt, title, level, rank, ip, host, key, url, ttl } = notification;
-  const since = route?.escalates === undefined ? undefined : route.escalated?.since;
-  const waited = since === undefined ? undefined : Math.floor((receivedAt - since) / 1_000) * 1_000;
-  const message =
-    waited === undefined
-      ? notification.message
-      : `${notification.message}\n\nNobody acknowledged this within ${durationText(waited)}.`;
+  const escalated = route?.escalates === undefined ? undefined : route.escalated;
+  const message = escalated
+    ? `${reasonOf(escalated, receivedAt)}\n\n${notification.message}`
+        .slice(0, limits.messageChars)
+        .toWellFormed()
+    : notification.message;
   return { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl };
+}
+
+function reasonOf({ since, unless }: Escalated, at: number): string {
+  const waited = durationText(Math.max(1_000, Math.floor((at - since) / 1_000) * 1_000));
+  return `${unless === 'shown' ? 'No panel showed' : 'Nobody acknowledged'} this within ${waited}.`;
 }
 
 function testNotification(by: string, receivedAt: number): Omit<OutgoingNotification, 'tenant'> {

@@ -33,6 +33,8 @@ export interface Escalated {
   readonly times: number;
   /** When the first notification of the alarm was received. */
   readonly since: number;
+  /** Set when the step was sent because no panel had shown the alarm. */
+  readonly unless?: 'shown';
 }
 
 export interface NotificationDraft {

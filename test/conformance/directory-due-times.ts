@@ -137,6 +137,21 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     await node.schedule.stop();
   });
 
+  test('after a suspension, what is expected has its whole interval again', async () => {
+    const { tenants } = lab().directory;
+    const { dueTimes, tenant, start } = await open();
+    const node = newNode(dueTimes, start);
+    const expected = { tenant, kind: 'expectation', subject: 'backup' } as const;
+    await node.schedule.put(expected, 1_000, { everyMs: 60_000 });
+    await tenants.setState(tenant, 'suspended', 'cli', start);
+    node.pass(3_600_000);
+    await tenants.setState(tenant, 'active', 'cli', start + 3_600_000);
+    await node.look();
+    expect(node.fired).toEqual([]);
+    expect((await dueTimes.find(expected))?.dueAt).toBe(start + 3_600_000 + 60_000 + 6_000);
+    await dueTimes.remove(expected);
+  });
+
   test('of several nodes one claims it, and another one if that has not settled it in half a minute', async () => {
     const { dueTimes, tenant, start } = await open();
     const nodes = Array.from({ length: 3 }, () => newNode(dueTimes, start + 1, { isShared: true }));

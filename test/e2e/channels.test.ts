@@ -172,7 +172,7 @@ test('the message of an escalation begins with the cause, and ends with how long
   await server.notify(token, { title: 'Disk full', message: '/var', level: 'error', key: 'disk' });
   await eventually(() => expect(titles()).toEqual(['Disk full', 'Disk full']));
   expect(receiver.received.at(-1)?.json.data.message).toMatch(
-    /^\/var\n\nNobody acknowledged this within \d+ s\.$/,
+    /^Nobody acknowledged this within \d+ s\.\n\n\/var$/,
   );
 });
 

@@ -217,7 +217,10 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       channels: record.route.channels ?? [],
       target: unite(record.route.target, named),
       escalates: record.id,
-      escalated: { times: data.step + 1, since: data.since ?? record.receivedAt },
+      escalated: {
+        ...{ times: data.step + 1, since: data.since ?? record.receivedAt },
+        ...(step?.unless === 'shown' && { unless: step.unless }),
+      },
     };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }

@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
+import { graceOf } from '#core/attention/expectations.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import {
@@ -101,6 +102,9 @@ export function createTenants(db: Database): Tenants {
 
     async setState(id, state, by, at) {
       const read = all.where('id', '=', id);
+      const [before] = await db.read(read);
+      // While it is suspended, nothing of it becomes due.
+      if (state === 'active' && before?.state === 'suspended') await restartExpectations(db, id, at);
       const set = await compareAndSet(db, read, (row) => {
         if (isGone(row)) throw notFound('tenant');
         if (row.state === state) return undefined;
@@ -128,7 +132,15 @@ export function createTenants(db: Database): Tenants {
         return {
           entry: { tenant: id, by, at, action: 'tenant.delete', subject: name, detail: { title } },
           when: precondition('tenants', { id, name, state }),
-          effects: (guard) => [updateWhen('tenants', { set, where: { id } }, guard)],
+          effects: (guard) => [
+            updateWhen('tenants', { set, where: { id } }, guard),
+            // For nodes of an older version, which do not read the state.
+            updateWhen(
+              'credentials',
+              { set: { revoked_at: at }, where: { tenant: id, revoked_at: null } },
+              guard,
+            ),
+          ],
           after: read,
         };
       });
@@ -139,6 +151,33 @@ export function createTenants(db: Database): Tenants {
   };
 }
 
+/** Each expectation of the tenant has its whole interval from `at`: what was sent to a suspended tenant was refused. */
+async function restartExpectations(db: Database, tenant: TenantId, at: number): Promise<void> {
+  const rows = await db.read(
+    db
+      .selectFrom('due_times')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('kind', '=', 'expectation')
+      .where('due_at', 'is not', null),
+    tenant,
+  );
+  const updates = rows.map(({ subject, version, data }) => {
+    const { everyMs } = JSON.parse(data) as { everyMs: number };
+    const dueAt = at + everyMs + graceOf(everyMs);
+    return db
+      .updateTable('due_times')
+      .set({ due_at: dueAt })
+      .where('tenant', '=', tenant)
+      .where('kind', '=', 'expectation')
+      .where('subject', '=', subject)
+      .where('version', '=', version)
+      .where('due_at', '<', dueAt);
+  });
+  for (let i = 0; i < updates.length; i += expectationsAtOnce)
+    await db.write(updates.slice(i, i + expectationsAtOnce), tenant);
+}
+
 /** SQL: the tenant of this column may act. */
 export const isActive = (tenant: string) =>
   sql<SqlBool>`${sql.ref(tenant)} not in (select id from tenants where state <> 'active')`;
@@ -146,6 +185,8 @@ export const isActive = (tenant: string) =>
 /** SQL: the tenant of this column is not deleted. */
 export const isKept = (tenant: string) =>
   sql<SqlBool>`${sql.ref(tenant)} in (select id from tenants where state in ('active', 'suspended'))`;
+
+const expectationsAtOnce = 500;
 
 /** The row in which each change is counted. */
 const lockNames = sql`update meta set value = value where name = 'changes'`;
