@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
+import { AppError } from '#core/errors.ts';
 import { ownSenders } from '#core/intake/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
 import { parseQuery } from '#core/search/search-parser.ts';
@@ -26,6 +27,7 @@ export async function queryOf(
   try {
     return await queryIn(services, snapshot, tenant, text);
   } catch (error) {
+    if (!(error instanceof AppError && error.code === 'query.unknown-value')) throw error;
     // A name that is unknown here may have just been given on another node.
     const current = await tenancy.current(tenant);
     if (current === snapshot) throw error;

@@ -50,7 +50,7 @@ beforeAll(async () => {
       count: (_tenant: number, _query: unknown, _times: unknown, options: CallOptions) => call(options),
       values: (_tenant: number, wanted: CallOptions) => call(wanted),
     },
-    tenancy: { get: async () => snapshot },
+    tenancy: { get: async () => snapshot, current: async () => snapshot },
     directory: { rules: { formerNames }, levels: { deleted: deletedLevels } },
     now: () => 1_000_000,
   } as unknown as Services;
