@@ -41,7 +41,7 @@ export class OpenApiCheck {
   readonly #document: OpenApi;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
-  readonly #errorBody: (body: unknown, path: string) => boolean;
+  readonly #errorBody: (body: unknown, path: string, status: number) => boolean;
   readonly #templates: readonly { readonly template: string; readonly pattern: RegExp }[];
 
   constructor(document: OpenApi) {
@@ -63,7 +63,9 @@ export class OpenApiCheck {
     const usual = errorWith({});
     const ofNtfy = errorWith({ code: integer, http: integer, link: text });
     const ofGotify = errorWith({ errorCode: integer, errorDescription: text });
-    this.#errorBody = (body, path) => {
+    this.#errorBody = (body, path, status) => {
+      // Such an error may be made before the path is known.
+      if (beforeRoutes.has(status) && usual(body)) return true;
       const [, protocol] = /^\/+(ntfy|gotify)(?:[/?#]|$)/.exec(path) ?? [];
       return Boolean((protocol === 'ntfy' ? ofNtfy : protocol === 'gotify' ? ofGotify : usual)(body));
     };
@@ -79,7 +81,7 @@ export class OpenApiCheck {
       if (!contentType.startsWith('application/json'))
         throw new Error(`${at}: an error of type ${contentType}`);
       if (method === 'HEAD') return;
-      if (!this.#errorBody(JSON.parse(body), path))
+      if (!this.#errorBody(JSON.parse(body), path, status))
         throw new Error(`${at}: not {"error": …} as at this path: ${body}`);
     }
     const template = this.#template(path);
