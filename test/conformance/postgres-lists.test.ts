@@ -513,13 +513,26 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
       await storage.history.append(1, draft({ receivedAt: n, expiresAt: null }), null);
     await listAll(storage, url, 220);
     await storage.retain?.(async () => undefined);
-    const blocksRead = async (query: Query, expected: number) => {
+    // The server counts what a connection has read when that connection ends there, some time after it is closed here.
+    const disconnect = async () => {
       await closeAll();
+      await expect
+        .poll(() =>
+          select(
+            url,
+            `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+              AND backend_type = 'client backend'`,
+          ),
+        )
+        .toEqual([]);
+    };
+    const blocksRead = async (query: Query, expected: number) => {
+      await disconnect();
       const before = await readOf(url, 'term_blocks');
       const { storage: again } = await open({ partitionRows: 50, blockRows: 10 }, url);
       const { records } = await again.history.search(1, query, { limit: 300, now });
       expect(records).toHaveLength(expected);
-      await closeAll();
+      await disconnect();
       return (await readOf(url, 'term_blocks')) - before;
     };
     // Of the newest partition, which is not full.
