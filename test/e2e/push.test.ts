@@ -196,7 +196,7 @@ test('a device does not see the answer of the address that it gave', async () =>
   expect(tested.json).toMatchObject({ ok: false });
   const own = await device('device', { secret });
   expect(JSON.stringify([tested.json, own.json, await devices()])).not.toContain('inside');
-  expect(JSON.stringify([tested.json, own.json])).not.toContain('403');
+  expect(JSON.stringify([tested.json, own.json])).not.toContain('answered 403');
   expect(own.json.lastError).toContain('the page of the channel says why');
   expect((await call('POST', `/api/channels/${channel}/test`)).json.answer).toContain('answered 403: inside');
 });
