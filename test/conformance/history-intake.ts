@@ -26,12 +26,14 @@ function newNode(
   then: RuleThen,
   time: { at: number },
 ) {
-  /** What a test does before and after a notification is stored. */
+  /** What a test does before and after a notification is stored, and in place of looking for one by its id. */
   const around = {
     before: async (_draft: NotificationDraft) => {},
     after: async (_draft: NotificationDraft) => {},
+    find: (_id: string, read: () => ReturnType<History['find']>) => read(),
   };
   const history: History = Object.create(stored);
+  history.find = (of, id) => around.find(id, () => stored.find(of, id));
   history.append = async (of, draft, ...rest) => {
     await around.before(draft);
     const outcome = await stored.append(of, draft, ...rest);
@@ -226,6 +228,45 @@ export function intakeConformance(lab: () => HistoryLab): void {
     await twenty();
     await first.fire(60 * minute);
     expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 2, since } } }]);
+  });
+
+  test('a repeat that is stored while another one reads the alarm does not restart the escalation', async () => {
+    const { nodes, live } = await open({ ...escalate });
+    const [first, second] = nodes;
+    const alarm = await first.send();
+    const routed: string[] = [];
+    const store = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    first.around.before = second.around.before = async ({ id }) => store[routed.push(id) - 1]?.promise;
+    const repeats: Promise<string>[] = [];
+    const repeat = async () => {
+      const nth = repeats.push(second.send());
+      await eventually(() => expect(routed).toHaveLength(nth));
+    };
+    await repeat();
+    await repeat();
+    // The third one finds the alarm on panels, and then the first one, which has replaced it.
+    const alarmRead = Promise.withResolvers<void>();
+    const { find } = second.around;
+    second.around.find = async (id, read) => {
+      if (id === routed[0]) {
+        second.around.find = find;
+        await alarmRead.promise;
+        store[0]?.resolve();
+        await repeats[0];
+      }
+      const found = await read();
+      if (id === alarm) alarmRead.resolve();
+      return found;
+    };
+    await first.fire(0.5 * minute);
+    await repeat();
+    await first.send();
+    for (const { resolve } of store) resolve();
+    await Promise.all(repeats);
+    await first.fire(4.5 * minute);
+    expect(await live()).toMatchObject([
+      { level: 'critical', route: { escalated: { times: 1, since: now } } },
+    ]);
   });
 
   test('an "up" that is stored while a step is sent ends the escalation', async () => {

@@ -17,7 +17,7 @@ import type { Schedule } from './schedule.ts';
 interface EscalationData {
   /** The newest notification of this alarm: the first one, a repeat, or the last step's. It may not be stored yet. */
   readonly id: string;
-  /** Others of this alarm: the one on panels, and those that are being stored at the same time. Older versions wrote one id. */
+  /** Others of this alarm: those that may be on panels, and those that are being stored at the same time. Older versions wrote one id. */
   readonly replaced?: string | readonly string[];
   /** Index of the next step; equal to the number of steps after the last one. */
   readonly step: number;
@@ -79,11 +79,11 @@ export async function escalateLater(
       continue;
     }
     const data = earlier.data as EscalationData;
-    const { current, storing } = await findAlarm({ history, now }, tenant, data);
+    const { current, live, storing } = await findAlarm({ history, now }, tenant, data);
     // A higher level, or a missing notification, must be acknowledged again.
     const needsNewAcknowledgement = current && (rank > current.rank || route.origin !== undefined);
     const continues = current
-      ? isLive(current, now()) && (current.acknowledged === null || !needsNewAcknowledgement)
+      ? live.length > 0 && (current.acknowledged === null || !needsNewAcknowledgement)
       : storing.length > 0;
     if (!continues) {
       const anew = { id, since, replaced: storing, step: 0, steps, rule };
@@ -91,7 +91,7 @@ export async function escalateLater(
       continue;
     }
     const isShown = data.isShown === true || (current?.receipts.shown ?? 0) > 0;
-    const next = { ...data, id, replaced: current ? [current.id, ...storing] : storing, isShown };
+    const next = { ...data, id, replaced: [...live, ...storing], isShown };
     // If it is not settled, a step or a repeat has changed it in the meantime.
     if (await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next }))
       return current && isEscalated(current) ? current : undefined;
@@ -122,7 +122,7 @@ export async function findEscalating(
 ): Promise<HistoryRecord | undefined> {
   const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
   const alarm = due && (await findAlarm({ history, now }, tenant, due.data as EscalationData));
-  return alarm?.current && isLive(alarm.current, now()) ? alarm.current : undefined;
+  return alarm && alarm.live.length > 0 ? alarm.current : undefined;
 }
 
 /** The escalation of a notification: its next step, and its predecessor and successor. */
@@ -197,14 +197,14 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const { tenant, version } = due;
   const data = due.data as EscalationData;
   const step = data.steps[data.step];
-  const { current: record, storing } = await findAlarm(context, tenant, data);
-  if (storing.length > 0 && (!record || !isLive(record, now())))
-    return void (await schedule.putOff(due, storingAgainMs, data));
+  const { current: record, live, storing } = await findAlarm(context, tenant, data);
+  if (storing.length > 0 && live.length === 0) return void (await schedule.putOff(due, storingAgainMs, data));
   if (!record) return void (await schedule.dueTimes.settle(due, undefined));
   const times = record.route.escalated?.times ?? 0;
+  const replaced = [...live, ...storing];
   // A node has sent it and ended, or a repeat has changed the due time in between.
-  if (times > data.step && isLive(record, now()))
-    return void (await settleAt(schedule, due, { ...data, id: record.id, replaced: storing, step: times }));
+  if (times > data.step && live.length > 0)
+    return void (await settleAt(schedule, due, { ...data, id: record.id, replaced, step: times }));
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));
@@ -233,7 +233,7 @@ async function settleSent(
   due: DueTime,
   { from, to }: { readonly from: HistoryRecord; readonly to: string },
 ): Promise<void> {
-  const { schedule, now } = context;
+  const { schedule } = context;
   const { tenant } = due;
   const { since, step } = due.data as EscalationData;
   for (;;) {
@@ -242,10 +242,10 @@ async function settleSent(
     // Another alarm of the key, or another node has settled it.
     if (!latest || !data || data.since !== since || data.step !== step) return;
     const isReplaced = await carryOver(context, { tenant, from, to, ids: idsOf(data) });
-    const { current, storing } = await findAlarm(context, tenant, data);
+    const { current, live, storing } = await findAlarm(context, tenant, data);
     // A repeat that was routed before the step has replaced it: the step is sent again.
-    const isOvertaken = current && current.id !== from.id && !isEscalated(current) && isLive(current, now());
-    const replaced = current ? [current.id, ...storing] : storing;
+    const isOvertaken = current && current.id !== from.id && !isEscalated(current) && live.length > 0;
+    const replaced = [...live, ...storing];
     const isSettled = isOvertaken
       ? await schedule.putOff(latest, 0, data)
       : await settleAt(schedule, latest, { ...data, id: to, replaced, step: step + 1 });
@@ -277,12 +277,20 @@ const isEscalated = ({ route }: HistoryRecord): boolean =>
 
 const idsOf = ({ id, replaced = [] }: EscalationData): readonly string[] => [id, ...[replaced].flat()];
 
-/** `current`: the one that is on panels, or was the last one there. `storing`: those that may still be stored. */
+/**
+ * `current`: the one that is on panels, or was the last one there. `live`: all that were on panels when they were read, the newest
+ * first. `storing`: those that may still be stored. As each is read by itself, one may replace another in between: both are in
+ * `live` then, and both must be remembered, as only the first one says what has replaced it.
+ */
 async function findAlarm(
   { history, now }: Pick<EscalationContext, 'now'> & { readonly history: Pick<History, 'find'> },
   tenant: TenantId,
   data: EscalationData,
-): Promise<{ readonly current: HistoryRecord | undefined; readonly storing: readonly string[] }> {
+): Promise<{
+  readonly current: HistoryRecord | undefined;
+  readonly live: readonly string[];
+  readonly storing: readonly string[];
+}> {
   const ids = idsOf(data);
   // Read once: one that is stored in the meantime still counts as being stored.
   const records = await Promise.all(ids.map((id) => history.find(tenant, id)));
@@ -290,8 +298,11 @@ async function findAlarm(
   const isYoung = (id: string) => Math.abs(now() - timeOfId(id)) < storingMs;
   const found = records.filter((record) => record !== undefined);
   const newest = await Promise.all(found.map((record) => newestOf(history, tenant, record, isSame)));
+  newest.sort((a, b) => b.position - a.position);
+  const live = newest.filter((record) => isLive(record, now()));
   return {
-    current: newest.find((record) => isLive(record, now())) ?? newest[0],
+    current: live[0] ?? newest[0],
+    live: [...new Set(live.map(({ id }) => id))],
     storing: ids.filter((id, i) => records[i] === undefined && isYoung(id)).slice(0, maxStoring),
   };
 }
