@@ -1,58 +1,25 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TOptional, Type } from 'typebox';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
+import { type FieldName, fieldNames, type SentField, sentFields } from './fields.ts';
+
+type NotifySchemas = {
+  readonly [K in FieldName]: (typeof sentFields)[K] extends { readonly isRequired: true }
+    ? (typeof sentFields)[K]['schema']
+    : TOptional<(typeof sentFields)[K]['schema']>;
+};
 
 /**
  * POST /api/notify as documented. The handler reads the raw bytes itself (headers can stand in for fields, and the
  * order of checks is part of the promise), so this schema describes and is not what validates.
  */
 export const NotifyBody = Type.Object(
-  {
-    title: Type.String({ minLength: 1, maxLength: 250, description: 'Short summary. Header: X-Title.' }),
-    message: Type.String({
-      minLength: 1,
-      maxLength: 16_384,
-      description: 'The full text. Header: X-Message.',
+  Object.fromEntries(
+    fieldNames.map((name) => {
+      const { header, description, schema, isRequired }: SentField = sentFields[name];
+      const described = { ...schema, description: `${description} Header: ${header}.` };
+      return [name, isRequired ? described : Type.Optional(described)];
     }),
-    level: Type.Optional(
-      Type.String({
-        default: 'info',
-        description: 'success, info, warning, error, critical or a custom level. Header: X-Level.',
-      }),
-    ),
-    ttl: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 604_800_000,
-        description: 'Milliseconds on panels; 0 stays until cleared. Header: X-TTL.',
-      }),
-    ),
-    ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address of the origin. Header: X-IP.' })),
-    host: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 253, description: 'Host name of the origin. Header: X-Host.' }),
-    ),
-    key: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'A later notification with the same key replaces this one on panels. Header: X-Key.',
-      }),
-    ),
-    url: Type.Optional(
-      Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' }),
-    ),
-    expectEvery: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0 }), Type.String()], {
-        description:
-          'The next notification of this key must come within this time, as in 5m, or milliseconds: otherwise Belfry sends one. 0 ends that. Header: X-Expect-Every.',
-      }),
-    ),
-    expectLevel: Type.Optional(
-      Type.String({
-        default: 'error',
-        description: 'The level of the one that Belfry sends. Header: X-Expect-Level.',
-      }),
-    ),
-  },
+  ) as unknown as NotifySchemas,
   { title: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
 );
 

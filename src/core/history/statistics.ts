@@ -1,4 +1,5 @@
 /** Statistics: the port that storage implements for overview, histogram and completion. Times are Unix milliseconds. */
+import { patternFieldNames } from '#contract/history/fields.ts';
 import type { CountBucket } from '#contract/history/overview.ts';
 import type { CallOptions, TenantId } from '../ports.ts';
 import type { Query } from '../search/search-query.ts';
@@ -53,7 +54,7 @@ export interface BusyHost {
   readonly level: string;
 }
 
-export const valueFields = ['host', 'ip', 'source', 'key'] as const;
+export const valueFields = [...patternFieldNames, 'ip', 'source'] as const;
 export type ValueField = (typeof valueFields)[number];
 
 export interface CountOptions extends CallOptions {

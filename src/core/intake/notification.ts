@@ -1,37 +1,13 @@
 /** Validates a sender's fields. Error messages name the field, the problem and the correct form. */
 import { parseDurationOrMs } from '#contract/duration.ts';
+import type { FieldName } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInLevels } from '#contract/routing/level-styles.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { badRequest } from '../errors.ts';
 
 /** The unvalidated fields, of any type; undefined (or null in JSON) means absent. */
-export interface SentFields {
-  readonly title?: unknown;
-  readonly message?: unknown;
-  readonly level?: unknown;
-  readonly ttl?: unknown;
-  readonly ip?: unknown;
-  readonly host?: unknown;
-  readonly key?: unknown;
-  readonly url?: unknown;
-  readonly expectEvery?: unknown;
-  readonly expectLevel?: unknown;
-}
-
-export const fieldNames = [
-  'title',
-  'message',
-  'level',
-  'ttl',
-  'ip',
-  'host',
-  'key',
-  'url',
-  'expectEvery',
-  'expectLevel',
-] as const;
-export type FieldName = (typeof fieldNames)[number];
+export type SentFields = { readonly [K in FieldName]?: unknown };
 
 export interface CheckedFields {
   readonly title: string;

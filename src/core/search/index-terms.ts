@@ -6,6 +6,12 @@
  * contains a dot, so no text can look like a field. In values, ASCII characters other than a–z, 0–9 and `. _ : / -` are
  * written as `%` and two hexadecimal digits: an index may fold the others, or split at them.
  */
+import {
+  type PatternFieldName,
+  patternFieldNames,
+  patternFields,
+  searchForm,
+} from '#contract/history/fields.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
 import type { Route, TenantId } from '../ports.ts';
 import { isEmpty } from '../target.ts';
@@ -15,30 +21,31 @@ import { spacedWords } from './search-words.ts';
 export const wordChars = 64;
 
 /** The fields of a notification that are indexed. */
-export interface IndexedNotification {
+export interface IndexedNotification extends Readonly<Record<PatternFieldName, string | null>> {
   readonly title: string;
   readonly message: string;
   readonly level: string;
   readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly throttledOn: string | null;
 }
 
-export type ValueTermField = 'level' | 'host' | 'hostReversed' | 'key' | 'token' | 'rule' | 'panel' | 'tag';
+type ReversedTerm = {
+  [K in PatternFieldName]: (typeof patternFields)[K] extends { readonly reversed: infer R } ? R : never;
+}[PatternFieldName];
+export type ValueTermField = PatternFieldName | ReversedTerm | 'level' | 'token' | 'rule' | 'panel' | 'tag';
+
+/** The name of the terms that have a field's values reversed, for patterns such as *.example.org; undefined: there are none. */
+export const reversedTermOf = (field: PatternFieldName): ReversedTerm | undefined =>
+  (patternFields[field] as { readonly reversed?: ReversedTerm }).reversed;
 
 /** ASCII characters that an index may split at or fold. */
 const unsafe = /[^a-z0-9._:/\-\x80-\uffff]/g;
 const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** The name of a field in its terms, where it differs: the stored indexes contain it. */
-const storedNames: Partial<Record<ValueTermField, string>> = { hostReversed: 'tsoh' };
-
-/** `hostReversed` serves patterns such as *.example.org. */
 export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
-  `${tenant}.${storedNames[field] ?? field}:${value.replace(unsafe, percentEncoded)}`;
+  `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
 
 /**
  * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms. A store may find
@@ -92,11 +99,14 @@ export function addressHex(key: AddressKey): { readonly family: AddressFamily; r
 export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string {
   let terms = `${flagTerm(tenant, 'all')} ${valueTerm(tenant, 'level', given.level)}`;
   terms += ` ${valueTerm(tenant, 'token', given.tokenId)}`;
-  if (given.host !== null) {
-    const host = given.host.toLowerCase();
-    terms += ` ${valueTerm(tenant, 'host', host)} ${valueTerm(tenant, 'hostReversed', reversed(host))}`;
+  for (const field of patternFieldNames) {
+    const sent = given[field];
+    if (sent === null) continue;
+    const value = searchForm(field, sent);
+    const back = reversedTermOf(field);
+    terms += ` ${valueTerm(tenant, field, value)}`;
+    if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
   }
-  if (given.key !== null) terms += ` ${valueTerm(tenant, 'key', given.key)}`;
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
   terms += addressTerms(tenant, 'source', given.sourceIp) + routeTerms(tenant, route);
   if (given.throttledOn !== null) terms += ` ${flagTerm(tenant, 'throttled')}`;

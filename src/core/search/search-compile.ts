@@ -1,4 +1,5 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
+import type { PatternFieldName } from '#contract/history/fields.ts';
 import type { TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { blocksOf } from './address-blocks.ts';
@@ -10,6 +11,7 @@ import {
   flagTerm,
   type LaterState,
   reversed,
+  reversedTermOf,
   type ValueTermField,
   valueTerm,
   wordChars,
@@ -19,6 +21,7 @@ import {
   type AddressPattern,
   contradict,
   excludesLive,
+  isPatternTerm,
   type Phrase,
   type Query,
   type SearchState,
@@ -155,12 +158,10 @@ class Compiler {
   }
 
   #term(term: Term): Part {
+    if (isPatternTerm(term)) return any(term.patterns.map((pattern) => this.#pattern(term.kind, pattern)));
     switch (term.kind) {
       case 'text':
         return any(term.phrases.map((phrase) => this.#phrase(phrase, term.field === null)));
-      case 'host':
-      case 'key':
-        return any(term.patterns.map((pattern) => this.#pattern(term.kind, pattern)));
       case 'ip':
       case 'source':
         return any(term.ranges.map((range) => this.#addresses(term.kind, range)));
@@ -213,16 +214,17 @@ class Compiler {
     ];
   }
 
-  /** A pattern of hosts or keys: uses its prefix, and for hosts its suffix, where values in terms are not tested. */
-  #pattern(field: 'host' | 'key', pattern: Pattern): Part {
+  /** Uses the prefix, and the suffix if the index has the values reversed too, where values in terms are not tested. */
+  #pattern(field: PatternFieldName, pattern: Pattern): Part {
     const literal = literalOf(pattern);
     if (literal !== undefined) return this.#values(field, [literal]);
     const parts = patternParts(pattern);
     const [first, last] = [parts[0], parts.at(-1)];
     const ends: TermExpression[] = [];
     if (typeof first === 'object') ends.push(one(valueTerm(this.#tenant, field, first.literal), true));
-    if (field === 'host' && typeof last === 'object')
-      ends.push(one(valueTerm(this.#tenant, 'hostReversed', reversed(last.literal)), true));
+    const back = reversedTermOf(field);
+    if (back !== undefined && typeof last === 'object')
+      ends.push(one(valueTerm(this.#tenant, back, reversed(last.literal)), true));
     const isEndOnly = ends.length === 1 && parts.length === 2 && parts.includes('*');
     if (this.#store.patterns && !isEndOnly) {
       const begin = one(valueTerm(this.#tenant, field, typeof first === 'object' ? first.literal : ''), true);

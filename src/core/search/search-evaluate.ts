@@ -1,9 +1,16 @@
 /** Tests a notification against a query, if it is not indexed yet or the terms do not decide. */
+import { type PatternFieldName, searchForm } from '#contract/history/fields.ts';
 import { addressKey, compareAddresses } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty, reaches } from '../target.ts';
 import { patternMatcher } from './search-glob.ts';
-import type { AddressPattern, Query, SearchState, Term } from './search-query.ts';
+import {
+  type AddressPattern,
+  isPatternTerm,
+  type Query,
+  type SearchState,
+  type Term,
+} from './search-query.ts';
 import { phraseMatcher, wordsOf } from './search-words.ts';
 
 /** The fields of a notification that a query can test. */
@@ -15,8 +22,7 @@ export interface SearchableNotification
     | 'message'
     | 'level'
     | 'ip'
-    | 'host'
-    | 'key'
+    | PatternFieldName
     | 'sourceIp'
     | 'tokenId'
     | 'route'
@@ -78,6 +84,15 @@ function queryMatcher(query: Query, context: QueryContext): Matcher {
 }
 
 function termMatcher(term: Term, { now, title, message }: QueryContext): Matcher {
+  if (isPatternTerm(term)) {
+    const patterns = term.patterns.map(patternMatcher);
+    return (given) => {
+      const value = given[term.kind];
+      if (value === null) return false;
+      const compared = searchForm(term.kind, value);
+      return patterns.some((matches) => matches(compared));
+    };
+  }
   switch (term.kind) {
     case 'text': {
       const { field } = term;
@@ -88,15 +103,6 @@ function termMatcher(term: Term, { now, title, message }: QueryContext): Matcher
             (field !== 'message' && isIn(title.of(given.title))) ||
             (field !== 'title' && isIn(message.of(given.message))),
         );
-    }
-    case 'host':
-    case 'key': {
-      const patterns = term.patterns.map(patternMatcher);
-      const isHost = term.kind === 'host';
-      return ({ host, key }) => {
-        const value = isHost ? host?.toLowerCase() : key;
-        return typeof value === 'string' && patterns.some((matches) => matches(value));
-      };
     }
     case 'ip':
       return ({ ip }) => ip !== null && isInAny(term.ranges, ip);

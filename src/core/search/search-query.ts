@@ -1,4 +1,5 @@
 /** A parsed search as plain data, which can be sent to storage threads. */
+import { isPatternField, type PatternFieldName } from '#contract/history/fields.ts';
 import { type AddressRange, compareAddresses } from '../addresses.ts';
 import type { PanelAddress } from '../target.ts';
 import type { Pattern } from './search-glob.ts';
@@ -32,14 +33,18 @@ export interface AddressPattern extends AddressRange {
   readonly text: string;
 }
 
+/** A condition on a text field. The patterns are in the form of {@link searchForm}. */
+export interface PatternTerm {
+  readonly kind: PatternFieldName;
+  readonly patterns: readonly Pattern[];
+}
+
+export const isPatternTerm = (query: Query): query is PatternTerm => isPatternField(query.kind);
+
 /** One condition. It holds if any value of the list matches; lists are never empty. */
 export type Term =
   | { readonly kind: 'text'; readonly field: 'title' | 'message' | null; readonly phrases: readonly Phrase[] }
-  | {
-      readonly kind: 'host' /** In lower case, as hosts are compared. */;
-      readonly patterns: readonly Pattern[];
-    }
-  | { readonly kind: 'key'; readonly patterns: readonly Pattern[] }
+  | PatternTerm
   | { readonly kind: 'ip'; readonly ranges: readonly AddressPattern[] }
   | { readonly kind: 'source'; readonly ranges: readonly AddressPattern[] }
   | { readonly kind: 'level'; readonly names: readonly string[] }

@@ -1,4 +1,5 @@
 /** Reads one word, phrase or `key:values` of a search. */
+import { type PatternFieldName, patternFieldNames, searchForm } from '#contract/history/fields.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import type { Ref } from '../ports.ts';
@@ -44,8 +45,7 @@ type Reader = (values: readonly Value[], context: SearchContext) => Query;
 const readers: Readonly<Record<string, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
   source: (values) => ({ kind: 'source', ranges: values.map(readAddresses) }),
-  host: (values) => ({ kind: 'host', patterns: values.map((value) => given('host', value).toLowerCase()) }),
-  key: (values) => ({ kind: 'key', patterns: values.map((value) => given('key', value)) }),
+  ...Object.fromEntries(patternFieldNames.map((field) => [field, readerOf(field)])),
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
@@ -131,6 +131,13 @@ function readPhrase(value: Value): Phrase {
     );
   }
   return { text, prefix };
+}
+
+function readerOf(field: PatternFieldName): Reader {
+  return (values) => ({
+    kind: field,
+    patterns: values.map((value) => searchForm(field, given(field, value))),
+  });
 }
 
 /** Requires a value that is not empty, because quotes allow an empty one. */

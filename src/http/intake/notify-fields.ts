@@ -1,21 +1,18 @@
 /** Merges the fields of a request's body and headers. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { type FieldName, fieldNames, sentFields } from '#contract/history/fields.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
-import { type FieldName, fieldNames, type SentFields } from '#core/intake/notification.ts';
+import type { SentFields } from '#core/intake/notification.ts';
 import { bodyKind, decodeUtf8, parseForm, parseJson } from './body.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
-/** X-Title, X-Expect-Every … */
-export const headerOf = (name: FieldName): string =>
-  `x-${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
 const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(
-  fieldNames.map((name) => [headerOf(name), name]),
+  fieldNames.map((name) => [sentFields[name].header.toLowerCase(), name]),
 );
-/** A field's header is "X-" and three to seven letters, or as long as X-Expect-Every. */
-const mayBeField = ({ length }: string) => length <= 9 || length === 14;
+/** How long the names of their headers are: a look that spares most other headers the change to lower case. */
+const headerLengths = new Set(Object.keys(fieldOfHeader).map(({ length }) => length));
 
 /** What other software calls our fields. */
 const lookalikes: Readonly<Record<string, FieldName>> = {
@@ -128,8 +125,7 @@ function fromHeaders(raw: readonly string[]): Mutable {
   const fields: Mutable = {};
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
-    // The cheap look first.
-    if (!mayBeField(name) || (name.charCodeAt(0) | 0x20) !== 0x78) continue;
+    if (!headerLengths.has(name.length) || (name.charCodeAt(0) | 0x20) !== 0x78) continue;
     const field = fieldOfHeader[name.toLowerCase()];
     if (field === undefined) continue;
     if (Object.hasOwn(fields, field)) throw badRequest(`the header ${name} is given twice`);

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { fieldNames, sentFields } from '#contract/history/fields.ts';
 import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
 import { AppError } from '#core/errors.ts';
-import { type FieldName, fieldNames } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError, toAppError } from '../errors.ts';
@@ -15,24 +15,13 @@ import type { NotifyLimits } from './notify-limits.ts';
 import { guardIntake, type IntakeGate, refuseOverload } from './overload.ts';
 
 const policy = { scope: 'notify' } as const;
-const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL, X-Expect-Every, X-Expect-Level), or
+const headerNames = fieldNames.map((name) => sentFields[name].header);
+const description = `Fields as a JSON body, as headers (${headerNames.join(', ')}), or
 both; a field of the body wins over its header. The answer comes once the notification is durable.`;
-const headerNames: Readonly<Record<FieldName, string>> = {
-  title: 'X-Title',
-  message: 'X-Message',
-  level: 'X-Level',
-  ttl: 'X-TTL',
-  ip: 'X-IP',
-  host: 'X-Host',
-  key: 'X-Key',
-  url: 'X-URL',
-  expectEvery: 'X-Expect-Every',
-  expectLevel: 'X-Expect-Level',
-};
 const headers = {
   ...Object.fromEntries(
     fieldNames.map((name) => [
-      headerNames[name],
+      sentFields[name].header,
       {
         type: name === 'ttl' ? 'integer' : 'string',
         description: `As the field ${name}; UTF-8, Latin-1, or RFC 2047.`,

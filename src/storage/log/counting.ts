@@ -1,4 +1,5 @@
 /** Code that the statistics of both stores share. */
+import { isPatternField } from '#contract/history/fields.ts';
 import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/history/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -26,7 +27,7 @@ const conjuncts = (query: Query) =>
 
 /** Values of a field as completion shows them: addresses by number, others as text. */
 export function sortedValues(values: Iterable<string>, field: WantedValues['field']): string[] {
-  if (field === 'host' || field === 'key') return [...values].sort((a, b) => (a < b ? -1 : 1));
+  if (isPatternField(field)) return [...values].sort((a, b) => (a < b ? -1 : 1));
   return [...values]
     .map((text) => ({ text, key: addressKey(text) }))
     .sort((a, b) => compareAddresses(a.key, b.key))

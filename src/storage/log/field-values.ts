@@ -1,4 +1,5 @@
 /** The indexed values of a field, for the completion of a search. */
+import { isPatternField, searchForm } from '#contract/history/fields.ts';
 import { addressText } from '#core/addresses.ts';
 import type { WantedValues } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -18,15 +19,15 @@ export interface TermRange {
   readonly limit: number;
 }
 
-/** The prefix in the form of indexed values: only keys keep their upper case. */
+/** The prefix in the form of indexed values. */
 export const typedPrefix = ({ field, prefix }: WantedValues): string =>
-  field === 'key' ? prefix : prefix.toLowerCase();
+  isPatternField(field) ? searchForm(field, prefix) : prefix.toLowerCase();
 
 /** The ranges of terms whose values may start with the prefix; none when no value can. */
 export function valueRanges(tenant: TenantId, wanted: WantedValues): TermRange[] {
   const { field, limit } = wanted;
   const prefix = typedPrefix(wanted);
-  if (field === 'host' || field === 'key') {
+  if (isPatternField(field)) {
     const from = valueTerm(tenant, field, prefix);
     return [{ from, upTo: `${from}\u{10ffff}`, limit }];
   }
@@ -43,7 +44,7 @@ export function valueRanges(tenant: TenantId, wanted: WantedValues): TermRange[]
 /** The values of the terms that start with the prefix. */
 export function wantedValues(terms: readonly string[], wanted: WantedValues): string[] {
   const prefix = typedPrefix(wanted);
-  const isText = wanted.field === 'host' || wanted.field === 'key';
+  const isText = isPatternField(wanted.field);
   return terms
     .map((term) => (isText ? valueOfTerm(term) : addressOf(valueOfTerm(term))))
     .filter((value) => value.startsWith(prefix));

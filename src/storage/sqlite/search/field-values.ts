@@ -1,4 +1,5 @@
 /** The values of a field in the log, for the completion of a search. */
+import { isPatternField, searchForm } from '#contract/history/fields.ts';
 import type { WantedValues } from '#core/history/statistics.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
 import { sortedValues } from '../../log/counting.ts';
@@ -14,9 +15,10 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
   const ranges = valueRanges(tenant, wanted);
   const until = performance.now() + valuesMs;
   const found = new Set<string>();
-  for (const { host, ip, sourceIp, key } of readUnindexedNotifications(connection, tenant)) {
-    const value = { host: host?.toLowerCase(), ip, source: sourceIp, key }[field];
-    if (value?.startsWith(prefix)) found.add(value);
+  for (const notification of readUnindexedNotifications(connection, tenant)) {
+    const value = notification[field === 'source' ? 'sourceIp' : field];
+    const compared = value !== null && isPatternField(field) ? searchForm(field, value) : value;
+    if (compared?.startsWith(prefix)) found.add(compared);
   }
   for (const partition of readPartitions(sql)) {
     let values: string[] = [];

@@ -1,0 +1,109 @@
+/**
+ * The fields of a notification, each with what is said of it in one place: its name, its header, its schema, and how rules and
+ * searches compare it. Headers, the check of what was sent, the OpenAPI document, terms of searches and completions come from here.
+ */
+import { type TSchema, Type } from 'typebox';
+import { limits } from '../limits.ts';
+
+/** A field that a sender may give in the body, as a header, or in a form. */
+export interface SentField {
+  /** As the documentation writes it; the letters' case does not count. */
+  readonly header: string;
+  readonly description: string;
+  /** As OpenAPI has it. Intake checks it by itself (`core/intake/notification.ts`), as its errors name the correct form. */
+  readonly schema: TSchema;
+  readonly isRequired?: true;
+}
+
+/** In the order in which they are checked: the error names the first one that is wrong. */
+export const sentFields = {
+  title: {
+    header: 'X-Title',
+    description: 'Short summary.',
+    schema: Type.String({ minLength: 1, maxLength: limits.titleChars }),
+    isRequired: true,
+  },
+  message: {
+    header: 'X-Message',
+    description: 'The full text.',
+    schema: Type.String({ minLength: 1, maxLength: limits.messageChars }),
+    isRequired: true,
+  },
+  level: {
+    header: 'X-Level',
+    description: 'success, info, warning, error, critical or a custom level.',
+    schema: Type.String({
+      default: 'info',
+    }),
+  },
+  ttl: {
+    header: 'X-TTL',
+    description: 'Milliseconds on panels; 0 stays until cleared.',
+    schema: Type.Integer({
+      minimum: 0,
+      maximum: limits.ttlMaxMs,
+    }),
+  },
+  ip: {
+    header: 'X-IP',
+    description: 'IPv4 or IPv6 address of the origin.',
+    schema: Type.String(),
+  },
+  host: {
+    header: 'X-Host',
+    description: 'Host name of the origin.',
+    schema: Type.String({
+      minLength: 1,
+      maxLength: limits.hostChars,
+    }),
+  },
+  key: {
+    header: 'X-Key',
+    description: 'A later notification with the same key replaces this one on panels.',
+    schema: Type.String({
+      minLength: 1,
+      maxLength: limits.keyChars,
+    }),
+  },
+  url: {
+    header: 'X-URL',
+    description: 'Absolute http or https link.',
+    schema: Type.String({ maxLength: limits.urlChars }),
+  },
+  expectEvery: {
+    header: 'X-Expect-Every',
+    description:
+      'The next notification of this key must come within this time, as in 5m, or milliseconds: otherwise Belfry sends one. 0 ends that.',
+    schema: Type.Union([Type.Integer({ minimum: 0 }), Type.String()]),
+  },
+  expectLevel: {
+    header: 'X-Expect-Level',
+    description: 'The level of the one that Belfry sends.',
+    schema: Type.String({ default: 'error' }),
+  },
+} as const satisfies Readonly<Record<string, SentField>>;
+
+export type FieldName = keyof typeof sentFields;
+export const fieldNames = Object.keys(sentFields) as FieldName[];
+
+/** A text that rules compare with patterns, searches find by patterns (`host:db-*`), and completion offers the values of. */
+export interface PatternField {
+  /** Searches ignore the case of letters. Rules always do. */
+  readonly ignoresCase: boolean;
+  /** The index also has the values reversed, under this name, for patterns such as *.example.org. */
+  readonly reversed?: string;
+}
+
+export const patternFields = {
+  host: { ignoresCase: true, reversed: 'tsoh' },
+  key: { ignoresCase: false },
+} as const satisfies Readonly<Record<string, PatternField>>;
+
+export type PatternFieldName = keyof typeof patternFields;
+export const patternFieldNames = Object.keys(patternFields) as PatternFieldName[];
+
+export const isPatternField = (name: string): name is PatternFieldName => Object.hasOwn(patternFields, name);
+
+/** As an index and searches have the value. */
+export const searchForm = (field: PatternFieldName, value: string): string =>
+  patternFields[field].ignoresCase ? value.toLowerCase() : value;
