@@ -1,4 +1,5 @@
 /** Conversions of history rows that SQLite and PostgreSQL share. */
+import { patternFieldNames } from '#contract/history/fields.ts';
 import type {
   Acknowledged,
   Clear,
@@ -6,6 +7,7 @@ import type {
   HistoryRecord,
   Idempotency,
   Notification,
+  NotificationDraft,
   Ref,
   RepeatOutcome,
 } from '#core/ports.ts';
@@ -23,47 +25,69 @@ export interface EntryColumns {
   readonly message: string | null;
 }
 
-/** The columns of a notification that are the same in both stores; `Text`: the store's type for a text that many rows share. */
-export interface NotificationColumns<Text> {
-  readonly title: string;
-  readonly message: string;
-  readonly level: Text;
-  readonly rank: number;
-  readonly sent_level: Text | null;
-  readonly sent_ttl: number | null;
-  readonly ip: Text | null;
-  readonly host: Text | null;
-  readonly key: Text | null;
-  readonly url: string | null;
-  readonly source_ip: Text;
-  readonly token_id: Text;
-  readonly throttle_count: number;
+/** How a field of a notification is stored, in both stores. */
+export interface FieldColumn {
+  readonly column: string;
+  /** `shared`: a text that many rows have in common, which a store may keep once. */
+  readonly kind: 'text' | 'shared' | 'number';
 }
 
+/** Both stores keep these in columns of their own. */
+type OwnColumn = 'id' | 'receivedAt' | 'route' | 'ttl' | 'expiresAt' | 'throttledOn';
+type StoredField = Exclude<keyof NotificationDraft, OwnColumn>;
+
+/** The fields whose columns are the same in both stores. Tables, appending, copies and transfers take their columns from here. */
+export const fieldColumns = {
+  title: { column: 'title', kind: 'text' },
+  message: { column: 'message', kind: 'text' },
+  level: { column: 'level', kind: 'shared' },
+  rank: { column: 'rank', kind: 'number' },
+  /** null: the same as level. */
+  sentLevel: { column: 'sent_level', kind: 'shared' },
+  sentTtl: { column: 'sent_ttl', kind: 'number' },
+  ip: { column: 'ip', kind: 'shared' },
+  host: { column: 'host', kind: 'shared' },
+  key: { column: 'key', kind: 'shared' },
+  url: { column: 'url', kind: 'text' },
+  sourceIp: { column: 'source_ip', kind: 'shared' },
+  tokenId: { column: 'token_id', kind: 'shared' },
+  throttleCount: { column: 'throttle_count', kind: 'number' },
+} as const satisfies Readonly<Record<StoredField, FieldColumn>>;
+
+export const columnList = Object.entries(fieldColumns) as unknown as readonly (readonly [
+  field: StoredField,
+  column: FieldColumn,
+])[];
+
+/** The fields' columns as a row has them; `Shared`: the store's type for a text that many rows have in common. */
+export type NotificationColumns<Shared> = {
+  readonly [F in StoredField as (typeof fieldColumns)[F]['column']]: (typeof fieldColumns)[F]['kind'] extends 'shared'
+    ? Shared | (F extends 'sentLevel' ? null : Extract<NotificationDraft[F], null>)
+    : NotificationDraft[F];
+};
+
+/** What a column has of a field. */
+export const columnValue = (
+  draft: Pick<NotificationDraft, StoredField>,
+  field: StoredField,
+): string | number | null => (field === 'sentLevel' && draft.sentLevel === draft.level ? null : draft[field]);
+
 /** The fields of a notification whose columns are the same in both stores. */
-export function sharedFields<Text>(
-  row: NotificationColumns<Text> & Pick<EntryColumns, 'position' | 'at'>,
-  textOf: (stored: Text) => string,
+export function sharedFields<Shared>(
+  row: NotificationColumns<Shared> & Pick<EntryColumns, 'position' | 'at'>,
+  textOf: (stored: Shared) => string,
 ) {
-  const optional = (stored: Text | null) => (stored === null ? null : textOf(stored));
-  const level = textOf(row.level);
+  const fields: Partial<Record<StoredField, unknown>> = {};
+  for (const [field, { column, kind }] of columnList) {
+    const stored = row[column as keyof typeof row];
+    fields[field] = kind === 'shared' && stored !== null ? textOf(stored as Shared) : stored;
+  }
+  fields.sentLevel ??= fields.level;
   return {
+    ...(fields as Pick<NotificationDraft, StoredField>),
     kind: 'notification' as const,
     position: row.position,
     receivedAt: row.at,
-    title: row.title,
-    message: row.message,
-    level,
-    rank: row.rank,
-    sentLevel: optional(row.sent_level) ?? level,
-    sentTtl: row.sent_ttl,
-    ip: optional(row.ip),
-    host: optional(row.host),
-    key: optional(row.key),
-    url: row.url,
-    sourceIp: textOf(row.source_ip),
-    tokenId: textOf(row.token_id),
-    throttleCount: row.throttle_count,
   };
 }
 
@@ -159,15 +183,17 @@ export function leavesAt(
   return receivedAt > now ? Math.min(leaves, now + expiresAt - receivedAt) : expiresAt;
 }
 
+/** The fields whose length the sender chooses. */
+const writtenFields = ['title', 'message', ...patternFieldNames, 'url'] as const;
+
 /** How much a sender wrote. */
-export const charsBySender = (
-  given: Pick<Notification, 'title' | 'message' | 'host' | 'key' | 'url'>,
-): number =>
-  given.title.length +
-  given.message.length +
-  (given.host?.length ?? 0) +
-  (given.key?.length ?? 0) +
-  (given.url?.length ?? 0);
+export const charsBySender = (given: Pick<Notification, (typeof writtenFields)[number]>): number =>
+  writtenFields.reduce((sum, field) => sum + (given[field]?.length ?? 0), 0);
+
+/** SQL, of a row `n`: at most what {@link charsBySender} answers. A character has up to four bytes, known without unpacking a text. */
+export const fewestCharsSql = `(${writtenFields
+  .map((field) => `coalesce(octet_length(n.${fieldColumns[field].column}), 0)`)
+  .join(' + ')}) / 4`;
 
 /** Estimates the bytes of a notification on disk; `overhead` is the size of a row without its texts. */
 export const rowBytesOver =

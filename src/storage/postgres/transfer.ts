@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import { acknowledgedReason } from '../log/history-rows.ts';
+import { acknowledgedReason, columnList } from '../log/history-rows.ts';
 import type { Storage } from '../storage.ts';
 import {
   isLasting,
@@ -126,6 +126,11 @@ function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: nu
   };
 }
 
+const columns = sql.raw(columnList.map(([, { column }]) => column).join(', '));
+const definitions = sql.raw(
+  columnList.map(([, { column, kind }]) => `${column} ${kind === 'number' ? 'bigint' : 'text'}`).join(', '),
+);
+
 /** Of one page's transaction. A new partition has no statistics: the planner would read all of it to find one id. */
 const settings = `select set_config(name, value, true) from (values
   ('work_mem', '128MB'), ('enable_seqscan', 'off')) as s (name, value)`;
@@ -136,15 +141,12 @@ function importing(tenant: TenantId, base: number, given: ReturnType<typeof toIm
   const statements = [
     sql`with job as materialized (
         select ${base}::bigint + n as row, ${tenant}::bigint as tenant, ${routes}::jsonb -> decision as route, j.*
-        from json_to_recordset(${notifications}) as j (n bigint, decision integer, id uuid, at bigint, shown boolean, title text,
-          message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint, ip text, host text,
-          key text, url text, source_ip text, token_id text, throttled_on uuid, throttle_count bigint, terms text, bytes bigint)
+        from json_to_recordset(${notifications}) as j (n bigint, decision integer, id uuid, at bigint, shown boolean,
+          ttl bigint, expires_at bigint, throttled_on uuid, ${definitions}, terms text, bytes bigint)
       ),
       stored as (
-        insert into log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
-          ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
-        select row, tenant, n, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
-          ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, array_to_tsvector(string_to_array(terms, ' ')) from job
+        insert into log (row, tenant, position, id, at, route, ttl, expires_at, throttled_on, ${columns}, terms)
+        select row, tenant, n, id, at, route, ttl, expires_at, throttled_on, ${columns}, array_to_tsvector(string_to_array(terms, ' ')) from job
       ),
       shown as (
         insert into live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)

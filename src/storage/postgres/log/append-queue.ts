@@ -15,6 +15,7 @@ import type {
 } from '#core/ports.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import { isEmpty } from '#core/target.ts';
+import { columnList, columnValue } from '../../log/history-rows.ts';
 import type { Availability } from '../availability.ts';
 import { appendAndQueue, toDeliveries, toResolve } from './append-deliveries.ts';
 import type { LogWrite } from './partitions.ts';
@@ -214,6 +215,12 @@ function toDecision(route: Route, nr: number) {
   return { nr, route, to_all: target.all, to_ids: target.ids, to_tags: target.tags, revision };
 }
 
+function fieldsOf(draft: NotificationDraft): Record<string, string | number | undefined> {
+  const fields: Record<string, string | number | undefined> = {};
+  for (const [field, { column }] of columnList) fields[column] = columnValue(draft, field) ?? undefined;
+  return fields;
+}
+
 /** As the type `append_entry` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
 export function toJob(
   { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
@@ -228,22 +235,10 @@ export function toJob(
     id: d.id,
     at: d.receivedAt,
     shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
-    title: d.title,
-    message: d.message,
-    level: d.level,
-    rank: d.rank,
     ttl: d.ttl,
-    sent_level: d.sentLevel === d.level ? undefined : d.sentLevel,
-    sent_ttl: d.sentTtl ?? undefined,
     expires_at: d.expiresAt ?? undefined,
-    ip: d.ip ?? undefined,
-    host: d.host ?? undefined,
-    key: d.key ?? undefined,
-    url: d.url ?? undefined,
-    source_ip: d.sourceIp,
-    token_id: d.tokenId,
     throttled_on: d.throttledOn ?? undefined,
-    throttle_count: d.throttleCount,
+    ...fieldsOf(d),
     terms: indexTerms(tenant, d, route),
     bytes: rowBytes(d.title, d.message),
     ...(idempotency && {

@@ -13,6 +13,7 @@ import {
   acknowledgedColumns,
   acknowledgedJoin,
   charsBySender,
+  fewestCharsSql,
   finite,
   isUuid,
   toAcknowledged,
@@ -223,7 +224,3 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
 
 /** Positions looked up in one statement. */
 const positionsARead = 500;
-
-/** At most what {@link charsBySender} answers: a character has up to four bytes, which are known without unpacking a text. */
-const fewestCharsSql = `(octet_length(n.title) + octet_length(n.message) + coalesce(octet_length(n.host), 0)
-  + coalesce(octet_length(n.key), 0) + coalesce(octet_length(n.url), 0)) / 4`;

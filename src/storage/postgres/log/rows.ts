@@ -3,6 +3,7 @@ import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/
 import {
   acknowledgedColumns,
   acknowledgedJoin,
+  columnList,
   type EntryColumns,
   type NotificationColumns,
   rowBytesOver,
@@ -36,9 +37,8 @@ export interface RecordRow extends NotificationRow, StateRow {
 }
 
 /** Goes with `FROM log n`. */
-export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.title, n.message, n.level,
-  n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
-  n.throttle_count`;
+export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.ttl, n.expires_at, n.throttled_on,
+  ${columnList.map(([, { column }]) => `n.${column}`).join(', ')}`;
 
 /** As {@link readRecords} reads it. */
 const recordsOf = (

@@ -1,4 +1,5 @@
 /** Rewrites a partition of which most rows are dead: copies the others to tables of the next generation, which then take its place. */
+import { columnList } from '../../log/history-rows.ts';
 import { addTerms, readUnindexed } from './log-index.ts';
 import { createLogTables, indexPages, type Statements, tableExists, tablesOf } from './partitions.ts';
 import { type PartitionName, RowReader, storedColumns } from './rows.ts';
@@ -15,7 +16,7 @@ const unfinished = 0;
 /** The most states or receipts that one step deletes: some milliseconds. */
 const mostChanges = 1_000;
 
-const dictionaryColumns = ['level', 'sent_level', 'ip', 'host', 'key', 'source_ip', 'token_id'];
+const dictionaryColumns = columnList.flatMap(([, { column, kind }]) => (kind === 'shared' ? column : []));
 
 /** How much one step does: rows to copy or delete, and pages of an index to merge or delete. */
 export interface StepSize {

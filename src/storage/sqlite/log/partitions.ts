@@ -4,7 +4,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { minuteMs } from '../../log/counting.ts';
-import { receivedBetween } from '../../log/history-rows.ts';
+import { columnList, type FieldColumn, receivedBetween } from '../../log/history-rows.ts';
 
 /** The rows of a full partition. The limit keeps each search, seal and drop of one partition short. */
 export const partitionRows = 250_000;
@@ -168,6 +168,9 @@ export function createPartition(db: Database, id: number, firstRow: number): voi
   ).run(id, firstRow, firstRow - 1, positionStep);
 }
 
+const definitionOf = ({ column, kind }: FieldColumn): string =>
+  `${column}${{ text: ' TEXT', number: ' INTEGER', shared: '' }[kind]}`;
+
 /** Creates the tables of one generation: the log, its dictionary, and the terms for search. */
 export function createLogTables(
   db: Database,
@@ -191,22 +194,10 @@ export function createLogTables(
       cleared INTEGER,             -- position of the notification that was cleared
       "by" TEXT,
       reason TEXT,
-      title TEXT,
-      message TEXT,
-      level,
-      rank INTEGER,
       ttl INTEGER,                 -- null: the same as lasts
-      sent_level,                  -- null: the same as level
-      sent_ttl INTEGER,
       lasts INTEGER,               -- from its receipt until it expires, milliseconds; null: until it is cleared
-      ip,
-      host,
-      key,
-      url TEXT,
-      source_ip,
-      token_id,
       throttled_on BLOB,
-      throttle_count INTEGER,
+      ${columnList.map(([, column]) => `${definitionOf(column)},`).join('\n      ')}
       at INTEGER AS (id_time + delay)
     );
     CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position) WHERE position % ${partition.positionStep} = 0;

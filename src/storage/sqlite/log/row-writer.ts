@@ -1,3 +1,4 @@
+import { columnList, columnValue } from '../../log/history-rows.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import { type DraftRow, type PartitionName, toBlob } from './rows.ts';
 
@@ -33,28 +34,30 @@ export class RowWriter {
     this.#dictionary = dictionary;
     const known = sql.of<[], { id: number; text: string }>(`SELECT id, text FROM ${dictionary}`).all();
     for (const { id, text } of known) this.#numbers.set(text, BigInt(id));
-    this.#insert = `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, title, message, level, rank,
-        ttl, sent_level, sent_ttl, lasts, ip, host, key, url, source_ip, token_id, throttled_on, throttle_count)
-      VALUES (?, ?, ?, ?, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    const columns = columnList.map(([, { column }]) => column);
+    this.#insert = `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, ttl, lasts, throttled_on,
+        ${columns.join(', ')})
+      VALUES (?, ?, ?, ?, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ${columns.map(() => '?').join(', ')})`;
   }
 
   insert({ row, tenant, position, previous, route }: RowPlace, d: DraftRow): void {
     const time = Number.parseInt(d.id.slice(0, 8) + d.id.slice(9, 13), 16);
     const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
-    this.#sql
-      .of(this.#insert)
-      .run(
-        ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
-        ...[d.title, d.message, this.#store(d.level), d.rank, d.ttl === (lasts ?? 0) ? null : d.ttl],
-        ...[d.sentLevel === d.level ? null : this.#store(d.sentLevel), d.sentTtl, lasts],
-        ...[this.#store(d.ip), this.#store(d.host), this.#store(d.key, mostKeys), d.url],
-        ...[this.#store(d.sourceIp), this.#store(d.tokenId)],
-        ...[d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount],
-      );
+    this.#sql.of(this.#insert).run(
+      ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
+      ...[d.ttl === (lasts ?? 0) ? null : d.ttl, lasts],
+      d.throttledOn === null ? null : toBlob(d.throttledOn),
+      ...columnList.map(([field, { kind }]) => {
+        const value = columnValue(d, field);
+        return kind === 'shared'
+          ? this.#store(value as string | null, field === 'key' ? mostKeys : mostDictionaryTexts)
+          : value;
+      }),
+    );
   }
 
   /** The value of a column for this text. A whole number must be bound as a bigint, because the column has no type to convert it. */
-  #store(text: string | null, most = mostDictionaryTexts): bigint | string | null {
+  #store(text: string | null, most: number): bigint | string | null {
     if (text === null) return null;
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;

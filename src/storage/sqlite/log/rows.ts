@@ -1,6 +1,7 @@
 /** Converts rows of the log to the types of core. Every reader of the log uses it. */
 import type { Entry, Notification, NotificationDraft } from '#core/ports.ts';
 import {
+  columnList,
   type EntryColumns,
   isUuid,
   type NotificationColumns,
@@ -47,11 +48,11 @@ export interface ChangeRow {
 }
 
 /** The columns of a row that stay when a partition is written anew. */
-export const storedColumns =
-  `row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason, title, message, level, rank,
-  ttl, sent_level, sent_ttl, lasts, ip, host, key, url, source_ip, token_id, throttled_on, throttle_count`.split(
-    /,\s+/,
-  );
+export const storedColumns: readonly string[] = [
+  ...['row', 'tenant', 'position', 'id_time', 'id_rest', 'delay', 'route', 'cleared', '"by"', 'reason'],
+  ...['ttl', 'lasts', 'throttled_on'],
+  ...columnList.map(([, { column }]) => column),
+];
 
 /** Goes with `FROM <log> n`. */
 export const entryColumns = [...storedColumns, 'at'].map((column) => `n.${column}`).join(', ');

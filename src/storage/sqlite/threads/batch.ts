@@ -3,6 +3,7 @@
  * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
  */
 import type { Idempotency } from '#core/ports.ts';
+import { columnList } from '../../log/history-rows.ts';
 import type { DraftRow } from '../log/rows.ts';
 import type { Job, JobOf } from './jobs.ts';
 
@@ -15,7 +16,13 @@ export interface PackedJobs {
   readonly routes: readonly string[];
 }
 
-const fieldCount = 22;
+/** The fields of a draft that travel as they are: all but the route. */
+const draftFields = [
+  ...(['id', 'receivedAt', 'ttl', 'expiresAt', 'throttledOn', 'shown'] as const),
+  ...columnList.map(([field]) => field),
+] satisfies readonly (keyof DraftRow)[];
+/** Before the fields: tenant, idempotency and the number of the route. */
+const fieldCount = 3 + draftFields.length;
 
 export function packJobs(jobs: readonly Job[]): PackedJobs {
   const values: unknown[] = [];
@@ -48,37 +55,15 @@ export function unpackJobs({ values, routes }: PackedJobs): Job[] {
   return jobs;
 }
 
-function packAppend(values: unknown[], [, tenant, d, idempotency]: Append, route: number): void {
+function packAppend(values: unknown[], [, tenant, draft, idempotency]: Append, route: number): void {
   values.push(tenant, idempotency, route);
-  values.push(d.id, d.receivedAt, d.title, d.message, d.level, d.rank, d.ttl, d.sentLevel, d.sentTtl);
-  values.push(d.expiresAt, d.ip, d.host, d.key, d.url, d.sourceIp, d.tokenId, d.throttledOn);
-  values.push(d.throttleCount, d.shown);
+  for (const field of draftFields) values.push(draft[field]);
 }
 
 function unpackAppend(values: readonly unknown[], at: number, routes: readonly string[]): Append {
-  const draft = {
-    route: routes[values[at + 2] as number],
-    id: values[at + 3],
-    receivedAt: values[at + 4],
-    title: values[at + 5],
-    message: values[at + 6],
-    level: values[at + 7],
-    rank: values[at + 8],
-    ttl: values[at + 9],
-    sentLevel: values[at + 10],
-    sentTtl: values[at + 11],
-    expiresAt: values[at + 12],
-    ip: values[at + 13],
-    host: values[at + 14],
-    key: values[at + 15],
-    url: values[at + 16],
-    sourceIp: values[at + 17],
-    tokenId: values[at + 18],
-    throttledOn: values[at + 19],
-    throttleCount: values[at + 20],
-    shown: values[at + 21],
-  } satisfies Record<keyof DraftRow, unknown> as DraftRow;
-  return ['append', values[at] as number, draft, values[at + 1] as Idempotency | null];
+  const draft: Partial<Record<keyof DraftRow, unknown>> = { route: routes[values[at + 2] as number] };
+  for (const [i, field] of draftFields.entries()) draft[field] = values[at + 3 + i];
+  return ['append', values[at] as number, draft as DraftRow, values[at + 1] as Idempotency | null];
 }
 
 function numberOf(routes: Map<string, number>, route: string): number {
