@@ -41,18 +41,6 @@ export type SentenceRule = Pick<RuleCreate, 'when' | 'then'> &
 
 type Field = keyof RuleConditions;
 
-/** In reading order. */
-export const conditionFields = [
-  'host',
-  'level',
-  'minLevel',
-  'ip',
-  'sourceIp',
-  'title',
-  'message',
-  'token',
-  'key',
-] as const satisfies readonly Field[];
 const shownMost = 4;
 
 /** The whole: "When host matches db-* → 2 panels tagged noc, show 5 s, then stop · until 22 Nov, 08:00". */
@@ -194,28 +182,39 @@ function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words
   return fill(sentence, { field: [word(words.t(`field.${field}`))], values: anyOf(values, words) });
 }
 
-/** What makes a value of a field a pattern, and the verb for patterns. */
-const patterns = {
-  host: [/[*?]/, 'matches'],
-  key: [/[*?]/, 'matches'],
-  ip: [/[/-]/, 'within'],
-  sourceIp: [/[/-]/, 'within'],
-} as const;
-
 interface Comparison {
   readonly verb: 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
   readonly values: readonly SentencePart[];
 }
 
-function comparison(given: RuleConditions, field: Field, words: RuleWords): Comparison {
-  if (field === 'title' || field === 'message') return textComparison(given[field] as TextCondition, words);
-  const values = [given[field] ?? []].flat();
-  if (field === 'token') return { verb: 'is', values: values.map(value) };
-  if (field === 'level' || field === 'minLevel')
-    return { verb: field === 'level' ? 'is' : 'atLeast', values: values.map((name) => level(name, words)) };
-  const [pattern, verb] = patterns[field];
-  return { verb: values.some((each) => pattern.test(each)) ? verb : 'is', values: values.map(mono) };
-}
+type Compare<F extends Field> = (given: NonNullable<RuleConditions[F]>, words: RuleWords) => Comparison;
+
+/** `pattern`: what makes a value a pattern, and `verb` the verb for patterns. */
+const listOf =
+  (pattern: RegExp, verb: 'matches' | 'within') =>
+  (values: readonly string[]): Comparison => ({
+    verb: values.some((each) => pattern.test(each)) ? verb : 'is',
+    values: values.map(mono),
+  });
+const globs = listOf(/[*?]/, 'matches');
+const addresses = listOf(/[/-]/, 'within');
+
+/** What a sentence says of each condition, in reading order. */
+const comparisons: { readonly [F in Field]-?: Compare<F> } = {
+  host: globs,
+  level: (names, words) => ({ verb: 'is', values: names.map((name) => level(name, words)) }),
+  minLevel: (name, words) => ({ verb: 'atLeast', values: [level(name, words)] }),
+  ip: addresses,
+  sourceIp: addresses,
+  title: textComparison,
+  message: textComparison,
+  token: (names) => ({ verb: 'is', values: names.map(value) }),
+  key: globs,
+};
+export const conditionFields = Object.keys(comparisons) as Field[];
+
+const comparison = (given: RuleConditions, field: Field, words: RuleWords): Comparison =>
+  (comparisons[field] as Compare<Field>)(given[field] as NonNullable<RuleConditions[Field]>, words);
 
 function textComparison(condition: TextCondition, { t }: RuleWords): Comparison {
   const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
