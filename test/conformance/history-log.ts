@@ -1,8 +1,19 @@
 import { expect, test } from 'vitest';
+import { patternFieldNames, searchForm } from '#contract/history/fields.ts';
 import { AppError } from '#core/errors.ts';
 import type { Entry } from '#core/ports.ts';
-import { routeTo } from '#test/support/notification-draft.ts';
-import { draft, type HistoryLab, newTenant, readAll, store, stored, toTarget } from './history-lab.ts';
+import { routeTo, wholeDraft } from '#test/support/notification-draft.ts';
+import {
+  draft,
+  type HistoryLab,
+  liveOn,
+  newTenant,
+  now,
+  readAll,
+  store,
+  stored,
+  toTarget,
+} from './history-lab.ts';
 
 /** The log itself: positions, durability, pages. */
 export function logConformance(lab: () => HistoryLab): void {
@@ -26,29 +37,32 @@ export function logConformance(lab: () => HistoryLab): void {
   test('a notification comes back from the log as it was given, with its position', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
-    const whole = draft({
-      title: 'Türe offen 🚪',
-      message: 'Zeile\nzwei',
-      ttl: 5_000,
-      sentTtl: 9_000,
-      sentLevel: 'warning',
-      expiresAt: draft().receivedAt + 5_000,
-      ip: '10.0.0.5',
-      host: 'DB-01',
-      key: 'k',
-      url: 'https://example.org/x',
-      sourceIp: '2001:db8::1',
-      route: routeTo(toTarget({ ids: ['p1'], tags: ['noc'] }), {
-        revision: 7,
-        rules: [{ id: 'r', name: 'Night' }],
-      }),
-      throttledOn: draft().id,
-      throttleCount: 3,
-    });
+    const whole = wholeDraft({ receivedAt: now });
     const outcome = await database.history.append(tenant, whole, null);
     const entry = { kind: 'notification', position: 1, ...whole };
     expect(outcome).toEqual({ kind: 'stored', id: whole.id, entries: [entry] });
     expect((await database.history.readAfter(tenant, 0, 10)).entries).toEqual([entry]);
+    expect(await database.history.find(tenant, whole.id)).toMatchObject(entry);
+    // What a throttle has counted is not shown itself.
+    const shown = { ...wholeDraft({ receivedAt: now }), throttledOn: null };
+    await database.history.append(tenant, shown, null);
+    expect(await liveOn(database.history, tenant)).toMatchObject([{ ...shown, position: 2 }]);
+  });
+
+  test('every field that has patterns finds a notification and offers its value', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const whole = await store(database.history, tenant, wholeDraft({ receivedAt: now }));
+    for (const field of patternFieldNames) {
+      const value = searchForm(field, whole[field] ?? '');
+      for (const pattern of [value, `${value.slice(0, -1)}?`, `*${value.slice(1)}`]) {
+        const query = { kind: field, patterns: [pattern] };
+        const { records } = await database.history.search(tenant, query, { limit: 10, now });
+        expect([pattern, records.map(({ id }) => id)]).toEqual([pattern, [whole.id]]);
+      }
+      const wanted = { field, prefix: value.slice(0, 2), limit: 10 };
+      expect(await database.statistics.values(tenant, wanted)).toEqual([value]);
+    }
   });
 
   test('positions are dense and in the order a reader sees, with eight writers racing and a reader following', async () => {

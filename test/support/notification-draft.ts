@@ -37,3 +37,35 @@ export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft 
   throttleCount: 0,
   ...over,
 });
+
+/** One with a value in every field, so that a field that is forgotten somewhere is missed by a test. */
+export const wholeDraft = (
+  over: Partial<NotificationDraft> = {},
+): { readonly [K in keyof NotificationDraft]: NonNullable<NotificationDraft[K]> } => {
+  const receivedAt = over.receivedAt ?? Date.now();
+  const whole = {
+    id: newNotificationId(receivedAt),
+    receivedAt,
+    title: 'Türe offen 🚪',
+    message: 'Zeile\nzwei',
+    level: 'error',
+    rank: 40,
+    ttl: 5_000,
+    sentLevel: 'warning',
+    sentTtl: 9_000,
+    expiresAt: receivedAt + 5_000,
+    ip: '10.0.0.5',
+    host: 'DB-01',
+    key: 'Key.1',
+    url: 'https://example.org/x',
+    sourceIp: '2001:db8::1',
+    tokenId: 'tokentoken',
+    route: routeTo(
+      { all: true, ids: ['p1'], tags: ['noc'] },
+      { revision: 7, rules: [{ id: 'r', name: 'Night' }] },
+    ),
+    throttledOn: newNotificationId(receivedAt),
+    throttleCount: 3,
+  };
+  return { ...whole, ...over } as typeof whole;
+};
