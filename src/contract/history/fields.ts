@@ -107,3 +107,20 @@ export const isPatternField = (name: string): name is PatternFieldName => Object
 /** As an index and searches have the value. */
 export const searchForm = (field: PatternFieldName, value: string): string =>
   patternFields[field].ignoresCase ? value.toLowerCase() : value;
+
+/** Keys of searches whose values the history of a tenant knows. */
+export const valueKeys = [...patternFieldNames, 'ip', 'source', 'token', 'panel', 'rule'] as const;
+export type ValueKey = (typeof valueKeys)[number];
+
+/** The keys of searches, as in `host:db-*`, in the order in which completion offers them. */
+export const searchKeys = [
+  'level',
+  ...valueKeys,
+  'is',
+  'since',
+  'after',
+  'before',
+  'title',
+  'message',
+] as const;
+export type SearchKey = (typeof searchKeys)[number];

@@ -1,5 +1,10 @@
 /** Reads one word, phrase or `key:values` of a search. */
-import { type PatternFieldName, patternFieldNames, searchForm } from '#contract/history/fields.ts';
+import {
+  type PatternFieldName,
+  patternFieldNames,
+  type SearchKey,
+  searchForm,
+} from '#contract/history/fields.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import type { Ref } from '../ports.ts';
@@ -42,10 +47,13 @@ export interface SearchContext {
 
 type Reader = (values: readonly Value[], context: SearchContext) => Query;
 
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<SearchKey, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
   source: (values) => ({ kind: 'source', ranges: values.map(readAddresses) }),
-  ...Object.fromEntries(patternFieldNames.map((field) => [field, readerOf(field)])),
+  ...(Object.fromEntries(patternFieldNames.map((field) => [field, readerOf(field)])) as Record<
+    PatternFieldName,
+    Reader
+  >),
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
@@ -78,7 +86,7 @@ export function readPair(
   if (key === '')
     throw searchError('the key before ":" is missing', column, '; to search for text with a colon, quote it');
   const name = key.toLowerCase();
-  const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+  const read = Object.hasOwn(readers, name) ? readers[name as SearchKey] : undefined;
   if (!read) {
     const { nearest, clause } = offerNearest(key, Object.keys(readers));
     const hint = nearest.length === 1 ? clause : `${clause}; quote text that holds a colon`;

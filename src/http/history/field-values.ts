@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { valueKeys } from '#contract/history/fields.ts';
 import { FieldValues } from '#contract/history/overview.ts';
 import { limits } from '#contract/limits.ts';
 import { type ValueField, valueFields } from '#core/history/statistics.ts';
@@ -8,8 +9,7 @@ import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostValues = 20;
-const keys = [...valueFields, 'token', 'panel', 'rule', 'level'] as const;
-const Key = Type.Enum([...keys]);
+const Key = Type.Enum([...valueKeys, 'level']);
 
 /** GET /api/history/values: completions for a key of the query language. */
 export function fieldValueRoutes(app: App, services: Services): void {

@@ -1,4 +1,5 @@
 /** Queries of a tenant's data, except rules (rules.ts) and history (history.ts). */
+
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -9,6 +10,7 @@ import {
 } from '@tanstack/react-query';
 import type { Channel, ChannelDeliveries } from '#contract/channels/channel.ts';
 import type { Expectation } from '#contract/history/expectation.ts';
+import type { ValueKey } from '#contract/history/fields.ts';
 import type { Overview } from '#contract/history/overview.ts';
 import type { SavedSearch } from '#contract/history/search.ts';
 import type { Capture, Mapping } from '#contract/integrations/mapping.ts';
@@ -165,11 +167,7 @@ export const auditQuery = ({ api, key }: Tenant, { by, action }: AuditFilter) =>
   });
 
 /** Values in history for a key of the query language. Completion uses them, so failures are not reported. */
-export const fieldValuesQuery = (
-  { api, key: tenantKey }: Tenant,
-  key: 'host' | 'ip' | 'source' | 'key' | 'token' | 'panel' | 'rule',
-  prefix: string,
-) =>
+export const fieldValuesQuery = ({ api, key: tenantKey }: Tenant, key: ValueKey, prefix: string) =>
   queryOptions({
     queryKey: [...tenantKey, 'field-values', key, prefix],
     queryFn: async ({ signal }) =>

@@ -1,23 +1,6 @@
 /** Completion of keys and values at the caret of a query. */
+import { type SearchKey, searchKeys } from '#contract/history/fields.ts';
 import { quoteValue, readWords } from './query-words.ts';
-
-export const queryKeys = [
-  'level',
-  'host',
-  'ip',
-  'source',
-  'token',
-  'panel',
-  'rule',
-  'key',
-  'is',
-  'since',
-  'after',
-  'before',
-  'title',
-  'message',
-] as const;
-export type QueryKey = (typeof queryKeys)[number];
 
 export const states = [
   'live',
@@ -33,7 +16,7 @@ export const states = [
 /** What to complete: a key or a value by its prefix, and the text it would replace. */
 export interface CompletionRequest {
   /** The key whose value is typed; undefined: a key is typed. */
-  readonly key: QueryKey | undefined;
+  readonly key: SearchKey | undefined;
   readonly prefix: string;
   readonly start: number;
   readonly end: number;
@@ -65,7 +48,7 @@ export function completionAt(text: string, caret: number): CompletionRequest | u
       operator: '',
     };
   }
-  const key = queryKeys.find((each) => each === word.key);
+  const key = searchKeys.find((each) => each === word.key);
   if (!key || key === 'title' || key === 'message') return undefined;
   const { start, end } = valueAt(text, word.valueStart, word.end, caret);
   const operator = key === 'level' ? (/^[<>]?=?/.exec(text.slice(start, end))?.[0] ?? '') : '';

@@ -2,6 +2,7 @@
  * A search's text in words, to highlight, complete and change it. Any text is accepted: the server decides what a search
  * means, and whether it is valid.
  */
+import type { ValueKey } from '#contract/history/fields.ts';
 
 export interface QueryWord {
   readonly kind: 'pair' | 'text' | 'operator' | 'open' | 'close';
@@ -102,7 +103,7 @@ export function tokenizeQuery(text: string): QueryPiece[] {
   return pieces;
 }
 
-export type RefineKey = 'level' | 'host' | 'ip' | 'source' | 'token' | 'panel' | 'rule' | 'key' | 'is';
+export type RefineKey = ValueKey | 'level' | 'is';
 
 /** A condition to add to a search. */
 export interface Refinement {

@@ -8,6 +8,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { type SearchKey, searchKeys, valueKeys } from '#contract/history/fields.ts';
 import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
 import { toDateTimeField } from '#web/dashboard/formats/wall-clock.ts';
@@ -16,8 +17,6 @@ import {
   complete,
   completionAt,
   matchingValues,
-  type QueryKey,
-  queryKeys,
   states,
 } from '#web/dashboard/query/completion.ts';
 import { quickRanges } from '#web/dashboard/query/time-range.ts';
@@ -115,15 +114,13 @@ function offeredCompletion(text: string, ask: CompletionRequest | undefined): Co
 
 const most = 10;
 const settleMs = 120;
-/** Keys whose values the server knows. */
-const served = ['host', 'ip', 'source', 'token', 'panel', 'rule', 'key'] as const;
 
 /** Suggestions at the caret, the likeliest first. */
 function useCompletions(ask: CompletionRequest | undefined): readonly string[] {
   const tenant = useTenant();
   const levels = useLevels();
   const key = ask?.key;
-  const asked = served.find((each) => each === key);
+  const asked = valueKeys.find((each) => each === key);
   const [prefix] = useDebouncedValue(ask?.prefix ?? '', settleMs);
   const { data } = useQuery({
     ...fieldValuesQuery(tenant, asked ?? 'host', prefix.slice(0, 255)),
@@ -132,7 +129,7 @@ function useCompletions(ask: CompletionRequest | undefined): readonly string[] {
     placeholderData: (previous, query) => (query?.queryKey.at(-2) === key ? previous : undefined),
   });
   if (!ask) return [];
-  if (key === undefined) return matchingValues(queryKeys, ask.prefix, queryKeys.length);
+  if (key === undefined) return matchingValues(searchKeys, ask.prefix, searchKeys.length);
   if (asked) return matchingValues(data ?? [], ask.prefix, most);
   if (key === 'level') return matchingValues(levelChoices([...levels.values()], ask), ask.prefix, most * 2);
   return matchingValues(fixed(key, tenant), ask.prefix, most);
@@ -147,7 +144,7 @@ function levelChoices(
   return [...names, ...names.slice(1, -1).map((name) => `>=${name}`)];
 }
 
-function fixed(key: QueryKey, { timeZone }: Tenant): readonly string[] {
+function fixed(key: SearchKey, { timeZone }: Tenant): readonly string[] {
   if (key === 'is') return states;
   if (key === 'since') return quickRanges;
   const day = (ago: number) => toDateTimeField(Date.now() - ago * 86_400_000, timeZone);
