@@ -32,6 +32,16 @@ export function createClockMemory(db: Database): ClockMemory {
   };
 }
 
+/** Marks a database whose schema began with that of the first release. */
+export const baselineMark = 'baseline';
+
+/** For a database without the mark: it has migrations of other names, and this version cannot tell what it holds. */
+export const fromBeforeFirstRelease = (version: number) =>
+  new AppError(
+    'conflict',
+    `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: run belfry export with the version that made it, and belfry apply on a new database`,
+  );
+
 /** Marks the target of an unfinished copy. Its value is the epoch of the source. */
 export const transferMark = 'transfer';
 

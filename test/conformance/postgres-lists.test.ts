@@ -97,9 +97,6 @@ describeWithPostgres('lists of terms on PostgreSQL', (server) => {
     // What is merged needs its blocks no more.
     expect(await lows('term_lists')).toEqual([{ low: '1' }]);
     expect(await lows('block_lists')).toEqual([{ low: '501' }]);
-    // The index of words that older versions had.
-    await storage.retain?.(async () => undefined);
-    expect(await select(url, "SELECT to_regclass('log_terms') AS index")).toEqual([{ index: null }]);
   });
 
   test('whatever ends like the name of a flag is looked up, and what is excluded is not found at the border of partitions', async () => {

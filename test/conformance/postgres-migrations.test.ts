@@ -46,6 +46,38 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
     expect(rows).toEqual([{ versions: 1 }]);
   });
 
+  test.each([1, 26])(
+    'a database from before the first release is refused with its way, and stays as it is: version %i',
+    async (version) => {
+      const url = await createDatabase(server());
+      const content = async () =>
+        withClient(url, async (client) => {
+          const tables = await client.query(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1",
+          );
+          const rows = await client.query(
+            'SELECT v::text FROM schema_version v UNION ALL SELECT m::text FROM meta m ORDER BY 1',
+          );
+          return [tables.rows, rows.rows];
+        });
+      await withClient(url, (client) =>
+        client.query(`CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL);
+        INSERT INTO meta VALUES ('epoch', 'abc'), ('changes', '0');
+        CREATE TABLE schema_version (version bigint NOT NULL, oldest bigint NOT NULL);
+        INSERT INTO schema_version VALUES (${version}, 1)`),
+      );
+      const before = await content();
+      for (const makes of [true, false])
+        await expect(
+          openPostgres({ url, makes, queueCapacity: 10, onProblem: () => undefined }),
+        ).rejects.toThrow(
+          `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: ` +
+            'run belfry export with the version that made it, and belfry apply on a new database',
+        );
+      expect(await content()).toEqual(before);
+    },
+  );
+
   /** The migrations of a Belfry that has some more. */
   function migrationsOfNewer(name: string, more: Record<string, string>): URL {
     const newer = join(folder, name);

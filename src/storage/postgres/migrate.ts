@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { AppError } from '../../core/errors.ts';
+import { baselineMark, fromBeforeFirstRelease } from '../meta.ts';
 import { transaction } from './connections.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
@@ -22,7 +23,7 @@ interface SchemaVersion {
  * that begins with the line `-- expands: older nodes may go on` only adds what older nodes need not know, so they may start
  * and run beside newer ones.
  *
- * @throws AppError `conflict` when the database was made by a newer Belfry, beside which this one may not run, and when a new
+ * @throws AppError `conflict` when the database is from before the first release, when it was made by a newer Belfry, beside which this one may not run, and when a new
  * one has another encoding than UTF-8.
  */
 export async function migrate(client: pg.ClientBase, folder = ownFolder): Promise<void> {
@@ -35,6 +36,7 @@ export async function migrate(client: pg.ClientBase, folder = ownFolder): Promis
       await client.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [lock], ...unhurried });
       const own = Number(file.slice(0, 4));
       const { version, oldest } = await schemaVersion(client);
+      await requireReleased(client, version);
       if (version >= own) return;
       if (version === 0) await requireUtf8(client);
       const text = readFileSync(new URL(file, folder), 'utf8');
@@ -53,6 +55,13 @@ export async function migrate(client: pg.ClientBase, folder = ownFolder): Promis
       'conflict',
       `the database has schema version ${version}, this Belfry knows ${newest}: start the newer Belfry`,
     );
+}
+
+/** A database is new, or its schema began with that of the first release. */
+async function requireReleased(client: pg.ClientBase, version: number): Promise<void> {
+  if (version === 0) return;
+  const { rows } = await client.query('SELECT 1 FROM meta WHERE name = $1', [baselineMark]);
+  if (rows.length === 0) throw fromBeforeFirstRelease(version);
 }
 
 async function requireUtf8(client: pg.ClientBase): Promise<void> {

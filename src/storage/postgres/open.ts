@@ -59,7 +59,7 @@ export interface PostgresOptions {
 
 /**
  * Connects to PostgreSQL, brings the schema up to date, and makes the first partitions.
- * @throws Error when the database cannot be reached, was made by a newer Belfry, or has tables of another program; AppError `not-found` for an empty one with `makes: false`.
+ * @throws Error when the database cannot be reached, is from before the first release, was made by a newer Belfry, or has tables of another program; AppError `not-found` for an empty one with `makes: false`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, partitionRows = usualRows, blockRows = usualBlockRows, onProblem } = options;

@@ -19,6 +19,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { openWritable } from './file/database.ts';
 import { realDatabasePath } from './file/database-file.ts';
 import { tryServerLock } from './file/lock.ts';
+import { restore } from './file/restore.ts';
 import { assertSchema, migrate, migrateWithoutServer, schemaVersion } from './migrate.ts';
 import { openSqlite } from './open.ts';
 
@@ -99,6 +100,36 @@ describe('the next migration', () => {
     expect(schemaVersion(db)).toBe(newest + 1);
     expect(() => migrateWithoutServer(db, path)).toThrow('start the newer Belfry');
     db.close();
+  });
+});
+
+describe('a database from before the first release', () => {
+  /** As an earlier commit left it: with migrations of other names, and without the mark of the baseline. */
+  function createEarlier(version: number): string {
+    const path = newPath();
+    mkdirSync(join(path, '..'));
+    const db = openWritable(path);
+    db.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+      INSERT INTO meta VALUES ('epoch', 'abc'), ('changes', 0); PRAGMA user_version = ${version}`);
+    db.close();
+    return path;
+  }
+  const named = (version: number) =>
+    `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: ` +
+    'run belfry export with the version that made it, and belfry apply on a new database';
+
+  test.each([1, 16])('is refused with its way, and stays as it is: version %i', (version) => {
+    const path = createEarlier(version);
+    const before = readFileSync(path);
+    for (const role of ['server', 'command'] as const) expect(() => open(path, role)).toThrow(named(version));
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test('is refused as a backup, too', () => {
+    const path = newPath();
+    mkdirSync(join(path, '..'));
+    expect(() => restore(path, createEarlier(16), 1)).toThrow(named(16));
+    expect(readdirSync(join(path, '..')).filter((file) => !file.endsWith('-lock'))).toEqual([]);
   });
 });
 

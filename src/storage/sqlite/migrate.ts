@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
+import { baselineMark, fromBeforeFirstRelease } from '../meta.ts';
 import type { Db } from './file/database.ts';
 import { tryServerLock } from './file/lock.ts';
 
@@ -29,11 +30,12 @@ const newestOf = (migrations: readonly Migration[]) => migrations.at(-1)?.versio
  * Safe with several processes at once: the version is read again inside the transaction. `folder`: the path of the migrations;
  * tests use their own.
  *
- * @throws AppError `conflict` when the database is from a newer Belfry.
+ * @throws AppError `conflict` when the database is from before the first release, or from a newer Belfry; it stays as it is.
  */
 export function migrate(db: Db, folder = ownFolder): void {
   const all = migrationsIn(folder);
   const newest = newestOf(all);
+  if (!isReleased(db)) throw fromBeforeFirstRelease(schemaVersion(db));
   const change = db.transaction(() => {
     const before = schemaVersion(db);
     for (const { version, path } of all) {
@@ -70,6 +72,13 @@ export function migrateWithoutServer(db: Db, path: string, folder = ownFolder): 
   } finally {
     lock?.release();
   }
+}
+
+/** Whether it is new, or its schema began with that of the first release. A damaged one without `meta` is left to {@link assertSchema}. */
+function isReleased(db: Db): boolean {
+  const isMarked = () => db.prepare('SELECT 1 FROM meta WHERE name = ?').get(baselineMark) !== undefined;
+  const hasMeta = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
+  return schemaVersion(db) === 0 || !hasMeta || isMarked();
 }
 
 export function schemaVersion(db: Db): number {

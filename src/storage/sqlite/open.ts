@@ -51,7 +51,7 @@ export interface SqliteOptions {
  * Opens the database file, after creating and migrating it if necessary.
  *
  * @throws Error when the folder cannot be created, when the file is not a database of Belfry (nothing is written to it then) or is
- * from a newer Belfry, when its schema lacks a part of its version, when its write-ahead log is damaged before acknowledged
+ * from before the first release or from a newer Belfry, when its schema lacks a part of its version, when its write-ahead log is damaged before acknowledged
  * entries, or, for a command, when a server of another version runs on it.
  */
 export function openSqlite(options: SqliteOptions): Storage {

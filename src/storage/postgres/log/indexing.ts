@@ -1,4 +1,4 @@
-/** Makes the lists of terms that searches read, in the background (migration 0019), and watches how far they are behind the log. */
+/** Makes the lists of terms that searches read, in the background, and watches how far they are behind the log. */
 import type pg from 'pg';
 import type { Storage } from '../../storage.ts';
 import type { Connections } from '../connections.ts';

@@ -140,6 +140,5 @@ export async function maintainPartitions(connections: Connections): Promise<void
       if (!isLockTimeout(error) && !(isUntimed && isTimeout(error))) errors.push(error);
     }
   }
-  await connections.query('all', 'SELECT drop_word_index()');
   if (errors.length > 0) throw errors[0];
 }

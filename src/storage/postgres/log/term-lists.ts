@@ -1,4 +1,4 @@
-/** Lists of the rows that have a term: what a search reads of them (migration 0019). */
+/** Lists of the rows that have a term: what a search reads of them. */
 import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import { type IndexedRows, RowSet } from '../../log/row-set.ts';

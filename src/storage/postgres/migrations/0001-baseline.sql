@@ -1,10 +1,14 @@
+-- The schema of the first release. Tables stand first, then their indexes, the policies, and the functions.
 -- Times are Unix milliseconds. Every table of a tenant has a key that starts with the tenant.
 
 -- E-mail addresses are compared without regard to case.
 CREATE EXTENSION IF NOT EXISTS citext;
 
+-- Tables: the database, tenants and their configuration -----------------------------------------------------------------
+
 CREATE TABLE meta (name text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL);
 INSERT INTO meta VALUES
+  ('baseline', '1'),                       -- no database from before the first release has this row
   ('epoch', encode(substr(uuid_send(gen_random_uuid()), 1, 5), 'hex')),  -- names this history; a restore makes a new one
   ('changes', '0'),                        -- grows with every change of configuration
   ('reopened', '0');                       -- how often a failed disk made the writer open the file again
@@ -19,9 +23,11 @@ CREATE TABLE tenants (
   retention_count text COLLATE "C",
   rules_revision bigint NOT NULL DEFAULT 0,
   changed bigint NOT NULL,  -- the value of meta.changes when its configuration last changed
-  created_at bigint NOT NULL
+  created_at bigint NOT NULL,
+  rules_from bigint NOT NULL DEFAULT 0,  -- rules can be read as they were at this revision, and at later ones
+  -- active, suspended, deleting (its data is being removed) or deleted (nothing is left but this row, so that its number is not used again)
+  state text COLLATE "C" NOT NULL DEFAULT 'active'
 );
-CREATE INDEX tenants_changed ON tenants (changed);
 
 CREATE TABLE credentials (
   tenant bigint NOT NULL,
@@ -41,6 +47,7 @@ CREATE TABLE credentials (
   last_used_from text COLLATE "C",
   expires_at bigint,
   revoked_at bigint,
+  allow_in_url bigint NOT NULL DEFAULT 0,  -- 1: the token may be the parameter `token` of a URL
   PRIMARY KEY (tenant, id)
 );
 
@@ -52,10 +59,12 @@ CREATE TABLE levels (
   icon text COLLATE "C" NOT NULL,
   sound text COLLATE "C" NOT NULL,
   duration_ms bigint NOT NULL,
+  repeat_ms bigint,  -- panels repeat the sound until the notification is acknowledged
   PRIMARY KEY (tenant, name)
 );
 
--- Rules are kept by version, so that an old notification can be explained by the rules of its time.
+-- Rules are kept by version, so that an old notification can be explained by the rules of its time. The oldest versions are deleted beyond
+-- a size, so a revision may be stored in a route and no longer be known.
 CREATE TABLE rules (
   tenant bigint NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -67,7 +76,6 @@ CREATE TABLE rules (
   updated_at bigint NOT NULL,
   PRIMARY KEY (tenant, id, since)
 );
-CREATE INDEX rules_in_force ON rules (tenant, ordinal) WHERE until IS NULL;
 
 CREATE TABLE rule_hits (
   tenant bigint NOT NULL,
@@ -115,6 +123,16 @@ CREATE TABLE saved_searches (
   UNIQUE (tenant, name)
 );
 
+-- How a tenant reads payloads that no integration knows.
+CREATE TABLE mappings (
+  tenant bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  spec text COLLATE "C" NOT NULL, -- JSON
+  updated_at bigint NOT NULL,
+  updated_by text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, name)
+);
+
 CREATE TABLE audit (
   tenant bigint NOT NULL,
   id text COLLATE "C" NOT NULL,          -- UUIDv7: in order of time
@@ -125,13 +143,78 @@ CREATE TABLE audit (
   detail text COLLATE "C" NOT NULL,      -- JSON, never a secret
   PRIMARY KEY (tenant, id)
 );
--- The names of deleted levels and panels, by which history can still be searched.
-CREATE INDEX audit_deletions ON audit (tenant, action, at, subject, detail)
-  WHERE action IN ('level.delete', 'panel.delete');
 
--- The log ------------------------------------------------------------------------------------------------------------
+-- What is to happen at a time: an expected notification that has not come, an escalation, a look at a panel.
+CREATE TABLE due_times (
+  tenant bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  due_at bigint,             -- null: nothing is to happen until it is written anew
+  version text NOT NULL,     -- another one with each change
+  data text NOT NULL,        -- JSON
+  PRIMARY KEY (tenant, kind, subject)
+);
+
+-- Tables: channels, and what is queued for them -------------------------------------------------------------------------
+
+CREATE TABLE channels (
+  tenant bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  enabled bigint NOT NULL,               -- 0 or 1
+  settings text COLLATE "C" NOT NULL,    -- JSON
+  secrets text COLLATE "C" NOT NULL,     -- JSON: their names
+  sealed text COLLATE "C",               -- the secrets, encrypted with the server's key
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  -- How its deliveries go: no change of configuration.
+  failures bigint NOT NULL DEFAULT 0,
+  failing_since bigint,
+  retry_at bigint NOT NULL DEFAULT 0,
+  last_delivered_at bigint,
+  last_error text COLLATE "C",
+  lease_holder text COLLATE "C",
+  lease_until bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant, id),
+  UNIQUE (tenant, name)
+);
+
+CREATE TABLE deliveries (
+  tenant bigint NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,              -- the notification's: deliveries of a channel are in this order
+  notification text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,       -- pending, delivered or failed
+  attempts bigint NOT NULL DEFAULT 0,
+  queued_at bigint NOT NULL,
+  finished_at bigint,
+  answer text COLLATE "C",               -- what came of the last attempt
+  open_key text COLLATE "C",              -- of the newest delivery of an alert to a channel, until the alert's end: its key
+  PRIMARY KEY (tenant, channel, position)
+);
+
+-- Browsers and phones that get the notifications of a channel of the kind push.
+CREATE TABLE push_devices (
+  tenant bigint NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,  -- empty: a link that no device has used yet
+  sealed text COLLATE "C",         -- the subscription, encrypted with the server's key; null: as above
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  link_expires_at bigint NOT NULL,
+  added_at bigint,
+  last_delivered_at bigint,
+  last_notification text COLLATE "C", -- what it got last: another attempt leaves it out
+  last_error text COLLATE "C",        -- of the last attempt; null: it succeeded
+  PRIMARY KEY (tenant, channel, id)
+);
+
+-- Tables: the log -------------------------------------------------------------------------------------------------------
+
 -- Rows are numbered over all tenants. A tenant's rows have ascending numbers in the order of its positions, because a number
--- is taken while the tenant's counters are locked. Each of the three tables by row has partitions of the same ranges.
+-- is taken while the tenant's counters are locked. `log`, `log_state` and `receipts` have partitions of the same ranges.
 
 CREATE SEQUENCE log_row;
 
@@ -173,10 +256,6 @@ CREATE TABLE log (
   throttle_count bigint,
   terms tsvector
 ) PARTITION BY RANGE (row);
-CREATE INDEX log_position ON log (tenant, position);
-CREATE INDEX log_id ON log (id);
-CREATE INDEX log_at ON log USING brin (at) WITH (pages_per_range = 32);
-CREATE INDEX log_terms ON log USING gin (terms);
 
 -- What changes about a notification after it was stored.
 CREATE TABLE log_state (
@@ -198,10 +277,25 @@ CREATE TABLE receipts (
   PRIMARY KEY (row, panel_id)
 ) PARTITION BY RANGE (row);
 
+-- Who has seen a notification. The log has an entry for it with the reason 'acknowledged' and the note as its message.
+CREATE TABLE acknowledgements (
+  tenant bigint NOT NULL,
+  row bigint NOT NULL,           -- of the notification, in `log`
+  at bigint NOT NULL,
+  "by" text NOT NULL,
+  note text,
+  PRIMARY KEY (tenant, row)
+);
+
 -- Rows from `low` on, and below `high`.
 CREATE TABLE partitions (
   low bigint PRIMARY KEY,
-  high bigint NOT NULL
+  high bigint NOT NULL,
+  -- Between which times the notifications of a full partition are; null: not known. A search by time leaves out the others.
+  first_at bigint,
+  last_at bigint,
+  listed bigint,                         -- the terms of rows below this one are in lists; null: of none
+  merged boolean NOT NULL DEFAULT false  -- all lists are in term_lists; else some are in block_lists
 );
 
 -- What panels should be showing: taken out when cleared, and in the background once expired.
@@ -218,8 +312,6 @@ CREATE TABLE live (
   to_tags text[] NOT NULL,
   PRIMARY KEY (tenant, rank, position)
 );
-CREATE INDEX live_keys ON live (tenant, key) WHERE key IS NOT NULL;
-CREATE INDEX live_expiry ON live (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE idempotency (
   tenant bigint NOT NULL,
@@ -229,7 +321,6 @@ CREATE TABLE idempotency (
   expires_at bigint NOT NULL,
   PRIMARY KEY (tenant, key)
 );
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
 -- What a throttle shows, and since when: notifications that are alike are counted on it.
 CREATE TABLE throttles (
@@ -240,7 +331,6 @@ CREATE TABLE throttles (
   until bigint NOT NULL,
   PRIMARY KEY (tenant, name)
 );
-CREATE INDEX throttles_until ON throttles (until);
 
 -- How many of each level were received in each minute (Unix time / 60000).
 CREATE TABLE minutes (
@@ -258,6 +348,261 @@ CREATE TABLE log_revisions (
   last_row bigint NOT NULL,
   PRIMARY KEY (tenant, revision)
 );
+
+-- Tables: lists of terms ------------------------------------------------------------------------------------------------
+
+-- For each term, and each tenant, a list of the rows that have it. A node asks for the lists of a query's terms, and combines them
+-- itself; so no row is read that is not found, and a partition of which nothing is found costs a look at each list. Lists are made
+-- in the background, for a few thousand rows at a time, and the lists of a full partition are merged into one for each term.
+
+-- The list of a term, in the partition that begins at `low`. It is made of one or more blocks: where the block begins in the partition (4
+-- bytes); how many of its rows have the term (2), and where in the block each of these is (2 each). Of many rows there is a bit for each row of
+-- the block, the lowest of a byte first; then the second number is negative, and says how many bytes these take.
+CREATE TABLE term_lists (
+  tenant bigint,
+  low bigint,
+  term text COLLATE "C",
+  rows bytea NOT NULL,
+  PRIMARY KEY (low, tenant, term)
+);
+ALTER TABLE term_lists ALTER COLUMN rows SET STORAGE EXTERNAL;
+
+-- The same of partitions that are not full, by block.
+CREATE TABLE block_lists (
+  tenant bigint,
+  low bigint,
+  term text COLLATE "C",
+  block bigint,
+  rows bytea NOT NULL,
+  PRIMARY KEY (low, tenant, term, block)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000);
+
+-- Blocks of the partition that begins at `part`: rows whose lists were made together, from `low` on and below `high`, and the earliest and latest
+-- time of their notifications; null: there are none. In the first of a partition that was dropped: the last term whose lists are deleted.
+CREATE TABLE term_blocks (
+  part bigint,
+  low bigint,
+  high bigint NOT NULL,
+  first_at bigint,
+  last_at bigint,
+  deleted_tenant bigint NOT NULL DEFAULT 0,
+  deleted_term text COLLATE "C" NOT NULL DEFAULT '',
+  PRIMARY KEY (part, low)
+);
+
+-- Each row below `settled` is stored, or never will be. So is each below `marked` once all transactions before `id` have ended: a writer has a
+-- transaction id before it takes the number of a row. (`belfry migrate` has not, but no node runs meanwhile.) What a crash or a fail-over takes back,
+-- it takes from here too.
+CREATE TABLE list_mark (settled bigint NOT NULL, marked bigint NOT NULL, id xid8 NOT NULL);
+INSERT INTO list_mark VALUES (0, 0, '0');
+
+-- Tables: what nodes know of each other ---------------------------------------------------------------------------------
+
+-- Nothing here outlives the nodes: after a crash of PostgreSQL or a fail-over the tables are empty, and each node reports anew.
+
+-- A node whose lease has run out does not count.
+CREATE UNLOGGED TABLE nodes (
+  id uuid PRIMARY KEY,
+  alive_until timestamptz NOT NULL,
+  heads jsonb NOT NULL           -- by tenant: the head of its log as the node last reported it
+) WITH (fillfactor = 50);
+
+-- The panels that are connected to a node.
+CREATE UNLOGGED TABLE node_panels (
+  node uuid NOT NULL REFERENCES nodes ON DELETE CASCADE,
+  tenant bigint NOT NULL,
+  panel_id text COLLATE "C" NOT NULL,
+  lag bigint NOT NULL,
+  client text,
+  address text,
+  PRIMARY KEY (tenant, panel_id, node)
+);
+
+-- Commands to panels, for the node that a panel is connected to.
+CREATE UNLOGGED TABLE panel_commands (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  node uuid NOT NULL REFERENCES nodes ON DELETE CASCADE,
+  tenant bigint NOT NULL,
+  panel_id text COLLATE "C" NOT NULL,
+  event text NOT NULL,
+  data jsonb NOT NULL,
+  sent_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Token buckets that nodes share: the time in Unix milliseconds, by the clock of the database, at which one is full again.
+CREATE UNLOGGED TABLE rate_limits (
+  name text COLLATE "C" PRIMARY KEY,
+  full_at double precision NOT NULL
+) WITH (fillfactor = 50);
+
+-- Tables: people, and the tenants they belong to ------------------------------------------------------------------------
+
+-- A person is of no tenant: `members` says of which. How one signs in stands in tables of its own.
+CREATE TABLE people (
+  id text COLLATE "C" PRIMARY KEY,
+  email citext NOT NULL UNIQUE,
+  name text COLLATE "C" NOT NULL,
+  email_verified bigint NOT NULL DEFAULT 0,
+  image text COLLATE "C",
+  two_factor_enabled bigint NOT NULL DEFAULT 0,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+
+CREATE TABLE members (
+  tenant bigint NOT NULL,
+  person text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  joined_at bigint NOT NULL,
+  last_seen_at bigint,
+  PRIMARY KEY (tenant, person)
+);
+
+-- One waits until it is accepted, withdrawn or expired; what no longer waits is swept.
+CREATE TABLE invitations (
+  tenant bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  secret_hash text COLLATE "C" NOT NULL UNIQUE,  -- found without knowing the tenant, as credentials are
+  role text COLLATE "C" NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  email citext, -- only this address may accept; null: whoever has the link
+  created_at bigint NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  expires_at bigint NOT NULL,
+  accepted_at bigint,
+  withdrawn_at bigint,
+  PRIMARY KEY (tenant, id)
+);
+
+-- Tables: how people sign in --------------------------------------------------------------------------------------------
+
+-- These tables belong to no tenant: a person may be a member of several.
+
+CREATE TABLE sessions (
+  id text COLLATE "C" PRIMARY KEY,
+  token_hash text COLLATE "C" NOT NULL UNIQUE,  -- SHA-256, base64url: what is here opens nothing
+  person text COLLATE "C" NOT NULL,
+  remembered bigint NOT NULL DEFAULT 0,
+  created_at bigint NOT NULL,
+  last_seen_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  address text COLLATE "C",
+  user_agent text COLLATE "C",
+  reauthenticated_at bigint  -- when the person last confirmed their identity in it, after the sign-in
+);
+
+-- A password (provider "credential"), or an identity at a provider.
+CREATE TABLE sign_in_methods (
+  id text COLLATE "C" PRIMARY KEY,
+  person text COLLATE "C" NOT NULL,
+  provider text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,            -- who the person is there; for a password the person's own id
+  password_hash text COLLATE "C",               -- argon2id, PHC string
+  scope text COLLATE "C",
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  UNIQUE (provider, subject)
+);
+
+-- What waits for its second half: a second factor, a passkey's challenge, a provider's answer; and trusted devices.
+CREATE TABLE verifications (
+  id text COLLATE "C" PRIMARY KEY,
+  identifier text COLLATE "C" NOT NULL,         -- SHA-256 of what the browser holds
+  value text COLLATE "C" NOT NULL,
+  expires_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+
+CREATE TABLE two_factors (
+  id text COLLATE "C" PRIMARY KEY,
+  person text COLLATE "C" NOT NULL UNIQUE,
+  secret text COLLATE "C" NOT NULL,             -- sealed with the server's key, as the next
+  backup_codes text COLLATE "C" NOT NULL,
+  verified bigint NOT NULL DEFAULT 0,
+  failures bigint NOT NULL DEFAULT 0,
+  locked_until bigint
+);
+
+CREATE TABLE passkeys (
+  id text COLLATE "C" PRIMARY KEY,
+  person text COLLATE "C" NOT NULL,
+  name text COLLATE "C",
+  credential_id text COLLATE "C" NOT NULL UNIQUE,
+  public_key text COLLATE "C" NOT NULL,
+  counter bigint NOT NULL,
+  device_type text COLLATE "C" NOT NULL,
+  backed_up bigint NOT NULL,
+  transports text COLLATE "C",
+  aaguid text COLLATE "C",
+  created_at bigint NOT NULL
+);
+
+-- Indexes ---------------------------------------------------------------------------------------------------------------
+
+CREATE INDEX tenants_changed ON tenants (changed);
+CREATE INDEX rules_in_force ON rules (tenant, ordinal) WHERE until IS NULL;
+CREATE INDEX rules_ended ON rules (tenant, "until") WHERE "until" IS NOT NULL;
+
+-- The names of deleted levels and panels, by which history can still be searched.
+CREATE INDEX audit_deletions ON audit (tenant, action, at, subject, detail)
+  WHERE action IN ('level.delete', 'panel.delete');
+
+CREATE INDEX due_times_due ON due_times (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX deliveries_pending ON deliveries (tenant, channel, position) WHERE state = 'pending';
+CREATE INDEX deliveries_notification ON deliveries (tenant, notification);
+CREATE INDEX deliveries_open ON deliveries (tenant, open_key, channel) WHERE open_key IS NOT NULL;
+
+CREATE INDEX log_position ON log (tenant, position);
+CREATE INDEX log_id ON log (id);
+CREATE INDEX log_at ON log USING brin (at) WITH (pages_per_range = 32);
+
+CREATE INDEX live_keys ON live (tenant, key) WHERE key IS NOT NULL;
+CREATE INDEX live_expiry ON live (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+CREATE INDEX throttles_until ON throttles (until);
+
+CREATE INDEX node_panels_node ON node_panels (node);
+CREATE INDEX panel_commands_node ON panel_commands (node);
+
+CREATE INDEX members_of_person ON members (person);
+CREATE INDEX invitations_expiry ON invitations (expires_at);
+
+CREATE INDEX sessions_person ON sessions (person);
+CREATE INDEX sessions_expires ON sessions (expires_at);
+
+-- One way of each kind: an address that was given to somebody else at a provider does not open the account.
+CREATE UNIQUE INDEX sign_in_methods_person ON sign_in_methods (person, provider);
+
+CREATE INDEX verifications_identifier ON verifications (identifier);
+CREATE INDEX verifications_expires ON verifications (expires_at);
+CREATE INDEX passkeys_person ON passkeys (person);
+
+-- Policies: the second wall between tenants -----------------------------------------------------------------------------
+
+-- Each connection says in `belfry.tenant` whose rows it works on: a tenant's number, or `all` for what spans tenants (an
+-- append of several tenants, sweeps, finding whose a credential is). Without it, it sees nothing. The owner is held to it, too.
+
+CREATE FUNCTION policy_tenant() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT nullif(nullif(current_setting('belfry.tenant', true), 'all'), '')::bigint
+$$;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['credentials', 'levels', 'rules', 'rule_hits', 'panels', 'saved_searches', 'mappings', 'audit', 'due_times',
+    'channels', 'deliveries', 'push_devices', 'logs', 'log', 'log_state', 'receipts', 'acknowledgements', 'live', 'idempotency', 'throttles',
+    'minutes', 'log_revisions', 'term_lists', 'block_lists', 'node_panels', 'panel_commands', 'members', 'invitations'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    -- The planner takes a CASE for true of every second row, and plans as without it; of an OR it would expect nearly nothing.
+    EXECUTE format('CREATE POLICY of_tenant ON %I USING (CASE WHEN (SELECT current_setting(''belfry.tenant'', true)) = ''all''
+      THEN true ELSE tenant = (SELECT policy_tenant()) END)', name);
+  END LOOP;
+END $$;
+
+-- Functions: partitions of the log --------------------------------------------------------------------------------------
 
 -- Makes the partitions for rows from `low` on, and below `high`.
 CREATE FUNCTION make_partition(low bigint, high bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -285,19 +630,28 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Whether some tenant keeps a row of a partition, or may still write one: one look into the index for each tenant.
+CREATE FUNCTION is_kept(of_low bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  kept boolean;
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM partitions WHERE low = of_low AND high <= (SELECT last_value FROM log_row)) THEN
+    RETURN true;
+  END IF;
+  EXECUTE format('SELECT EXISTS (SELECT 1 FROM logs k CROSS JOIN LATERAL (
+    SELECT 1 FROM %I g WHERE g.tenant = k.tenant AND g.position >= k.first LIMIT 1) g)', 'log_' || of_low) INTO kept;
+  RETURN kept;
+END $$;
+
 -- Drops a partition of which no tenant keeps a row; false when it is kept, or may still take rows. Nothing is written to the
 -- log meanwhile: writers hold a lock on it from the start of their statement.
 CREATE FUNCTION drop_partition(of_low bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  of_high bigint;
   parent text;
 BEGIN
   SET LOCAL lock_timeout = '100ms';
   LOCK TABLE ONLY log IN ACCESS EXCLUSIVE MODE;
-  SELECT high INTO of_high FROM partitions WHERE low = of_low AND high <= (SELECT last_value FROM log_row);
-  IF NOT FOUND OR EXISTS (
-    SELECT 1 FROM log g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row WHERE g.row >= of_low AND g.row < of_high
-  ) THEN
+  IF is_kept(of_low) THEN
     RETURN false;
   END IF;
   FOREACH parent IN ARRAY ARRAY['log', 'log_state', 'receipts'] LOOP
@@ -307,170 +661,484 @@ BEGIN
   RETURN true;
 END $$;
 
-CREATE TYPE append_job AS (
-  n bigint, tenant bigint, id uuid, at bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint,
-  shown boolean, title text, message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint,
-  ip text, host text, key text, url text, source_ip text, token_id text, throttled_on uuid, throttle_count bigint, terms text,
-  bytes bigint, idempotency_key text, idempotency_hash text, idempotency_is_state boolean, idempotency_until bigint,
-  claims jsonb
+-- Records between which times the notifications of a full partition are that has no lists yet, and whose rows are all settled.
+CREATE FUNCTION record_times(part_low bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('UPDATE partitions SET (first_at, last_at) = (SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM %I WHERE cleared IS NULL)
+    WHERE low = $1', 'log_' || part_low) USING part_low;
+END $$;
+
+-- The partition of a row.
+CREATE FUNCTION partition_of(of_row bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT low FROM partitions WHERE low <= of_row ORDER BY low DESC LIMIT 1
+$$;
+
+-- Some rows by the partition in which they are, the newest first.
+CREATE FUNCTION by_partition(of_rows bigint[]) RETURNS TABLE (low bigint, part_rows bigint[]) LANGUAGE sql STABLE AS $$
+  SELECT p.low, g.part_rows FROM partitions p CROSS JOIN LATERAL (
+    SELECT array_agg(r) AS part_rows FROM unnest(of_rows) r WHERE r >= p.low AND r < p.high
+  ) g WHERE p.low <= (SELECT max(r) FROM unnest(of_rows) r) AND p.high > (SELECT min(r) FROM unnest(of_rows) r) AND g.part_rows IS NOT NULL
+  ORDER BY p.low DESC
+$$;
+
+-- The partitions with rows below `below_row` that may have something of these times, the newest first, `most` at the most.
+CREATE FUNCTION next_partitions(of_tenant bigint, from_at bigint, to_at bigint, below_row bigint, most integer) RETURNS SETOF partitions LANGUAGE sql STABLE AS $$
+  SELECT p.* FROM logs k JOIN partitions p ON p.high > k.first_row WHERE k.tenant = of_tenant AND coalesce(p.low < below_row, true)
+    AND p.low <= (SELECT last_value FROM log_row) AND coalesce(p.last_at >= from_at, true) AND coalesce(p.first_at < to_at, true)
+  ORDER BY p.low DESC LIMIT most
+$$;
+
+-- Functions: reading the log --------------------------------------------------------------------------------------------
+
+-- A statement on `log` locks the table and the indexes of every partition. These read the partitions that can hold the answer,
+-- the newest first, as most of what is asked for is new. No policy holds on a partition, so they begin with the tenant's
+-- counters, on which one does: who may not see those gets nothing.
+
+-- The time in an id, Unix milliseconds.
+CREATE FUNCTION time_of_id(id uuid) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint
+$$;
+
+-- The notifications with these ids that are kept, the newest partitions first. One is looked for in the partitions that may have its id by
+-- the time in it, and in those whose times are not known yet. An id is made when its notification is received; a minute is more than a
+-- small step of the clock may put between them. An id is looked up alone, in a query of its own (OFFSET 0): a new partition has no
+-- statistics yet, so for the planner every index is as good as the one on the id.
+CREATE FUNCTION find_entries(of_tenant bigint, ids uuid[]) RETURNS SETOF log LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  k logs;
+  slack constant bigint := 60000;
+  times bigint[] := array(SELECT time_of_id(id) FROM unnest(ids) WITH ORDINALITY AS w (id, nth) ORDER BY nth);
+  earliest bigint := (SELECT min(t) - slack FROM unnest(times) t);
+  latest bigint := (SELECT max(t) + slack FROM unnest(times) t);
+  part partitions;
+  wanted uuid[];
+  found_now bigint;
+  missing bigint := cardinality(ids);
+BEGIN
+  SELECT * INTO k FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part IN SELECT * FROM partitions WHERE high > k.first_row AND low <= (SELECT last_value FROM log_row)
+    AND coalesce(first_at <= latest AND last_at >= earliest, true) ORDER BY low DESC LOOP
+    wanted := array(SELECT id FROM unnest(ids, times) AS w (id, at)
+      WHERE coalesce(at BETWEEN part.first_at - slack AND part.last_at + slack, true));
+    CONTINUE WHEN cardinality(wanted) = 0;
+    RETURN QUERY EXECUTE format('SELECT g.* FROM unnest($1) w(id) CROSS JOIN LATERAL (SELECT * FROM %I WHERE id = w.id OFFSET 0) g
+      WHERE tenant = $2 AND cleared IS NULL AND row >= $3', 'log_' || part.low)
+      USING wanted, of_tenant, k.first_row;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- The notification with an id; none when it is not kept.
+CREATE FUNCTION find_entry(of_tenant bigint, of_id uuid) RETURNS SETOF log LANGUAGE sql STABLE AS $$
+  SELECT * FROM find_entries(of_tenant, ARRAY[of_id])
+$$;
+
+-- The entries after a position in their order, `most` at the most.
+CREATE FUNCTION read_after(of_tenant bigint, after bigint, most bigint) RETURNS SETOF log LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  k logs;
+  part_low bigint;
+  lowest bigint;
+  from_position bigint;
+  parts bigint[] := '{}';
+  found_now bigint;
+  missing bigint := most;
+BEGIN
+  SELECT * INTO k FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND OR after >= k.head THEN
+    RETURN;
+  END IF;
+  from_position := greatest(after + 1, k.first);
+  FOR part_low IN SELECT low FROM partitions WHERE high > k.first_row AND low <= (SELECT last_value FROM log_row) ORDER BY low DESC LOOP
+    EXECUTE format('SELECT position FROM %I WHERE tenant = $1 ORDER BY position LIMIT 1', 'log_' || part_low) INTO lowest USING of_tenant;
+    CONTINUE WHEN lowest IS NULL;
+    parts := part_low || parts;
+    EXIT WHEN lowest <= from_position;
+  END LOOP;
+  FOREACH part_low IN ARRAY parts LOOP
+    RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT $3', 'log_' || part_low)
+      USING of_tenant, from_position, missing;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- The entries at these positions, the newest partitions first.
+CREATE FUNCTION entries_at(of_tenant bigint, positions bigint[]) RETURNS SETOF log LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  k logs;
+  part_low bigint;
+  found_now bigint;
+  missing bigint := cardinality(positions);
+BEGIN
+  SELECT * INTO k FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part_low IN SELECT low FROM partitions WHERE high > k.first_row AND low <= (SELECT last_value FROM log_row) ORDER BY low DESC LOOP
+    RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position = ANY ($2)', 'log_' || part_low) USING of_tenant, positions;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- The entries of these rows.
+CREATE FUNCTION entries_of(of_tenant bigint, of_rows bigint[]) RETURNS SETOF log LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part_low bigint;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part_low IN SELECT DISTINCT partition_of(r) FROM unnest(of_rows) r LOOP
+      RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE row = ANY ($1) AND tenant = $2', 'log_' || part_low) USING of_rows, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+-- The states of these rows: of those that have one.
+CREATE FUNCTION states_of(of_tenant bigint, of_rows bigint[]) RETURNS SETOF log_state LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE row = ANY ($1) AND tenant = $2', 'log_state_' || part.low) USING part.part_rows, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+-- What panels reported of these rows.
+CREATE FUNCTION receipts_of(of_tenant bigint, of_rows bigint[]) RETURNS SETOF receipts LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE format('SELECT * FROM %I WHERE row = ANY ($1) AND tenant = $2', 'receipts_' || part.low) USING part.part_rows, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+-- The newest notifications, `most` at the most, without partitions in which all are earlier than `from_at`.
+CREATE FUNCTION newest_of(of_tenant bigint, from_at bigint, most bigint)
+RETURNS TABLE (host text, level text, rank bigint, at_position bigint, at bigint) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  part_low bigint;
+  found_now bigint;
+  missing bigint := most;
+BEGIN
+  FOR part_low IN SELECT low FROM next_partitions(of_tenant, from_at, NULL, NULL, NULL) LOOP
+    RETURN QUERY EXECUTE format('SELECT host, level, rank, position, at FROM %I WHERE tenant = $1 AND cleared IS NULL
+        AND row >= (SELECT first_row FROM logs WHERE tenant = $1) ORDER BY position DESC LIMIT $2', 'log_' || part_low)
+      USING of_tenant, missing;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- The earliest time among the first `most` entries that are kept.
+CREATE FUNCTION earliest_kept(of_tenant bigint, most bigint) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  k logs;
+  part_low bigint;
+  found_at bigint;
+  found_now bigint;
+  missing bigint := most;
+  earliest bigint;
+BEGIN
+  SELECT * INTO k FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  FOR part_low IN SELECT low FROM partitions WHERE high > k.first_row AND low <= (SELECT last_value FROM log_row) ORDER BY low LOOP
+    EXECUTE format('SELECT min(at), count(*) FROM (
+        SELECT at FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT $3) kept', 'log_' || part_low)
+      INTO found_at, found_now USING of_tenant, k.first, missing;
+    earliest := least(earliest, found_at);
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+  RETURN earliest;
+END $$;
+
+-- The tenant's first entry from a row to another, in the first 16 partitions between them. Positions ascend with rows, and the tenant's are looked
+-- up: others may have most of the rows.
+CREATE FUNCTION entry_between(of_tenant bigint, first_row bigint, last_row bigint) RETURNS TABLE (at_position bigint, at bigint)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part_low bigint;
+  low_position bigint;
+  high_position bigint;
+  middle bigint;
+  entry log;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part_low IN SELECT low FROM partitions WHERE high > first_row AND low <= last_row ORDER BY low LIMIT 16 LOOP
+    EXECUTE format('SELECT min(position), max(position) FROM %I WHERE tenant = $1', 'log_' || part_low) INTO low_position, high_position USING of_tenant;
+    WHILE low_position <= high_position LOOP
+      middle := (low_position + high_position) / 2;
+      EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT 1', 'log_' || part_low) INTO entry USING of_tenant, middle;
+      IF entry.row < first_row THEN
+        low_position := entry.position + 1;
+      ELSE
+        high_position := middle - 1;
+      END IF;
+    END LOOP;
+    EXECUTE format('SELECT * FROM %I WHERE tenant = $1 AND position >= $2 ORDER BY position LIMIT 1', 'log_' || part_low) INTO entry USING of_tenant, low_position;
+    IF entry.row <= last_row THEN
+      RETURN QUERY SELECT entry.position, entry.at;
+    END IF;
+    EXIT WHEN entry.row IS NOT NULL;
+  END LOOP;
+END $$;
+
+-- Functions: appending to the log ---------------------------------------------------------------------------------------
+
+-- What routing decided; notifications name it by `nr`.
+CREATE TYPE append_decision AS (nr bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint);
+CREATE TYPE append_entry AS (
+  n bigint, tenant bigint, decision bigint, id uuid, at bigint, shown boolean, title text, message text, level text, rank bigint,
+  ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint, ip text, host text, key text, url text, source_ip text,
+  token_id text, throttled_on uuid, throttle_count bigint, terms text, bytes bigint, idempotency_key text, idempotency_hash text,
+  idempotency_is_state boolean, idempotency_until bigint, claims jsonb
 );
+CREATE TYPE append_refusal AS (n bigint, kind text, id uuid, name text, shown_at bigint);
+CREATE TYPE append_replaced AS (
+  n bigint, tenant bigint, at bigint, "by" uuid, rank bigint, was bigint, was_row bigint, id uuid, route jsonb
+);
+CREATE TYPE append_counted AS (n bigint, tenant bigint, row bigint, count bigint);
+CREATE TYPE append_inherited AS (
+  n bigint, tenant bigint, id uuid, at bigint, route jsonb, "by" text, note text
+);
+CREATE TYPE append_placed AS (n bigint, tenant bigint, was bigint, is_stored integer, row bigint, position bigint);
+CREATE TYPE append_clearing AS (n bigint, entries jsonb);
 
 -- Appends notifications in the order of `n`, each after the clearing of what it replaces. Of a tenant, no key and no
 -- idempotency key comes twice in a batch. `kind` is stored, repeated, conflict or throttled: a throttle that the notification
--- claims shows `found_id` since `shown_at` already, by the clock of another node that may differ by some seconds.
-CREATE FUNCTION append_batch(batch jsonb)
+-- claims shows `found_id` since `shown_at` already, by the clock of another node that may differ by some seconds. A claim can take the place
+-- of notifications that a throttle has shown (`instead_of`): one that was cleared, or is less serious.
+-- A repeat of what was acknowledged takes that over, unless it is of a higher level: from its own time, with an entry of the log
+-- after the notification. What Belfry sends because a sender is silent is no repeat. `clears` of the answer has it too, marked
+-- as acknowledged.
+-- What routing decided is read once for all notifications that it decided the same for, and what no notification of a batch needs is not
+-- looked at. A new partition has no statistics, so plans are made once, and without reading whole tables.
+CREATE FUNCTION append_notifications(batch json, decided json)
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
-  counted bigint) LANGUAGE plpgsql AS $$
+  counted bigint) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  jobs append_job[];
+  jobs append_entry[] := array(SELECT j FROM json_populate_recordset(NULL::append_entry, batch) j);
+  decisions append_decision[] := array(SELECT d FROM json_populate_recordset(NULL::append_decision, decided) d);
+  tenants bigint[];
+  fresh append_entry[] := jobs;
+  refused append_refusal[] := '{}';
+  replaced append_replaced[] := '{}';
+  on_throttle append_counted[] := '{}';
+  inherited append_inherited[] := '{}';
+  placed append_placed[];
+  clearing append_clearing[] := '{}';
+  with_retry boolean;
+  with_claim boolean;
+  with_key boolean;
+  with_throttle boolean;
 BEGIN
-  SELECT array_agg(j) INTO jobs FROM jsonb_populate_recordset(NULL::append_job, batch) j;
-  INSERT INTO logs SELECT DISTINCT j.tenant, 0, 1, 0, 0, 0 FROM unnest(jobs) j
-    WHERE NOT EXISTS (SELECT 1 FROM logs WHERE logs.tenant = j.tenant) ON CONFLICT DO NOTHING;
-  -- The statement below begins after this lock is held, so it sees what was committed before.
-  PERFORM 1 FROM logs WHERE tenant IN (SELECT j.tenant FROM unnest(jobs) j) ORDER BY tenant FOR UPDATE;
-  RETURN QUERY
-  WITH job AS MATERIALIZED (SELECT * FROM unnest(jobs)),
-  earlier AS MATERIALIZED (
-    SELECT job.n, i.id, i.hash = job.idempotency_hash AS is_same FROM job
-    JOIN idempotency i ON i.tenant = job.tenant AND i.key = job.idempotency_key AND i.expires_at > job.at
-      AND (i.hash = job.idempotency_hash OR NOT job.idempotency_is_state)
-  ),
-  claim AS MATERIALIZED (
-    SELECT job.n, job.tenant, job.id, job.at, c.* FROM job,
-      ROWS FROM (jsonb_to_recordset(job.claims) AS (name text, per_ms bigint)) WITH ORDINALITY AS c(name, per_ms, ord)
-    WHERE job.claims IS NOT NULL
-  ),
-  taken AS MATERIALIZED (
-    SELECT DISTINCT ON (c.n) c.n, c.name, t.id, t.shown_at FROM claim c
-    JOIN throttles t ON t.tenant = c.tenant AND t.name = c.name
-      AND c.at < t.shown_at + c.per_ms AND c.at > t.shown_at - 10000
-    ORDER BY c.n, c.ord
-  ),
-  fresh AS MATERIALIZED (
-    SELECT * FROM job WHERE NOT EXISTS (SELECT 1 FROM earlier WHERE earlier.n = job.n)
-      AND NOT EXISTS (SELECT 1 FROM taken WHERE taken.n = job.n)
-  ),
-  on_throttle AS MATERIALIZED (
-    SELECT f.n, f.tenant, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n) AS count FROM fresh f
-    JOIN log g ON g.id = f.throttled_on AND g.tenant = f.tenant AND g.cleared IS NULL
-    JOIN logs k ON k.tenant = f.tenant AND g.row >= k.first_row
-    LEFT JOIN log_state s ON s.row = g.row
-  ),
-  replaced AS MATERIALIZED (
-    SELECT f.n, f.tenant, f.at, f.id AS by, l.rank, l.position AS was, l.row AS was_row, l.id, g.route
-    FROM fresh f
-    JOIN live l ON l.tenant = f.tenant AND l.key = f.key AND (l.expires_at IS NULL OR l.expires_at > f.at)
-      AND l.id IS DISTINCT FROM f.throttled_on
-    JOIN log g ON g.row = l.row
-  ),
-  entry AS (
-    SELECT n, tenant, was, 0 AS is_stored, 0 AS bytes FROM replaced
-    UNION ALL SELECT n, tenant, NULL, 1, bytes FROM fresh
-  ),
-  placed AS MATERIALIZED (
-    SELECT o.*, nextval('log_row') AS row FROM (
-      SELECT e.*, l.head + row_number() OVER (PARTITION BY e.tenant ORDER BY e.n, e.is_stored, e.was) AS position
-      FROM entry e JOIN logs l ON l.tenant = e.tenant ORDER BY e.tenant, e.n, e.is_stored, e.was
-    ) o
-  ),
-  counters AS (
-    UPDATE logs SET head = head + c.entries, notifications = notifications + c.stored, bytes = logs.bytes + c.bytes
-    FROM (SELECT tenant, count(*) AS entries, sum(is_stored) AS stored, sum(bytes) AS bytes FROM placed GROUP BY tenant) c
-    WHERE logs.tenant = c.tenant
-  ),
-  stored AS (
-    INSERT INTO log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
-      ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
-    SELECT p.row, p.tenant, p.position, f.id, f.at, f.route, f.title, f.message, f.level, f.rank, f.ttl, f.sent_level, f.sent_ttl,
-      f.expires_at, f.ip, f.host, f.key, f.url, f.source_ip, f.token_id, f.throttled_on,
-      coalesce(o.count, f.throttle_count), array_to_tsvector(string_to_array(f.terms, ' '))
-    FROM placed p JOIN fresh f ON f.n = p.n LEFT JOIN on_throttle o ON o.n = p.n WHERE p.is_stored = 1
-  ),
-  cleared AS (
-    INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
-    SELECT p.row, p.tenant, p.position, r.id, r.at, r.route, r.was, r.by::text, 'replaced'
-    FROM placed p JOIN replaced r ON r.n = p.n AND r.was = p.was WHERE p.is_stored = 0
-  ),
-  taken_off AS (
-    DELETE FROM live l USING replaced r WHERE l.tenant = r.tenant AND l.rank = r.rank AND l.position = r.was
-  ),
-  shown AS (
-    INSERT INTO live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
-    SELECT p.tenant, f.rank, p.position, p.row, f.id, f.expires_at, f.key, f.to_all, f.to_ids, f.to_tags
-    FROM placed p JOIN fresh f ON f.n = p.n WHERE p.is_stored = 1 AND f.shown
-  ),
-  state AS (
+  SELECT array_agg(DISTINCT j.tenant), bool_or(j.idempotency_key IS NOT NULL), bool_or(j.claims IS NOT NULL), bool_or(j.key IS NOT NULL),
+    bool_or(j.throttled_on IS NOT NULL) INTO tenants, with_retry, with_claim, with_key, with_throttle FROM unnest(jobs) j;
+  -- The statements below begin after this lock is held, so they see what was committed before.
+  IF (SELECT count(*) < cardinality(tenants) FROM (SELECT 1 FROM logs WHERE tenant = ANY (tenants) ORDER BY tenant FOR UPDATE) k) THEN
+    INSERT INTO logs SELECT t, 0, 1, 0, 0, 0 FROM unnest(tenants) t ORDER BY t ON CONFLICT DO NOTHING;
+    PERFORM 1 FROM logs WHERE tenant = ANY (tenants) ORDER BY tenant FOR UPDATE;
+  END IF;
+
+  IF with_retry THEN
+    refused := array(SELECT ROW(j.n, CASE WHEN i.hash = j.idempotency_hash THEN 'repeated' ELSE 'conflict' END, i.id, NULL, NULL)::append_refusal
+      FROM unnest(jobs) j JOIN idempotency i ON i.tenant = j.tenant AND i.key = j.idempotency_key AND i.expires_at > j.at
+        AND (i.hash = j.idempotency_hash OR NOT j.idempotency_is_state));
+  END IF;
+  IF with_claim THEN
+    refused := refused || array(SELECT DISTINCT ON (j.n) ROW(j.n, 'throttled', t.id, t.name, t.shown_at)::append_refusal
+      FROM unnest(jobs) j,
+        ROWS FROM (jsonb_to_recordset(j.claims) AS (name text, per_ms bigint, instead_of uuid[])) WITH ORDINALITY AS c(name, per_ms, instead_of, ord),
+        throttles t
+      WHERE j.claims IS NOT NULL AND t.tenant = j.tenant AND t.name = c.name AND NOT t.id = ANY (coalesce(c.instead_of, '{}')) AND j.at < t.shown_at + c.per_ms AND j.at > t.shown_at - 10000
+        AND NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = j.n)
+      ORDER BY j.n, c.ord);
+  END IF;
+  IF cardinality(refused) > 0 THEN
+    fresh := array(SELECT j FROM unnest(jobs) j WHERE NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = j.n));
+  END IF;
+  IF with_throttle THEN
+    on_throttle := array(
+      WITH shown AS MATERIALIZED (
+        SELECT g.tenant, g.id, g.row FROM (
+          SELECT f.tenant, array_agg(DISTINCT f.throttled_on) AS ids FROM unnest(fresh) f WHERE f.throttled_on IS NOT NULL GROUP BY 1
+        ) t CROSS JOIN LATERAL find_entries(t.tenant, t.ids) g
+      ),
+      state AS MATERIALIZED (
+        SELECT s.row, s.counted FROM (SELECT tenant, array_agg(row) AS rows FROM shown GROUP BY 1) t CROSS JOIN LATERAL states_of(t.tenant, t.rows) s
+      )
+      SELECT ROW(f.n, f.tenant, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n))::append_counted
+      FROM unnest(fresh) f JOIN shown g ON g.tenant = f.tenant AND g.id = f.throttled_on LEFT JOIN state s ON s.row = g.row);
+  END IF;
+  IF with_key THEN
+    replaced := array(
+      WITH shown AS MATERIALIZED (
+        SELECT f.n, f.tenant, f.at, f.id AS by, l.rank, l.position, l.row, l.id FROM unnest(fresh) f
+        JOIN live l ON l.tenant = f.tenant AND l.key = f.key AND (l.expires_at IS NULL OR l.expires_at > f.at)
+          AND l.id IS DISTINCT FROM f.throttled_on
+      )
+      SELECT ROW(s.n, s.tenant, s.at, s.by, s.rank, s.position, s.row, s.id, g.route)::append_replaced
+      FROM (SELECT tenant, array_agg(row) AS rows FROM shown GROUP BY 1) t CROSS JOIN LATERAL entries_of(t.tenant, t.rows) g
+      JOIN shown s ON s.row = g.row);
+    DELETE FROM live l USING unnest(replaced) r WHERE l.tenant = r.tenant AND l.rank = r.rank AND l.position = r.was;
+  END IF;
+  IF cardinality(replaced) > 0 THEN
+    inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, d.route, a."by", a.note)::append_inherited
+      FROM (SELECT DISTINCT ON (e.n) e.n, e.tenant, e.rank, e.was_row FROM unnest(replaced) e ORDER BY e.n, e.was DESC) r
+      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND f.rank <= r.rank
+      JOIN unnest(decisions) d ON d.nr = f.decision AND NOT d.route ? 'origin'
+      JOIN acknowledgements a ON a.tenant = r.tenant AND a.row = r.was_row);
+  END IF;
+  IF cardinality(replaced) > 0 OR cardinality(on_throttle) > 0 THEN
     INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason, counted)
     SELECT row, max(tenant), max(cleared_at), max(cleared_by), max(reason), sum(counted) FROM (
-      SELECT was_row AS row, tenant, at AS cleared_at, by::text AS cleared_by, 'replaced' AS reason, 0 AS counted FROM replaced
+      SELECT was_row AS row, tenant, at AS cleared_at, "by"::text AS cleared_by, 'replaced' AS reason, 0 AS counted FROM unnest(replaced)
       UNION ALL
-      SELECT row, tenant, NULL, NULL, NULL, 1 FROM on_throttle
+      SELECT row, tenant, NULL, NULL, NULL, 1 FROM unnest(on_throttle)
     ) change GROUP BY row
     ON CONFLICT (row) DO UPDATE SET counted = log_state.counted + excluded.counted,
       cleared_at = coalesce(excluded.cleared_at, log_state.cleared_at),
       cleared_by = coalesce(excluded.cleared_by, log_state.cleared_by),
-      cleared_reason = coalesce(excluded.cleared_reason, log_state.cleared_reason)
-  ),
-  retries AS (
+      cleared_reason = coalesce(excluded.cleared_reason, log_state.cleared_reason);
+  END IF;
+  IF with_retry THEN
     INSERT INTO idempotency (tenant, key, hash, id, expires_at)
-    SELECT tenant, idempotency_key, idempotency_hash, id, idempotency_until FROM fresh WHERE idempotency_key IS NOT NULL
-    ON CONFLICT (tenant, key) DO UPDATE SET hash = excluded.hash, id = excluded.id, expires_at = excluded.expires_at
-  ),
-  claimed AS (
+    SELECT f.tenant, f.idempotency_key, f.idempotency_hash, f.id, f.idempotency_until FROM unnest(fresh) f WHERE f.idempotency_key IS NOT NULL
+    ON CONFLICT (tenant, key) DO UPDATE SET hash = excluded.hash, id = excluded.id, expires_at = excluded.expires_at;
+  END IF;
+  IF with_claim THEN
     INSERT INTO throttles (tenant, name, id, shown_at, until)
-    SELECT c.tenant, c.name, c.id, c.at, c.at + c.per_ms FROM claim c JOIN fresh f ON f.n = c.n
-    ON CONFLICT (tenant, name) DO UPDATE SET id = excluded.id, shown_at = excluded.shown_at, until = excluded.until
+    SELECT f.tenant, c.name, f.id, f.at, f.at + c.per_ms FROM unnest(fresh) f, jsonb_to_recordset(f.claims) AS c(name text, per_ms bigint)
+    WHERE f.claims IS NOT NULL
+    ON CONFLICT (tenant, name) DO UPDATE SET id = excluded.id, shown_at = excluded.shown_at, until = excluded.until;
+  END IF;
+
+  placed := array(
+    SELECT ROW(o.n, o.tenant, o.was, o.is_stored, nextval('log_row'), o.position)::append_placed FROM (
+      SELECT e.*, l.head + row_number() OVER (PARTITION BY e.tenant ORDER BY e.n, e.is_stored, e.was) AS position
+      FROM (
+        SELECT r.n, r.tenant, r.was, 0 AS is_stored FROM unnest(replaced) r
+        UNION ALL SELECT f.n, f.tenant, NULL, 1 FROM unnest(fresh) f
+        UNION ALL SELECT i.n, i.tenant, NULL, 2 FROM unnest(inherited) i
+      ) e JOIN logs l ON l.tenant = e.tenant ORDER BY e.tenant, e.n, e.is_stored, e.was
+    ) o);
+  IF cardinality(replaced) > 0 THEN
+    INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
+    SELECT p.row, p.tenant, p.position, r.id, r.at, r.route, r.was, r.by::text, 'replaced'
+    FROM unnest(replaced) r JOIN unnest(placed) p ON p.n = r.n AND p.was = r.was;
+    clearing := array(SELECT ROW(c.n, jsonb_agg(c.entry ORDER BY c.position))::append_clearing FROM (
+      SELECT r.n, p.position, jsonb_build_object('position', p.position, 'id', r.id, 'at', r.at, 'by', r.by, 'route', r.route) AS entry
+      FROM unnest(replaced) r JOIN unnest(placed) p ON p.n = r.n AND p.was = r.was
+      UNION ALL
+      SELECT i.n, p.position, jsonb_build_object('position', p.position, 'id', i.id, 'at', i.at, 'by', i."by", 'note', i.note,
+        'route', i.route, 'acknowledged', true)
+      FROM unnest(inherited) i JOIN unnest(placed) p ON p.n = i.n AND p.is_stored = 2
+    ) c GROUP BY c.n);
+  END IF;
+  IF cardinality(inherited) > 0 THEN
+    WITH acknowledged AS (
+      INSERT INTO acknowledgements (tenant, row, at, "by", note)
+      SELECT i.tenant, w.row, i.at, i."by", i.note FROM unnest(inherited) i JOIN unnest(placed) w ON w.n = i.n AND w.is_stored = 1
+    )
+    INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+    SELECT p.row, p.tenant, p.position, i.id, i.at, i.route, w.position, i."by", 'acknowledged', i.note
+    FROM unnest(inherited) i JOIN unnest(placed) p ON p.n = i.n AND p.is_stored = 2
+    JOIN unnest(placed) w ON w.n = i.n AND w.is_stored = 1;
+  END IF;
+
+  RETURN QUERY
+  WITH wanted AS MATERIALIZED (
+    SELECT p.row, p.position, f.*, d.route, d.revision, d.to_all, d.to_ids, d.to_tags FROM unnest(placed) p
+    JOIN unnest(fresh) f ON f.n = p.n JOIN unnest(decisions) d ON d.nr = f.decision WHERE p.is_stored = 1
+  ),
+  counters AS (
+    UPDATE logs SET head = head + c.entries, notifications = notifications + c.stored, bytes = logs.bytes + c.bytes
+    FROM (
+      SELECT p.tenant, count(*) AS entries, count(f.n) AS stored, coalesce(sum(f.bytes), 0) AS bytes FROM unnest(placed) p
+      LEFT JOIN unnest(fresh) f ON f.n = p.n AND p.is_stored = 1 GROUP BY p.tenant
+    ) c WHERE logs.tenant = c.tenant
+  ),
+  stored AS (
+    INSERT INTO log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
+      ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
+    SELECT f.row, f.tenant, f.position, f.id, f.at, f.route, f.title, f.message, f.level, f.rank, f.ttl, f.sent_level, f.sent_ttl,
+      f.expires_at, f.ip, f.host, f.key, f.url, f.source_ip, f.token_id, f.throttled_on,
+      coalesce(o.count, f.throttle_count), array_to_tsvector(string_to_array(f.terms, ' '))
+    FROM wanted f LEFT JOIN unnest(on_throttle) o ON o.n = f.n
+  ),
+  shown AS (
+    INSERT INTO live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
+    SELECT f.tenant, f.rank, f.position, f.row, f.id, f.expires_at, f.key, f.to_all, f.to_ids, f.to_tags FROM wanted f WHERE f.shown
   ),
   counted_minutes AS (
     INSERT INTO minutes (tenant, minute, level, count)
-    SELECT tenant, at / 60000, level, count(*) FROM fresh GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    SELECT f.tenant, f.at / 60000, f.level, count(*) FROM wanted f GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (tenant, minute, level) DO UPDATE SET count = minutes.count + excluded.count
   ),
   revisions AS (
     INSERT INTO log_revisions (tenant, revision, last_row)
     SELECT u.tenant, u.revision, u.row FROM (
-      SELECT f.tenant, f.revision, max(p.row) AS row FROM placed p JOIN fresh f ON f.n = p.n GROUP BY 1, 2
+      SELECT f.tenant, f.revision, max(f.row) AS row FROM wanted f GROUP BY 1, 2
     ) u
     LEFT JOIN log_revisions k ON k.tenant = u.tenant AND k.revision = u.revision
-    WHERE k.last_row IS NULL
-      OR (SELECT max(low) FROM partitions WHERE low <= u.row) > k.last_row
+    WHERE k.last_row IS NULL OR (SELECT max(low) FROM partitions WHERE low <= u.row) > k.last_row
     ON CONFLICT (tenant, revision) DO UPDATE SET last_row = excluded.last_row
   )
-  SELECT j.n, CASE WHEN e.is_same THEN 'repeated' WHEN e.n IS NOT NULL THEN 'conflict' WHEN t.n IS NOT NULL THEN 'throttled'
-      ELSE 'stored' END, coalesce(e.id, t.id, j.id), p.position,
-    (SELECT jsonb_agg(jsonb_build_object('position', c.position, 'id', r.id, 'at', r.at, 'by', r.by, 'route', r.route)
-      ORDER BY c.position) FROM placed c JOIN replaced r ON r.n = c.n AND r.was = c.was WHERE c.n = j.n AND c.is_stored = 0),
-    t.name, t.shown_at, o.count
-  FROM job j LEFT JOIN earlier e ON e.n = j.n LEFT JOIN taken t ON t.n = j.n LEFT JOIN on_throttle o ON o.n = j.n LEFT JOIN placed p ON p.n = j.n AND p.is_stored = 1
-  ORDER BY j.n;
+  SELECT w.n, 'stored', w.id, w.position, c.entries, NULL, NULL, o.count
+  FROM wanted w LEFT JOIN unnest(clearing) c ON c.n = w.n LEFT JOIN unnest(on_throttle) o ON o.n = w.n
+  UNION ALL
+  SELECT r.n, r.kind, r.id, NULL, NULL, r.name, r.shown_at, NULL FROM unnest(refused) r
+  ORDER BY 1;
 END $$;
 
+-- Functions: what changes about a notification --------------------------------------------------------------------------
+
 -- Takes a live notification off its panels by an entry of its own; the caller holds the lock on the tenant's counters.
-CREATE FUNCTION take_off(l live, new_at bigint, new_by text) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION take_off(l live, new_at bigint, new_by text, new_reason text DEFAULT 'cleared') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   new_position bigint;
 BEGIN
   DELETE FROM live WHERE tenant = l.tenant AND rank = l.rank AND position = l.position;
   UPDATE logs SET head = head + 1 WHERE tenant = l.tenant RETURNING head INTO new_position;
   INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
-    SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, route, l.position, new_by, 'cleared' FROM log WHERE row = l.row;
-  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, 'cleared')
+    SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, g.route, l.position, new_by, new_reason FROM entries_of(l.tenant, ARRAY[l.row]) g;
+  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, new_reason)
     ON CONFLICT (row) DO UPDATE SET cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason;
   RETURN new_position;
 END $$;
 
 -- Clears one notification. `kind` is cleared, not-live or not-found.
-CREATE FUNCTION clear_notification(of_tenant bigint, of_id uuid, new_by text, new_at bigint)
+CREATE FUNCTION clear_notification(of_tenant bigint, of_id uuid, new_by text, new_at bigint, new_reason text DEFAULT 'cleared')
 RETURNS TABLE (kind text, at_position bigint, of_route jsonb) LANGUAGE plpgsql AS $$
 DECLARE
   wanted log;
   shown live;
 BEGIN
   PERFORM 1 FROM logs WHERE tenant = of_tenant FOR UPDATE;
-  SELECT g.* INTO wanted FROM log g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row
-    WHERE g.id = of_id AND g.tenant = of_tenant AND g.cleared IS NULL;
+  SELECT g.* INTO wanted FROM find_entry(of_tenant, of_id) g;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'not-found', NULL::bigint, NULL::jsonb;
     RETURN;
@@ -481,8 +1149,53 @@ BEGIN
     RETURN QUERY SELECT 'not-live', NULL::bigint, NULL::jsonb;
     RETURN;
   END IF;
-  RETURN QUERY SELECT 'cleared', take_off(shown, new_at, new_by), wanted.route;
+  RETURN QUERY SELECT 'cleared', take_off(shown, new_at, new_by, new_reason), wanted.route;
 END $$;
+
+-- Acknowledges one notification. `kind` is acknowledged, already (then by whom, when and with which note) or not-found.
+CREATE FUNCTION acknowledge_notification(of_tenant bigint, of_id uuid, new_by text, new_at bigint, new_note text)
+RETURNS TABLE (kind text, at_position bigint, of_route jsonb, earlier_by text, earlier_at bigint, earlier_note text) LANGUAGE plpgsql AS $$
+DECLARE
+  wanted log;
+  earlier acknowledgements;
+  new_position bigint;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant FOR UPDATE;
+  SELECT g.* INTO wanted FROM find_entry(of_tenant, of_id) g;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'not-found', NULL::bigint, NULL::jsonb, NULL::text, NULL::bigint, NULL::text;
+    RETURN;
+  END IF;
+  SELECT * INTO earlier FROM acknowledgements a WHERE a.tenant = of_tenant AND a.row = wanted.row;
+  IF FOUND THEN
+    RETURN QUERY SELECT 'already', NULL::bigint, NULL::jsonb, earlier."by", earlier.at, earlier.note;
+    RETURN;
+  END IF;
+  UPDATE logs SET head = head + 1 WHERE tenant = of_tenant RETURNING head INTO new_position;
+  INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+    VALUES (nextval('log_row'), of_tenant, new_position, wanted.id, new_at, wanted.route, wanted.position, new_by, 'acknowledged', new_note);
+  INSERT INTO acknowledgements VALUES (of_tenant, wanted.row, new_at, new_by, new_note);
+  RETURN QUERY SELECT 'acknowledged', new_position, wanted.route, NULL::text, NULL::bigint, NULL::text;
+END $$;
+
+-- Queues the end of an alert for the channels that had it, except those for which it is queued anyway; answers for how many. A
+-- function, as its statements see what was committed while the caller waited for the tenant's counters. It locks channels first, as
+-- who deletes one does.
+CREATE FUNCTION queue_resolve(of_tenant bigint, of_key text, resolve text, at_position bigint, at bigint, except_channels text[])
+RETURNS bigint LANGUAGE sql AS $$
+  WITH had AS MATERIALIZED (
+    SELECT c.id, c.enabled FROM channels c WHERE c.tenant = of_tenant
+      AND c.id IN (SELECT channel FROM deliveries WHERE tenant = of_tenant AND open_key = of_key) FOR KEY SHARE
+  ),
+  closed AS (
+    UPDATE deliveries d SET open_key = NULL FROM had WHERE d.tenant = of_tenant AND d.open_key = of_key AND d.channel = had.id
+  ),
+  queued AS (
+    INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at)
+    SELECT of_tenant, id, at_position, resolve, 'pending', at FROM had WHERE enabled = 1 AND id <> ALL (except_channels) RETURNING 1
+  )
+  SELECT count(*) FROM queued
+$$;
 
 -- Lets a tenant's log begin at `new_first`, if it still begins at `old_first`. What is on panels below that is cleared first,
 -- 500 at a time: true when there may be more.
@@ -509,7 +1222,7 @@ BEGIN
     RETURN true;
   END IF;
   -- While the counters are locked, no entry of this tenant is on its way.
-  SELECT row INTO new_first_row FROM log WHERE tenant = of_tenant AND position = new_first;
+  SELECT row INTO new_first_row FROM read_after(of_tenant, new_first - 1, 1);
   IF NOT FOUND THEN
     SELECT last_value + 1 INTO new_first_row FROM log_row;
   END IF;
@@ -518,111 +1231,229 @@ BEGIN
   RETURN false;
 END $$;
 
--- People, the tenants they belong to, and invitations ---------------------------------------------------------------------
+-- Functions: lists of terms ---------------------------------------------------------------------------------------------
 
--- A person is of no tenant: `members` says of which. How one signs in stands in tables of its own.
-CREATE TABLE people (
-  id text COLLATE "C" PRIMARY KEY,
-  email citext NOT NULL UNIQUE,
-  name text COLLATE "C" NOT NULL,
-  email_verified bigint NOT NULL DEFAULT 0,
-  image text COLLATE "C",
-  two_factor_enabled bigint NOT NULL DEFAULT 0,
-  created_at bigint NOT NULL,
-  updated_at bigint NOT NULL
-);
+-- Places in a block (2 bytes each) as a bit for each.
+CREATE FUNCTION bits_of(places bytea, bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(set_byte('\x00', 0, coalesce(b.bits, 0)::integer), '' ORDER BY n) FROM generate_series(0, bytes - 1) n LEFT JOIN (
+    SELECT place >> 3 AS byte, sum(1 << (place & 7)) AS bits FROM (
+      SELECT (get_byte(places, 2 * i) << 8) + get_byte(places, 2 * i + 1) AS place FROM generate_series(0, length(places) / 2 - 1) i
+    ) p GROUP BY 1
+  ) b ON b.byte = n
+$$;
 
-CREATE TABLE members (
-  tenant bigint NOT NULL,
-  person text COLLATE "C" NOT NULL,
-  role text COLLATE "C" NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
-  joined_at bigint NOT NULL,
-  last_seen_at bigint,
-  PRIMARY KEY (tenant, person)
-);
-CREATE INDEX members_of_person ON members (person);
+-- Merges some lists of the newest partition above a row that is full and whose blocks are all listed; false: there is none. A search reads both
+-- tables, so a term moves with all its lists, and terms move in their order: a step goes on after the last one, and passes no dead rows.
+-- By ctid: for `(tenant, term) <= …`, PostgreSQL reads the index on to the end of the tenant.
+CREATE FUNCTION merge_lists(most_lists bigint, above_row bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  full_low bigint := (SELECT p.low FROM partitions p WHERE NOT p.merged AND p.listed = p.high AND p.low > above_row ORDER BY p.low DESC LIMIT 1);
+  last_tenant bigint;
+  last_term text COLLATE "C";
+BEGIN
+  SELECT tenant, term INTO last_tenant, last_term FROM term_lists WHERE low = full_low ORDER BY tenant DESC, term DESC LIMIT 1;
+  last_tenant := coalesce(last_tenant, 0);
+  last_term := coalesce(last_term, '');
+  WITH taken AS (
+    DELETE FROM block_lists WHERE ctid = ANY (ARRAY(SELECT ctid FROM block_lists WHERE low = full_low AND (tenant, term) > (last_tenant, last_term)
+      ORDER BY tenant, term FETCH FIRST (most_lists) ROWS WITH TIES)) RETURNING *
+  ) INSERT INTO term_lists SELECT tenant, low, term, string_agg(rows, '') FROM taken GROUP BY tenant, low, term ORDER BY tenant, term;
+  IF NOT FOUND THEN
+    UPDATE partitions SET merged = true WHERE low = full_low;
+  END IF;
+  RETURN full_low IS NOT NULL;
+END $$;
 
--- One waits until it is accepted, withdrawn or expired; what no longer waits is swept.
-CREATE TABLE invitations (
-  tenant bigint NOT NULL,
-  id text COLLATE "C" NOT NULL,
-  secret_hash text COLLATE "C" NOT NULL UNIQUE,  -- found without knowing the tenant, as credentials are
-  role text COLLATE "C" NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
-  email citext, -- only this address may accept; null: whoever has the link
-  created_at bigint NOT NULL,
-  created_by text COLLATE "C" NOT NULL,
-  expires_at bigint NOT NULL,
-  accepted_at bigint,
-  withdrawn_at bigint,
-  PRIMARY KEY (tenant, id)
-);
-CREATE INDEX invitations_expiry ON invitations (expires_at);
+-- Deletes some lists of a partition that was dropped, in the order of their terms as above; false: there are none. Terms whose
+-- lists were not merged come after the others.
+CREATE FUNCTION drop_lists(most_lists bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  block term_blocks;
+  name text;
+  last_tenant bigint;
+  last_term text COLLATE "C";
+BEGIN
+  SELECT b.* INTO block FROM term_blocks b WHERE NOT EXISTS (SELECT 1 FROM partitions p WHERE p.low = b.part) ORDER BY b.part, b.low LIMIT 1;
+  FOREACH name IN ARRAY ARRAY['term_lists', 'block_lists'] LOOP
+    EXECUTE format('WITH gone AS (
+        DELETE FROM %1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$I WHERE low = $1 AND (tenant, term) > ($2, $3)
+          ORDER BY tenant, term FETCH FIRST ($4) ROWS WITH TIES)) RETURNING tenant, term
+      ) SELECT tenant, term FROM gone ORDER BY tenant DESC, term DESC LIMIT 1', name)
+      INTO last_tenant, last_term USING block.part, block.deleted_tenant, block.deleted_term, most_lists;
+    IF last_tenant IS NOT NULL THEN
+      UPDATE term_blocks SET deleted_tenant = last_tenant, deleted_term = last_term WHERE part = block.part AND low = block.low;
+      RETURN true;
+    END IF;
+  END LOOP;
+  DELETE FROM term_blocks WHERE part = block.part;
+  RETURN block.part IS NOT NULL;
+END $$;
 
--- How people sign in ------------------------------------------------------------------------------------------------------
--- These tables belong to no tenant: a person may be a member of several.
+-- The next block of each partition that is not listed to its end.
+CREATE FUNCTION next_blocks(block_rows bigint) RETURNS TABLE (part bigint, from_row bigint, end_row bigint) LANGUAGE sql STABLE AS $$
+  SELECT low, coalesce(listed, low), least(coalesce(listed, low) + block_rows, high) FROM partitions WHERE coalesce(listed, low) < high
+$$;
 
-CREATE TABLE sessions (
-  id text COLLATE "C" PRIMARY KEY,
-  token_hash text COLLATE "C" NOT NULL UNIQUE,  -- SHA-256, base64url: what is here opens nothing
-  person text COLLATE "C" NOT NULL,
-  remembered bigint NOT NULL DEFAULT 0,
-  created_at bigint NOT NULL,
-  last_seen_at bigint NOT NULL,
-  expires_at bigint NOT NULL,
-  address text COLLATE "C",
-  user_agent text COLLATE "C"
-);
-CREATE INDEX sessions_person ON sessions (person);
-CREATE INDEX sessions_expires ON sessions (expires_at);
+-- Does the next step for searches: lists a block of `block_rows` rows of the newest partition that has one; before it lists older ones, it merges the lists
+-- of newer partitions, and at last it deletes those of dropped ones. False: there is nothing to do now, or another node does it; null: it has set or
+-- reached a mark, and may be called again. A mark that is waited for stays: transactions that overlap would hold up one that moves for ever.
+CREATE FUNCTION list_terms(block_rows bigint) RETURNS boolean LANGUAGE plpgsql
+SET work_mem = '64MB' SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE
+  next_row bigint;
+  block record;
+  log_part text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(1952805748) THEN
+    RETURN false;
+  END IF;
+  -- Before this transaction has an id.
+  next_row := coalesce(pg_sequence_last_value('log_row'), 0) + 1;
+  -- What is done with the mark is all that this call does: a block that cannot be listed would take it back.
+  UPDATE list_mark SET settled = marked WHERE settled < marked AND id < pg_snapshot_xmin(pg_current_snapshot());
+  IF FOUND THEN
+    RETURN NULL;
+  END IF;
+  SELECT b.* INTO block FROM next_blocks(block_rows) b WHERE b.end_row <= (SELECT settled FROM list_mark) ORDER BY b.part DESC LIMIT 1;
+  -- Of another cluster, from which this one was restored, the transaction may lie ahead.
+  UPDATE list_mark m SET marked = next_row, id = pg_current_xact_id()
+    WHERE (m.settled = m.marked OR m.id >= pg_snapshot_xmax(pg_current_snapshot()))
+      AND EXISTS (SELECT 1 FROM next_blocks(block_rows) b
+        WHERE b.end_row > m.settled AND b.end_row <= next_row AND b.part > coalesce(block.part, 0));
+  IF FOUND THEN
+    RETURN NULL;
+  ELSIF merge_lists(4 * block_rows, coalesce(block.part, 0)) THEN
+    RETURN true;
+  ELSIF block.part IS NULL THEN
+    RETURN drop_lists(4 * block_rows);
+  END IF;
+  log_part := 'log_' || block.part;
+  EXECUTE format('INSERT INTO block_lists SELECT tenant, $1, term, $2, int4send(($2 - $1)::integer)
+      || CASE WHEN length(places) > $4 THEN int2send(-$4::smallint) || bits_of(places, $4) ELSE int2send((length(places) / 2)::smallint) || places END
+    FROM (
+      SELECT tenant, term, string_agg(int2send((row - $2)::smallint), '''') AS places
+      FROM (SELECT tenant, row, unnest(tsvector_to_array(terms)) COLLATE "C" AS term FROM %I WHERE row >= $2 AND row < $3 OFFSET 0) t
+      GROUP BY tenant, term OFFSET 0
+    ) l ORDER BY tenant, term', log_part) USING block.part, block.from_row, block.end_row, ((block.end_row - block.from_row + 7) / 8)::integer;
+  EXECUTE format('INSERT INTO term_blocks SELECT $1, $2, $3, min(at), max(at) FROM %I WHERE row >= $2 AND row < $3 AND cleared IS NULL', log_part)
+    USING block.part, block.from_row, block.end_row;
+  UPDATE partitions SET listed = block.end_row WHERE low = block.part;
+  UPDATE partitions p SET (first_at, last_at) = (SELECT coalesce(min(b.first_at), 0), coalesce(max(b.last_at), 0) FROM term_blocks b WHERE b.part = p.low)
+    WHERE p.low = block.part AND p.listed = p.high;
+  RETURN true;
+END $$;
 
--- A password (provider "credential"), or an identity at a provider.
-CREATE TABLE sign_in_methods (
-  id text COLLATE "C" PRIMARY KEY,
-  person text COLLATE "C" NOT NULL,
-  provider text COLLATE "C" NOT NULL,
-  subject text COLLATE "C" NOT NULL,            -- who the person is there; for a password the person's own id
-  password_hash text COLLATE "C",               -- argon2id, PHC string
-  scope text COLLATE "C",
-  created_at bigint NOT NULL,
-  updated_at bigint NOT NULL,
-  UNIQUE (provider, subject)
-);
--- One way of each kind: an address that was given to somebody else at a provider does not open the account.
-CREATE UNIQUE INDEX sign_in_methods_person ON sign_in_methods (person, provider);
+-- How many rows are in no list yet.
+CREATE FUNCTION list_backlog() RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(least(p.high, s.next_row) - coalesce(p.listed, p.low)), 0)::bigint
+  FROM partitions p, (SELECT coalesce(pg_sequence_last_value('log_row'), 0) + 1 AS next_row) s WHERE coalesce(p.listed, p.low) < least(p.high, s.next_row)
+$$;
 
--- What waits for its second half: a second factor, a passkey's challenge, a provider's answer; and trusted devices.
-CREATE TABLE verifications (
-  id text COLLATE "C" PRIMARY KEY,
-  identifier text COLLATE "C" NOT NULL,         -- SHA-256 of what the browser holds
-  value text COLLATE "C" NOT NULL,
-  expires_at bigint NOT NULL,
-  created_at bigint NOT NULL,
-  updated_at bigint NOT NULL
-);
-CREATE INDEX verifications_identifier ON verifications (identifier);
-CREATE INDEX verifications_expires ON verifications (expires_at);
+-- What is known of the oldest transaction that `list_terms` may wait for; null: no other one has run for 20 s. A role without pg_read_all_stats does not
+-- see when transactions of other roles began.
+CREATE FUNCTION list_obstacle() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT concat_ws(', ', coalesce('process ' || l.pid, 'prepared: see pg_prepared_xacts'), 'application "' || a.application_name || '"',
+    'database ' || a.datname, 'open for ' || extract(epoch FROM clock_timestamp() - a.xact_start)::bigint || ' s')
+  FROM list_mark m CROSS JOIN pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND age(l.transactionid) >= age(m.id::xid)
+    AND coalesce(a.xact_start < clock_timestamp() - interval '20 seconds', true)
+  ORDER BY age(l.transactionid) DESC LIMIT 1
+$$;
 
-CREATE TABLE two_factors (
-  id text COLLATE "C" PRIMARY KEY,
-  person text COLLATE "C" NOT NULL UNIQUE,
-  secret text COLLATE "C" NOT NULL,             -- sealed with the server's key, as the next
-  backup_codes text COLLATE "C" NOT NULL,
-  verified bigint NOT NULL DEFAULT 0,
-  failures bigint NOT NULL DEFAULT 0,
-  locked_until bigint
-);
+-- Functions: searches ---------------------------------------------------------------------------------------------------
 
-CREATE TABLE passkeys (
-  id text COLLATE "C" PRIMARY KEY,
-  person text COLLATE "C" NOT NULL,
-  name text COLLATE "C",
-  credential_id text COLLATE "C" NOT NULL UNIQUE,
-  public_key text COLLATE "C" NOT NULL,
-  counter bigint NOT NULL,
-  device_type text COLLATE "C" NOT NULL,
-  backed_up bigint NOT NULL,
-  transports text COLLATE "C",
-  aaguid text COLLATE "C",
-  created_at bigint NOT NULL
-);
-CREATE INDEX passkeys_person ON passkeys (person);
+-- The tenant's lists, in partitions that begin at `lows`, of the terms from `firsts` to `lasts`: for each pair one value with all its lists;
+-- null if they are more than `most_lists` or `most_bytes`. A pair of which a partition has no list is left out.
+CREATE FUNCTION read_lists(of_tenant bigint, lows bigint[], firsts text[], lasts text[], most_lists bigint, most_bytes bigint)
+RETURNS TABLE (low bigint, nr bigint, rows bytea) LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT p.low, w.nr, CASE WHEN l.bytes <= most_bytes AND l.count <= most_lists THEN l.rows END
+  FROM unnest(lows) p (low) CROSS JOIN unnest(firsts, lasts) WITH ORDINALITY w (first, last, nr) CROSS JOIN LATERAL (
+    SELECT count(*) AS count, max(s.bytes) AS bytes, string_agg(CASE WHEN s.bytes <= most_bytes THEN s.rows END, '') AS rows
+    FROM (
+      SELECT u.rows, sum(octet_length(u.rows)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM (
+        SELECT t.rows FROM term_lists t WHERE t.low = p.low AND t.tenant = of_tenant AND t.term COLLATE "C" BETWEEN w.first AND w.last
+        UNION ALL
+        SELECT b.rows FROM block_lists b WHERE b.low = p.low AND b.tenant = of_tenant AND b.term COLLATE "C" BETWEEN w.first AND w.last
+        LIMIT most_lists + 1
+      ) u
+    ) s
+  ) l WHERE l.count > 0;
+END $$;
+
+-- The tenant's terms in these partitions that are from one of `firsts` to one of `lasts`, `most` of each pair and partition at the most.
+CREATE FUNCTION listed_terms(of_tenant bigint, lows bigint[], firsts text[], lasts text[], most bigint)
+RETURNS SETOF text LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+  RETURN QUERY
+  SELECT DISTINCT l.term FROM unnest(lows) p (low) CROSS JOIN unnest(firsts, lasts) w (first, last) CROSS JOIN LATERAL (
+    (SELECT t.term FROM term_lists t WHERE t.low = p.low AND t.tenant = of_tenant AND t.term COLLATE "C" BETWEEN w.first AND w.last ORDER BY t.term LIMIT most)
+    UNION ALL
+    (SELECT DISTINCT b.term FROM block_lists b WHERE b.low = p.low AND b.tenant = of_tenant AND b.term COLLATE "C" BETWEEN w.first AND w.last ORDER BY b.term LIMIT most)
+  ) l;
+END $$;
+
+-- The tenant's notifications among the newest `most` rows of these partitions that are in no list yet.
+CREATE FUNCTION unlisted_of(of_tenant bigint, lows bigint[], most bigint) RETURNS SETOF log LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part partitions;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM partitions p WHERE p.low = ANY (lows) LOOP
+      RETURN QUERY EXECUTE format('SELECT n.* FROM (SELECT * FROM %I WHERE row >= $1 ORDER BY row DESC LIMIT $2) n
+        WHERE n.tenant = $3 AND n.cleared IS NULL AND n.row >= (SELECT first_row FROM logs WHERE tenant = $3)', 'log_' || part.low)
+        USING coalesce(part.listed, part.low), most, of_tenant;
+    END LOOP;
+  END IF;
+END $$;
+
+-- How PostgreSQL tests a row, before a node does: `wanted`, which terms it has, where no list says so (else null); `in_text`, expressions
+-- that all fit its title and message.
+CREATE TYPE row_test AS (from_at bigint, to_at bigint, head bigint, wanted tsquery, in_text text[]);
+
+-- The statement `text` about rows `of_rows` of a partition, in descending order: $1; of the tenant $2, with the test $3. Cheap tests stand first.
+CREATE FUNCTION with_test(text text, of_rows bigint[], test row_test) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT format(text, CASE WHEN of_rows[1] - of_rows[cardinality(of_rows)] < cardinality(of_rows) THEN 'n.row BETWEEN ($1)[cardinality($1)] AND ($1)[1]'
+      ELSE 'n.row = ANY ($1)' END || CASE WHEN test.wanted IS NOT NULL THEN ' AND n.terms @@ ($3).wanted' ELSE '' END
+    || ' AND n.tenant = $2 AND n.cleared IS NULL AND n.position <= ($3).head AND n.at >= ($3).from_at AND n.at < ($3).to_at'
+    || CASE WHEN cardinality(test.in_text) > 0 THEN ' AND concat(n.title, '' '', n.message) COLLATE "C" ~* ALL (($3).in_text)' ELSE '' END)
+$$;
+
+-- Those of some rows, in descending order, that pass a test, `most` at the most.
+CREATE FUNCTION test_rows(of_tenant bigint, of_rows bigint[], test row_test, most bigint) RETURNS SETOF log LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  part record;
+  found_now bigint;
+  missing bigint := most;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+    RETURN QUERY EXECUTE with_test('SELECT * FROM log_' || part.low || ' n WHERE %s ORDER BY n.row DESC LIMIT $4', part.part_rows, test)
+      USING part.part_rows, of_tenant, test, missing;
+    GET DIAGNOSTICS found_now = ROW_COUNT;
+    missing := missing - found_now;
+    EXIT WHEN missing <= 0;
+  END LOOP;
+END $$;
+
+-- How many of some rows, in descending order, pass a test, by time and level.
+CREATE FUNCTION count_rows_of(of_tenant bigint, of_rows bigint[], test row_test, origin bigint, bucket_ms bigint)
+RETURNS TABLE (bucket bigint, level text, count bigint) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+  part record;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant;
+  IF FOUND THEN
+    FOR part IN SELECT * FROM by_partition(of_rows) LOOP
+      RETURN QUERY EXECUTE with_test('SELECT (n.at - $4) / $5, n.level, count(*) FROM log_' || part.low || ' n WHERE %s GROUP BY 1, 2', part.part_rows, test)
+        USING part.part_rows, of_tenant, test, origin, bucket_ms;
+    END LOOP;
+  END IF;
+END $$;

@@ -6,10 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { draft, openHistory } from '#test/support/history-model.ts';
 import { append } from '../log/append.ts';
-import { readAfter } from '../log/log-reader.ts';
 import { LogWriter } from '../log/log-writer.ts';
-import { Statements } from '../log/partitions.ts';
-import { connectLog } from '../log/rows.ts';
 import { backUp } from './backup.ts';
 import { applicationId } from './database-file.ts';
 import { tryLock } from './lock.ts';
@@ -82,27 +79,3 @@ it('a database of another program is refused before any of it is copied', () => 
     'is no Belfry database: name a file that belfry backup made',
   );
 });
-
-it.each([false, true])(
-  'a backup of an older version keeps what was not indexed yet (purges: %s)',
-  (purges) => {
-    const old = join(folder, 'old.db');
-    fill(old, 5);
-    const db = new Database(old);
-    // Version 9 listed the tenants of a partition only as far as it was indexed.
-    db.exec(`DROP TABLE partition_tenants; CREATE TABLE partition_tenants (
-      tenant INTEGER NOT NULL, partition INTEGER NOT NULL, entries INTEGER NOT NULL, first_position INTEGER NOT NULL,
-      last_position INTEGER NOT NULL, last_row INTEGER NOT NULL, PRIMARY KEY (tenant, partition)) WITHOUT ROWID;
-    CREATE TABLE row_levels (row INTEGER PRIMARY KEY, names TEXT NOT NULL, levels BLOB NOT NULL);
-    DROP INDEX deliveries_open; ALTER TABLE deliveries DROP COLUMN open_key;
-    DROP INDEX rules_ended; ALTER TABLE tenants DROP COLUMN rules_from;
-    ALTER TABLE sessions DROP COLUMN reauthenticated_at; ALTER TABLE credentials DROP COLUMN allow_in_url; ALTER TABLE tenants DROP COLUMN state;
-    PRAGMA user_version = 9`);
-    db.close();
-    restore(database, old, 1, { purges });
-    const restored = new Database(database, { readonly: true });
-    const { entries } = readAfter(connectLog(new Statements(restored)), tenant, 0, 100);
-    expect(entries.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
-    restored.close();
-  },
-);

@@ -33,8 +33,8 @@ const busyMs = 2_000;
  * contains only what retention keeps. The old database is kept beside the new one. After a crash at any step, the database is
  * either the complete old one or the complete new one.
  *
- * @throws AppError `not-found` without such a file; `conflict` when it is not a complete Belfry database or is from a newer
- * Belfry, and while a server runs on the database or another process has it open.
+ * @throws AppError `not-found` without such a file; `conflict` when it is not a complete Belfry database, is from before the first
+ * release or from a newer Belfry, and while a server runs on the database or another process has it open.
  */
 export function restore(
   configuredPath: string,

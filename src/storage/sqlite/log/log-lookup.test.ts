@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { newNotificationId } from '#core/intake/notification-id.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
 import { entriesFrom, findById, rowAtOrAfter } from './log-lookup.ts';
-import { ensurePartition, readPartitions, tablesOf } from './partitions.ts';
+import { readPartitions } from './partitions.ts';
 
 it('finds what came earlier in the first transaction of a tenant', () => {
   const model = new HistoryModel();
@@ -17,35 +16,13 @@ it('finds what came earlier in the first transaction of a tenant', () => {
   model.db.close();
 });
 
-/** Makes the tables as older versions made them, with indexes of all positions if `complete`, and upgrades them. */
-function upgrade({ db, sql }: HistoryModel, { complete }: { readonly complete: boolean }): void {
-  db.exec(`DROP TABLE partition_tenants; CREATE TABLE partition_tenants (
-    tenant INTEGER NOT NULL, partition INTEGER NOT NULL, entries INTEGER NOT NULL, first_position INTEGER NOT NULL,
-    last_position INTEGER NOT NULL, last_row INTEGER NOT NULL, PRIMARY KEY (tenant, partition)) WITHOUT ROWID`);
-  const has = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'");
-  for (const partition of readPartitions(sql)) {
-    const { log } = tablesOf(partition);
-    db.prepare(
-      `INSERT INTO partition_tenants
-       SELECT tenant, ?, count(*), min(position), max(position), ${complete ? 0 : 'max(row)'} FROM ${log} WHERE row <= ? GROUP BY tenant`,
-    ).run(partition.id, partition.indexed);
-    if (!complete || !has.get(log)) continue;
-    db.exec(`DROP INDEX ${log}_position; CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
-      ALTER TABLE ${log} DROP COLUMN previous`);
-  }
-  if (complete) db.exec('UPDATE partitions SET position_step = 1; UPDATE logs SET head_row = 0');
-  db.exec(readFileSync(new URL('../migrations/0010-tenants-of-partitions.sql', import.meta.url), 'utf8'));
-  sql.forget();
-  ensurePartition(db);
-}
-
 const tenants = [7, 8, 9];
 
-it('reads a part of any log, in partitions of this and older versions, pruned and written anew', () => {
+it('reads a part of any log, in partitions that are pruned and written anew', () => {
   const acts = fc.record({
     tenant: fc.constantFrom(...tenants),
     entries: fc.integer({ min: 1, max: 40 }),
-    act: fc.constantFrom('nothing', 'nothing', 'index', 'upgrade', 'upgrade an old one', 'prune', 'restart'),
+    act: fc.constantFrom('nothing', 'nothing', 'index', 'prune', 'restart'),
   });
   const asks = fc.record({ from: fc.integer({ min: 1, max: 120 }), limit: fc.integer({ min: 1, max: 60 }) });
   fc.assert(
@@ -69,8 +46,6 @@ it('reads a part of any log, in partitions of this and older versions, pruned an
               }
           });
           if (act === 'index') model.index();
-          if (act === 'upgrade') upgrade(model, { complete: false });
-          if (act === 'upgrade an old one') upgrade(model, { complete: true });
           if (act === 'restart') model.restart();
           if (act === 'prune') {
             model.prune(Math.floor((heads.get(model.tenant) ?? 0) / 2), 1);

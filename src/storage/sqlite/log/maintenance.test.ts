@@ -24,24 +24,6 @@ function beginCopy(copied: number): HistoryModel {
   return model;
 }
 
-/** How the version before dropped a copy that it had not finished, a step at a time. */
-function dropAsBefore({ db }: HistoryModel, steps: number): void {
-  const has = (name: string) => db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name);
-  const some = (table: string, rows: number) =>
-    db.prepare(`DELETE FROM ${table} LIMIT ${rows}`).run().changes > 0;
-  const step = (): unknown => {
-    db.unsafeMode(true);
-    const isTaken = has(terms) && some(`${terms}_data`, 1);
-    db.unsafeMode(false);
-    if (isTaken) return undefined;
-    if (has(terms)) return db.exec(`DROP TABLE ${terms}`);
-    for (const index of [`${log}_position`, `${log}_id`])
-      if (has(index)) return db.exec(`DROP INDEX ${index}`);
-    return has(log) && !some(log, 3) && db.exec(`DROP TABLE ${log}`);
-  };
-  for (let i = 0; i < steps; i++) step();
-}
-
 async function expectAllKept(model: HistoryModel): Promise<void> {
   model.sql.forget();
   const find = async (query: Query) => {
@@ -188,20 +170,5 @@ describe('a copy of a partition that is not finished', () => {
     model.maintain(undefined, 0);
     await expectAllKept(model);
     model.db.close();
-  });
-
-  it.each([
-    ['began', true],
-    ['found', false],
-  ])('is made anew where an older version %s it and has dropped a part of it', async (_, began) => {
-    for (const [copied, steps] of [[6, 0], [6, 1], [6, 9], ...[2, 4, 6, 8, 10, 12, 14].map((n) => [15, n])]) {
-      const model = beginCopy(copied as number);
-      if (began) model.db.exec('UPDATE retired_partitions SET last_row = 40');
-      dropAsBefore(model, steps as number);
-      model.restart();
-      model.maintain(undefined, 0);
-      await expectAllKept(model);
-      model.db.close();
-    }
   });
 });

@@ -34,7 +34,7 @@ export function maintain(
     writer.mayHaveDead &&= retire(sql) || startCopyIfDue(writer, toleratedRows);
     return writer.mayHaveDead;
   }
-  if (isUnfinishedCopy(sql, retired)) copySome(sql, retired, size);
+  if (isUnfinishedCopy(retired)) copySome(sql, retired, size);
   else dropSome(sql, retired, size);
   return true;
 }

@@ -1,16 +1,13 @@
 /** Rewrites a partition of which most rows are dead: copies the others to tables of the next generation, which then take its place. */
 import { columnList } from '../../log/history-rows.ts';
 import { addTerms, readUnindexed } from './log-index.ts';
-import { createLogTables, indexPages, type Statements, tableExists, tablesOf } from './partitions.ts';
+import { createLogTables, type Statements, tablesOf } from './partitions.ts';
 import { type PartitionName, RowReader, storedColumns } from './rows.ts';
 
 /** No partition is rewritten while fewer rows than this share of all, or than one partition holds, are dead. */
 const mostDeadShare = 0.2;
 
-/**
- * The `last_row` of an unfinished copy, which a later step continues. Older versions store the real last row there. They never
- * continue a copy, but drop it.
- */
+/** The `last_row` of an unfinished copy, which a later step continues. */
 const unfinished = 0;
 
 /** The most states or receipts that one step deletes: some milliseconds. */
@@ -69,14 +66,11 @@ export function copySome(
   const used = generation - 1;
   const { log: from, dictionary, state, receipts } = tablesOf({ id, generation: used });
   const to = tablesOf({ id, generation });
-  // A copy that an older version began goes on behind what it has copied.
-  const left = sql
-    .of<[number, number], { done: number; last: number }>(
-      `SELECT max(?, coalesce((SELECT max(row) FROM ${to.log}), 0)) AS done, last_row AS last FROM partitions WHERE id = ?`,
-    )
-    .get(firstRow - 1, id);
-  if (!left || left.done >= left.last) return switchTo(sql, { id, generation }, used);
-  const { done } = left;
+  const done = firstRow - 1;
+  const last = sql
+    .of<[number], { last: number }>('SELECT last_row AS last FROM partitions WHERE id = ?')
+    .get(id)?.last;
+  if (last === undefined || done >= last) return switchTo(sql, { id, generation }, used);
   const end = done + size;
   // The state and the receipts of rows that are not copied.
   for (const table of [state, receipts]) {
@@ -131,12 +125,4 @@ function switchTo(sql: Statements, { id, generation }: PartitionName, used: numb
     .run(id);
 }
 
-/** An older version may have begun to drop the copy. It first deletes the index page with the lowest number, which every index has. */
-export function isUnfinishedCopy(sql: Statements, retired: Retired): boolean {
-  const { terms } = tablesOf(retired);
-  return (
-    retired.lastRow === unfinished &&
-    tableExists(sql, terms) &&
-    sql.of(`SELECT 1 FROM ${terms}_data WHERE id = ${indexPages.totals}`).get() !== undefined
-  );
-}
+export const isUnfinishedCopy = ({ lastRow }: Retired): boolean => lastRow === unfinished;

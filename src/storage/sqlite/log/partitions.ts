@@ -87,26 +87,10 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/**
- * Creates the first partition of a new database. Gives the newest one of an older version what it lacks: a column, and the tenants of
- * its rows that are not indexed.
- */
+/** Creates the first partition of a new database. */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    const sql = new Statements(db);
-    const [newest] = readPartitions(sql);
-    if (!newest) return createPartition(db, 1, 1);
-    const { log } = tablesOf(newest);
-    const isOld = !db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'previous'").get(log);
-    if (isOld) db.exec(`ALTER TABLE ${log} ADD COLUMN previous INTEGER`);
-    const unlisted = 'tenant NOT IN (SELECT tenant FROM partition_tenants WHERE partition = ?)';
-    const lacks = db.prepare<[number, number]>(`SELECT 1 FROM logs WHERE head_row > ? AND ${unlisted}`);
-    // The log is read only if it must be: a damaged page of it must not keep a server from starting.
-    if (!isOld && !lacks.get(newest.indexed, newest.id)) return;
-    const first = db.prepare<[number, number], FirstEntry>(
-      `SELECT tenant, min(position) AS position, previous FROM ${log} WHERE row > ? AND ${unlisted} GROUP BY tenant`,
-    );
-    for (const entry of first.all(newest.indexed, newest.id)) listTenant(sql, newest, entry);
+    if (readPartitions(new Statements(db)).length === 0) createPartition(db, 1, 1);
   }).immediate();
 }
 

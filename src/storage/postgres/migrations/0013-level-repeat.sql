@@ -1,3 +1,0 @@
--- expands: older nodes may go on
--- Panels repeat the sound of a level until its notification is acknowledged.
-ALTER TABLE levels ADD COLUMN repeat_ms bigint;

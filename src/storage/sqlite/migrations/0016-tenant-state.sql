@@ -1,2 +1,0 @@
--- active, suspended, deleting (its data is being removed) or deleted (nothing is left but this row, so that its number is not used again).
-ALTER TABLE tenants ADD COLUMN state TEXT NOT NULL DEFAULT 'active';
