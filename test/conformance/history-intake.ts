@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/attention/attention.ts';
-import type { DueTime, DueTimes } from '#core/attention/due-times.ts';
+import type { DueKind, DueTime, DueTimes } from '#core/attention/due-times.ts';
 import type { Expected } from '#core/attention/expectations.ts';
 import { Intake } from '#core/intake/intake.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
@@ -80,9 +80,9 @@ function newNode(
         )
       ).id,
     /** Handles what is due after `ms`. */
-    fire: async (ms: number) => {
+    fire: async (ms: number, kind: DueKind = 'escalation') => {
       time.at += ms;
-      const due = await dueTimes.list(tenant, 'escalation', 100);
+      const due = await dueTimes.list(tenant, kind, 100);
       for (const each of due)
         if (each.dueAt !== null && each.dueAt <= time.at) await handlers.get(each.kind)?.(each);
     },
@@ -342,6 +342,36 @@ export function intakeConformance(lab: () => HistoryLab): void {
     await first.fire(61 * minute);
     expect([await live(), await dueTimes.list(tenant, 'escalation', 10)]).toEqual([[], []]);
   });
+
+  test.each([
+    ['goes on with', 60 * minute, [{ dueAt: now + 66_000 + 61 * minute, data: { raised: null } }]],
+    ['ends', 0, []],
+  ])(
+    'an alarm that arrives just before "Overdue" is stored, and %s the expectation, stays on panels',
+    async (_, everyMs, expected) => {
+      const { nodes, live, dueTimes, tenant } = await open({ ...escalate });
+      const [first, second] = nodes;
+      await first.send({ title: 'well', level: 'success', expect: { everyMs: minute, level: 'error' } });
+      first.around.before = async () => {
+        first.around.before = async () => {};
+        await second.send({
+          title: 'alarm',
+          host: 'db-1',
+          ttl: 60 * minute,
+          expect: { everyMs, level: 'error' },
+        });
+      };
+      await first.fire(minute + 6_000, 'expectation');
+      expect(await live()).toMatchObject([
+        { title: 'alarm', host: 'db-1', ttl: 60 * minute, tokenId: 'sender' },
+      ]);
+      expect(await dueTimes.list(tenant, 'expectation', 10)).toMatchObject(expected);
+      await nodes[1].fire(0);
+      expect(await live()).toHaveLength(1);
+      await first.fire(5 * minute);
+      expect(await live()).toMatchObject([{ title: 'alarm', level: 'critical' }]);
+    },
+  );
 
   test('twenty alarms without a key at once are escalated each', async () => {
     const { nodes, twenty, live } = await open(escalate);
