@@ -76,7 +76,7 @@ export const channels = {
   devices: 'Devices',
   devicesEmpty: 'No device yet. Notifications of this channel reach nobody.',
   devicesMany:
-    'A notification counts as delivered when one of them got it. For a device that must not be missed, create a channel of its own.',
+    'A notification counts as delivered when one device has received it. For a device that must not miss any, create a separate channel.',
   addDevice: 'Add device',
   deviceNotAdded: 'No link was created',
   newLink: 'New link',

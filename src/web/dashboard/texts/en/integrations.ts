@@ -19,7 +19,7 @@ export const integrations = {
   fieldsHint:
     'Fields hold text and placeholders. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
   'field.identity': 'Identity',
-  identityHint: 'What is sent again with the same identity is not stored twice.',
+  identityHint: 'Belfry does not store a notification with the same identity again.',
   insert: 'Insert into “{{field}}”',
   levels: 'Map levels',
   levelsHint: 'The level for each word of the field “Level”. Use * for every other word.',
@@ -40,7 +40,7 @@ export const integrations = {
   noTitle: 'No title',
   deleteMappingTitle: 'Delete mapping “{{name}}”?',
   deleteMappingDo: 'Delete mapping',
-  deleteMappingAbout: 'What is sent to its address is then answered with 404.',
+  deleteMappingAbout: 'Requests to its address then get a 404 response.',
   filter: 'Filter by name',
   noneMatch: 'Not in this list? Create a mapping: it reads any JSON.',
   software: 'Software',
