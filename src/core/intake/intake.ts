@@ -68,7 +68,7 @@ const stalledMs = 3_000;
 const readMs = 4_000;
 
 interface Arrival {
-  /** When that time is over, as `performance.now()` shows it. */
+  /** Reads that come before storing must end by then (`performance.now()`). */
   readonly readUntil: number;
   readonly sender: Sender;
   readonly sourceIp: string;

@@ -61,7 +61,7 @@ export const channels = {
   'state.failing': 'Failing',
   'state.noDevice': 'No device',
   'state.disabled': 'Disabled',
-  signingKeyHint: 'Leave empty to have one generated.',
+  signingKeyHint: 'Leave empty to generate a key.',
   signingKeyOnce: 'The receiver verifies requests with this key. It is shown once.',
   signingKeyUnsaved: 'Close without the key?',
   signingKeySaved: 'I’ve saved it',
