@@ -143,7 +143,7 @@ export function startLoops(
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),
-    loop('deliveries', retentionMs, () => services.channels.trim(signal)),
+    loop('deliveries', retentionMs, () => services.channels.trim(clock.now(), signal)),
   ];
   // Delivers what the last process left.
   services.channels.wake();

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels/channels.ts';
 import type { HistoryRecord } from '#core/ports.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -12,7 +13,7 @@ function setUp(pending: Record<string, number>, send: (id: string) => Promise<Se
   const worked: string[] = [];
   const results: (DeliveryResult & { readonly id: string })[] = [];
   const looks: unknown[] = [];
-  let at = 1_000_000;
+  let at = 2 * limits.deliveryMs;
   const queue = {
     async waiting(_now: number, tenants?: readonly number[]) {
       looks.push(tenants);
@@ -28,7 +29,7 @@ function setUp(pending: Record<string, number>, send: (id: string) => Promise<Se
     next: async (_tenant: number, id: string) =>
       (pending[id] ?? 0) > 0
         ? ({
-            ...{ channel: id, position: 1, notification: 'n', state: 'pending', queuedAt: at },
+            ...{ channel: id, position: 1, notification: 'n', state: 'pending', queuedAt: 0 },
             ...{ attempts: attempts.get(id) ?? 0, finishedAt: null, answer: null },
           } satisfies Delivery)
         : undefined,
@@ -69,6 +70,13 @@ test('a channel with a backlog gives its place to those that wait, and comes bac
   dispatcher.wake();
   await eventually(() => expect(results).toHaveLength(8 * 200 + 1));
   expect(results.findIndex(({ id }) => id === 'single')).toBeLessThan(8 * 51);
+  await dispatcher.stop(0);
+});
+
+test('what waits is sent however old the clock says that it is', async () => {
+  const { dispatcher, results } = setUp({ c: 1 }, () => ok);
+  dispatcher.wake();
+  await eventually(() => expect(results).toEqual([{ id: 'c', state: 'delivered', answer: '' }]));
   await dispatcher.stop(0);
 });
 

@@ -1,6 +1,5 @@
 /** Sends the queued deliveries: in order on each channel, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '#contract/limits.ts';
 import {
   type ChannelRecord,
   type Channels,
@@ -49,7 +48,8 @@ export interface DispatcherOptions {
 
 /**
  * A channel that fails rests, longer with each failure, and is then tried with its oldest notification alone: while it
- * fails, nothing else is sent to it. A message that is refused by a channel that works fails at once. A notification that has waited for a day fails.
+ * fails, nothing else is sent to it. A message that is refused by a channel that works fails at once. What has waited for a day is
+ * given up by `DeliveryQueue.trim`.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -172,7 +172,6 @@ export class Dispatcher {
       this.#count(tenant, result.state, 1);
       return (await queue.finish(tenant, delivery, result, now())) ? 'next' : 'given up';
     };
-    if (now() - delivery.queuedAt > limits.deliveryMs) return finish(givenUp(delivery));
     const [channel, notification] = await Promise.all([
       channels.find(tenant, delivery.channel),
       history.find(tenant, delivery.notification),
@@ -203,10 +202,5 @@ export class Dispatcher {
     return Math.round(most * (0.5 + random() / 2));
   }
 }
-
-const givenUp = ({ answer }: Delivery): DeliveryResult => ({
-  state: 'failed',
-  answer: `given up after 24 hours${answer === null ? '' : `; the last attempt: ${answer}`}`,
-});
 
 const nameOf = ({ tenant, id }: WaitingChannel) => `${tenant} ${id}`;

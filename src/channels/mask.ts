@@ -24,13 +24,13 @@ export function createMask(secrets: readonly string[]): Mask {
 
 /** Undefined without secrets. */
 function patternOf(secrets: readonly string[]): RegExp | undefined {
-  const wholes = new Set(
+  const wholeSecrets = new Set(
     secrets.flatMap((secret) => [secret, decoded(secret)]).filter((whole) => whole !== ''),
   );
-  const parts = new Set([...wholes, ...secrets.flatMap(partsOf)]);
+  const parts = new Set([...wholeSecrets, ...secrets.flatMap(partsOf)]);
   if (parts.size === 0) return undefined;
   const longestFirst = [...parts].sort((a, b) => b.length - a.length);
-  const isDistinct = (part: string) => wholes.has(part) || part.length >= distinctChars;
+  const isDistinct = (part: string) => wholeSecrets.has(part) || part.length >= distinctChars;
   const words = longestFirst.filter((part) => !isDistinct(part)).map(literal);
   // In %2Fword and \u002fword, the word begins after the escape.
   const begin = String.raw`(?:(?<![A-Za-z\d])|(?<=%(?:25)*[\dA-F]{2}|\\u[\dA-F]{4}))`;

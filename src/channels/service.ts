@@ -103,10 +103,9 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     hasMailServer: mail?.from !== undefined,
     open,
     wake: (tenant) => dispatcher.wake(tenant),
-    trim: (signal) =>
+    trim: (trustedNow, signal) =>
       options.queue.trim({
-        now: now(),
-        signal,
+        ...{ now: now(), trustedNow, signal },
         onFailed: (tenant, count) => options.onFinished(tenant, 'failed', count),
       }),
     async stop() {

@@ -58,13 +58,13 @@ const GotifyError = component('GotifyError', {
 const protocolOf = (path: string): 'ntfy' | 'gotify' | undefined =>
   /^\/(ntfy|gotify)(?=[/?#]|$)/.exec(path)?.[1] as 'ntfy' | 'gotify' | undefined;
 
-/** What an error is at this path. */
+/** The schema of an error's body at this path. */
 export function errorSchemaAt(path: string) {
   const protocol = protocolOf(path);
   return protocol === 'ntfy' ? NtfyError : protocol === 'gotify' ? GotifyError : ErrorBody;
 }
 
-/** The body of an error: with the fields that clients of ntfy and Gotify read, at their paths, and else its text alone. */
+/** The body of an error. At the paths of ntfy and Gotify it also has the fields that their clients read. */
 export function errorBodyAt(
   path: string,
   status: number,

@@ -1,4 +1,4 @@
-/** The one place that turns errors into answers, including the parser's: `{"error": "…"}`, and nothing else but at paths of other protocols. */
+/** Turns every error into an answer, including those of the parser: `{"error": "…"}`. Paths of ntfy and Gotify have more fields. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

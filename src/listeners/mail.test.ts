@@ -121,6 +121,33 @@ it('reads headers in raw bytes by their charset, or as Latin-1', async () => {
   expect(await item(greek, 'latin1')).toMatchObject({ title: '\u0391', message: '\u0391' });
 });
 
+it('reads each part by its own charset, or as UTF-8 or Windows-1252', async () => {
+  const mixed = (...parts: readonly (readonly string[])[]) =>
+    item(
+      [
+        'Content-Type: multipart/mixed; boundary="a b"',
+        '',
+        ...parts.flatMap((lines) => ['--a b', ...lines]),
+        '--a b--',
+      ],
+      'latin1',
+    );
+  const plain = 'Content-Type: text/plain';
+  const greek = [`${plain}; charset=iso-8859-7`, '', '\xc1', '-- ', '\xc1'];
+  const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+  const { message } = await mixed([plain, '', 'T\xfcr'], greek, [plain, '', utf8('\u26a0')], ['', '\x80']);
+  expect(message?.split('\n').filter((line) => line !== '')).toEqual([
+    'T\u00fcr',
+    '\u0391',
+    '-- ',
+    '\u0391',
+    '\u26a0',
+    '\u20ac',
+  ]);
+  const inner = ['Content-Type: multipart/alternative; boundary=c', '', '--c', '', 'T\xfcr', '--c--'];
+  expect((await mixed(inner, greek)).message).toMatch(/^T\u00fcr\s+\u0391/);
+});
+
 it('has no id where the message has an empty one', async () => {
   expect((await item(['Message-ID: <>', '', 'x'])).identity).toBeUndefined();
   expect((await item(['Message-ID: <a@b>', '', 'x'])).identity).toBe('<a@b>');

@@ -37,10 +37,13 @@ export class MailStart {
 /** The sender's priority determines the level. A mail that cannot be parsed has its raw body as the text. */
 export async function itemOfMail(sent: Buffer): Promise<Item> {
   const { head, body: sentBody } = splitMail(sent);
-  const body =
-    namesCharset.test(head) || namesCharset.test(sentBody.toString('latin1'))
-      ? sentBody
-      : Buffer.from(decode(sentBody));
+  const body = Buffer.concat(
+    partsOf(head, sentBody).map((part, i) =>
+      namesCharset.test(part.toString('latin1')) || (i === 0 && namesCharset.test(head))
+        ? part
+        : Buffer.from(decode(part)),
+    ),
+  );
   const bytes = Buffer.concat([Buffer.from(head), Buffer.from('\r\n\r\n'), body]);
   const mail = await parse(bytes).catch(() => parse(Buffer.from(withoutContent(head))));
   const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
@@ -77,6 +80,20 @@ const parse = (bytes: Buffer) =>
 
 /** In the header of the mail, or of one of its parts. */
 const namesCharset = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*charset/im;
+
+/** The parts of a body with their headers and the boundaries before them; the first one is what precedes all boundaries. */
+function partsOf(head: string, body: Buffer): Buffer[] {
+  const text = body.toString('latin1');
+  const named = `${head}\n${text}`.matchAll(/\bboundary *= *(?:"([^"\r\n]+)"|([^\s;"]+))/gi);
+  const boundaries = new Set(Array.from(named, ([, quoted, plain]) => `--${quoted ?? plain}`));
+  if (boundaries.size === 0) return [body];
+  const starts = [0];
+  for (let at = 0; at < text.length; at = text.indexOf('\n', at) + 1 || text.length) {
+    const line = text.slice(at, text.indexOf('\n', at) + 1 || undefined).trimEnd();
+    if (boundaries.has(line) || boundaries.has(line.replace(/--$/, ''))) starts.push(at);
+  }
+  return starts.map((start, i) => body.subarray(start, starts[i + 1]));
+}
 
 const withoutContent = (head: string) => head.slice(0, 32_000).replace(/^content-/gim, 'x-content-');
 

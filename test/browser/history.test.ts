@@ -359,7 +359,7 @@ test('all that a search finds on panels is cleared at once, after a question; a 
   for (let n = 0; n < 12; n++) await send(`Storm ${n}`, { host: 'storm-1', level: 'error' });
   const { page, rows } = await open({ q: 'host:storm-1' }, { role: 'member' });
   await rows.first().waitFor();
-  await page.getByRole('button', { name: 'Clear what was found' }).click();
+  await page.getByRole('button', { name: 'Clear found notifications' }).click();
   const dialog = page.getByRole('dialog', { name: 'Clear 12 notifications?' });
   await dialog.waitFor();
   expect(await faultsIn('light', page)).toEqual([]);
@@ -367,12 +367,12 @@ test('all that a search finds on panels is cleared at once, after a question; a 
   await page.getByText('Cleared 12 notifications').waitFor();
   const { json } = await lab.server.call('GET', '/api/history?q=host:storm-1%20is:live', { token: admin });
   expect(json.notifications).toEqual([]);
-  await page.getByRole('button', { name: 'Clear what was found' }).click();
-  await page.getByRole('dialog', { name: 'Nothing found is on panels' }).waitFor();
+  await page.getByRole('button', { name: 'Clear found notifications' }).click();
+  await page.getByRole('dialog', { name: 'No result is on a panel' }).waitFor();
   await desk?.close();
   const viewer = await open({ q: 'host:storm-1' }, { role: 'viewer' });
   await viewer.rows.first().waitFor();
-  expect(await viewer.page.getByRole('button', { name: 'Clear what was found' }).count()).toBe(0);
+  expect(await viewer.page.getByRole('button', { name: 'Clear found notifications' }).count()).toBe(0);
 });
 
 test('the question before clearing continues a search that ran out of time', async () => {
@@ -388,10 +388,10 @@ test('the question before clearing continues a search that ran out of time', asy
   await page.route(/api\/history\?.*is%3Alive/, (route) =>
     route.fulfill({ json: answers[new URL(route.request().url()).searchParams.get('cursor') ?? 'start'] }),
   );
-  await page.getByRole('button', { name: 'Clear what was found' }).click();
+  await page.getByRole('button', { name: 'Clear found notifications' }).click();
   const dialog = page.getByRole('dialog');
   const more = dialog.getByRole('button', { name: 'Continue search' });
-  await dialog.getByText('Nothing found so far is on panels').waitFor();
+  await dialog.getByText('No result so far is on a panel').waitFor();
   await dialog.getByText(/Searched back to/).waitFor();
   await more.click();
   await dialog.getByText('Clear 3 notifications?').waitFor();

@@ -166,7 +166,7 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   expect(answer.json.items).toHaveLength(2);
   await drawer.getByText(/^Received/).waitFor();
   expect(await drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent));
-  await drawer.getByRole('button', { name: 'Use the one received' }).click();
+  await drawer.getByRole('button', { name: 'Use last payload' }).click();
   await expect.poll(() => drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent, null, 2));
   await expect.poll(() => command.textContent()).toContain('"On battery"');
   // The form of a new one is not on the way back.

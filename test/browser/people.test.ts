@@ -196,7 +196,7 @@ test('a second factor is set up, asked for, and the account says where one is si
   await other.context.clearCookies();
   await other.page.getByLabel('Code').fill(code());
   await other.page.keyboard.press('Enter');
-  await other.page.getByText('This sign-in is over.').waitFor();
+  await other.page.getByText('This sign-in has expired.').waitFor();
   await other.page.getByRole('button', { name: 'Back', exact: true }).click();
   await other.page.getByLabel('Email').fill(person.email);
   await other.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');

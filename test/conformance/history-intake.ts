@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/attention/attention.ts';
-import type { DueTime } from '#core/attention/due-times.ts';
+import type { DueKind, DueTime, DueTimes } from '#core/attention/due-times.ts';
 import type { Expected } from '#core/attention/expectations.ts';
 import { Intake } from '#core/intake/intake.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
@@ -21,17 +21,23 @@ const others = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, hos
 
 /** Intake of one node, with the throttles of that node alone. Time passes only by `fire`. */
 function newNode(
-  { history: stored, dueTimes }: HistoryDatabase,
+  { history: stored, dueTimes: storedDueTimes }: HistoryDatabase,
   tenant: TenantId,
   then: RuleThen,
   time: { at: number },
 ) {
-  /** What a test does before and after a notification is stored, and in place of looking for one by its id. */
+  /** What a test does before and after a notification is stored, and in place of looking for one or for a due time. */
   const around = {
     before: async (_draft: NotificationDraft) => {},
     after: async (_draft: NotificationDraft) => {},
     find: (_id: string, read: () => ReturnType<History['find']>) => read(),
+    findDue: (read: () => ReturnType<DueTimes['find']>) => read(),
+    onError: (error: unknown): void => {
+      throw error;
+    },
   };
+  const dueTimes: DueTimes = Object.create(storedDueTimes);
+  dueTimes.find = (subject) => around.findDue(() => storedDueTimes.find(subject));
   const history: History = Object.create(stored);
   history.find = (of, id) => around.find(id, () => stored.find(of, id));
   history.append = async (of, draft, ...rest) => {
@@ -48,9 +54,7 @@ function newNode(
   const tenancy = { peek: () => snapshot, get: async () => snapshot } as unknown as Tenancy;
   const bus = { publish: () => undefined };
   const clock = { now: () => time.at, monotonicNow: () => time.at };
-  const onError = (error: unknown) => {
-    throw error;
-  };
+  const onError = (error: unknown) => around.onError(error);
   const options = { history, bus, tenancy, ...clock, onError };
   const attention = createAttention({
     ...{ ...options, dueTimes, isShared: true },
@@ -76,9 +80,9 @@ function newNode(
         )
       ).id,
     /** Handles what is due after `ms`. */
-    fire: async (ms: number) => {
+    fire: async (ms: number, kind: DueKind = 'escalation') => {
       time.at += ms;
-      const due = await dueTimes.list(tenant, 'escalation', 100);
+      const due = await dueTimes.list(tenant, kind, 100);
       for (const each of due)
         if (each.dueAt !== null && each.dueAt <= time.at) await handlers.get(each.kind)?.(each);
     },
@@ -230,6 +234,63 @@ export function intakeConformance(lab: () => HistoryLab): void {
     expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 2, since } } }]);
   });
 
+  /** Sends the step while a repeat, which was routed before, waits to be stored. Returns what stores the repeat. */
+  async function fireBeforeRepeat([first, second]: Nodes) {
+    const { promise: stepSent, resolve } = Promise.withResolvers<void>();
+    const routed = Promise.withResolvers<void>();
+    let repeat: Promise<string> | undefined;
+    first.around.before = async () => {
+      second.around.before = async ({ title }) => {
+        if (title !== 'repeat') return;
+        routed.resolve();
+        await stepSent;
+      };
+      repeat = second.send({ title: 'repeat' });
+      await routed.promise;
+    };
+    await first.fire(5 * minute);
+    for (const { around } of [first, second]) around.before = async () => {};
+    return async () => {
+      resolve();
+      await repeat;
+    };
+  }
+
+  test('a step that a repeat has replaced is sent again, also if an older version began the escalation', async () => {
+    const { nodes, live, dueTimes, tenant } = await open(escalate);
+    const [first] = nodes;
+    await first.send();
+    const [due] = (await dueTimes.list(tenant, 'escalation', 1)) as [DueTime];
+    const { since, ...older } = due.data as { since?: number };
+    expect([since, await dueTimes.settle(due, { ...due, data: older })]).toEqual([now, true]);
+    const storeRepeat = await fireBeforeRepeat(nodes);
+    await storeRepeat();
+    await first.fire(0);
+    expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 1 } } }]);
+  });
+
+  test('a last step that a repeat has replaced is sent again within an hour if it cannot be at once', async () => {
+    const { nodes, live } = await open(escalate);
+    const [first, { around }] = nodes;
+    await first.send();
+    const storeRepeat = await fireBeforeRepeat(nodes);
+    const errors: Error[] = [];
+    around.onError = (error) => void errors.push(error as Error);
+    const { findDue } = around;
+    around.findDue = () => {
+      around.findDue = findDue;
+      return Promise.reject(new Error('no database'));
+    };
+    await storeRepeat();
+    expect(errors.map(({ message }) => message)).toEqual(['no database']);
+    expect(await live()).toMatchObject([{ level: 'error', title: 'repeat' }]);
+    await first.fire(60 * minute);
+    await first.fire(0);
+    expect(await live()).toMatchObject([
+      { level: 'critical', route: { escalated: { times: 1, since: now } } },
+    ]);
+  });
+
   test('a repeat that is stored while another one reads the alarm does not restart the escalation', async () => {
     const { nodes, live } = await open({ ...escalate });
     const [first, second] = nodes;
@@ -281,6 +342,36 @@ export function intakeConformance(lab: () => HistoryLab): void {
     await first.fire(61 * minute);
     expect([await live(), await dueTimes.list(tenant, 'escalation', 10)]).toEqual([[], []]);
   });
+
+  test.each([
+    ['goes on with', 60 * minute, [{ dueAt: now + 66_000 + 61 * minute, data: { raised: null } }]],
+    ['ends', 0, []],
+  ])(
+    'an alarm that arrives just before "Overdue" is stored, and %s the expectation, stays on panels',
+    async (_, everyMs, expected) => {
+      const { nodes, live, dueTimes, tenant } = await open({ ...escalate });
+      const [first, second] = nodes;
+      await first.send({ title: 'well', level: 'success', expect: { everyMs: minute, level: 'error' } });
+      first.around.before = async () => {
+        first.around.before = async () => {};
+        await second.send({
+          title: 'alarm',
+          host: 'db-1',
+          ttl: 60 * minute,
+          expect: { everyMs, level: 'error' },
+        });
+      };
+      await first.fire(minute + 6_000, 'expectation');
+      expect(await live()).toMatchObject([
+        { title: 'alarm', host: 'db-1', ttl: 60 * minute, tokenId: 'sender' },
+      ]);
+      expect(await dueTimes.list(tenant, 'expectation', 10)).toMatchObject(expected);
+      await nodes[1].fire(0);
+      expect(await live()).toHaveLength(1);
+      await first.fire(5 * minute);
+      expect(await live()).toMatchObject([{ title: 'alarm', level: 'critical' }]);
+    },
+  );
 
   test('twenty alarms without a key at once are escalated each', async () => {
     const { nodes, twenty, live } = await open(escalate);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Cli } from '../support/cli.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { openCliServer, signIn } from '../support/cli-server.ts';
 
-let cli: Cli;
-let url: string;
-beforeAll(async () => {
-  cli = new Cli();
-  ({ url } = await cli.serve());
-});
-afterAll(() => cli.remove());
+const server = openCliServer();
+const { cli } = server;
 
 const call = async (method: string, path: string, token: string, body?: unknown) => {
-  const response = await fetch(url + path, {
+  const response = await fetch(server.url + path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -34,7 +29,7 @@ async function openPanel(token: string, name: string) {
 async function openStream(path: string, token: string) {
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
-  const { body } = await fetch(url + path, {
+  const { body } = await fetch(server.url + path, {
     headers: { authorization: `Bearer ${token}` },
     signal: ending.signal,
   });
@@ -75,18 +70,11 @@ test('a tenant is renamed while the server runs: credentials go on, and the serv
   expect((await tenantsListed()).map(({ name }) => name)).toEqual(['after', 'default']);
 });
 
-const signIn = async (email: string, password: string) => {
-  const response = await fetch(`${url}/api/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password }),
-  });
-  const cookie = response.headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; ');
+/** Reads paths with the session of a person. */
+const signedIn = async (email: string, password: string) => {
+  const { cookie } = await signIn(server.url, email, password);
   return async (path: string) => {
-    const answer = await fetch(url + path, { headers: { cookie } });
+    const answer = await fetch(server.url + path, { headers: { cookie } });
     return { status: answer.status, text: await answer.text() };
   };
 };
@@ -110,7 +98,7 @@ test('a suspended tenant is refused everywhere with a 403 that says so, and goes
     '--tenant',
     'paused',
   ]);
-  const get = await signIn('p@example.org', password.trim());
+  const get = await signedIn('p@example.org', password.trim());
   expect((await notify(token)).status).toBe(200);
   const { id, stream } = await openPanel(token, 'wall');
   const tail = await openStream('/api/history/stream', admin);
@@ -163,7 +151,7 @@ test('a deleted tenant is gone for everybody within moments, and its name can be
   await cli.ok(['tenant', 'create', 'old', '--title', 'Old Ltd']);
   const [token, admin] = [await cli.token('--tenant', 'old'), await key('old')];
   const owner = ['--email', 'o@example.org', '--name', 'O', '--role', 'owner', '--tenant', 'old'];
-  const get = await signIn('o@example.org', (await cli.ok(['user', 'create', ...owner])).trim());
+  const get = await signedIn('o@example.org', (await cli.ok(['user', 'create', ...owner])).trim());
   const { stream } = await openPanel(token, 'wall');
   expect((await cli.run(['tenant', 'delete', 'old'])).code).toBe(2);
   expect(await cli.run(['tenant', 'delete', 'old', '--yes'])).toEqual({

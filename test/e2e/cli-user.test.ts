@@ -1,17 +1,12 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Cli } from '../support/cli.ts';
+import { expect, test } from 'vitest';
+import { openCliServer, signIn } from '../support/cli-server.ts';
 import { withClient } from '../support/postgres.ts';
 import { storeSettings, testStore } from '../support/test-store.ts';
 
-let cli: Cli;
-let url: string;
-beforeAll(async () => {
-  cli = new Cli();
-  ({ url } = await cli.serve());
-});
-afterAll(() => cli.remove());
+const server = openCliServer();
+const { cli } = server;
 
 let n = 0;
 const create = async (...more: string[]) => {
@@ -20,27 +15,17 @@ const create = async (...more: string[]) => {
   const args = ['user', 'create', '--email', email, '--name', `Person ${n}`, '--role', 'admin', ...more];
   return { email, args };
 };
-const signIn = async (email: string, password: string) => {
-  const response = await fetch(`${url}/api/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password }),
-  });
-  const cookie = response.headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; ');
-  return { status: response.status, cookie };
-};
 const session = async (cookie: string) =>
-  (await fetch(`${url}/api/session`, { headers: { cookie } })).json() as Promise<Record<string, unknown>>;
+  (await fetch(`${server.url}/api/session`, { headers: { cookie } })).json() as Promise<
+    Record<string, unknown>
+  >;
 
 test('a new account has a password that is printed once, alone on stdout, and signs in while the server runs', async () => {
   const { email, args } = await create();
   const { code, stdout, stderr } = await cli.run(args);
   expect([code, stderr]).toEqual([0, `The password of ${email}. It is not shown again.\n`]);
   expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
-  const { status, cookie } = await signIn(email, stdout.trim());
+  const { status, cookie } = await signIn(server.url, email, stdout.trim());
   expect(status).toBe(200);
   expect(await session(cookie)).toMatchObject({
     person: { email },
@@ -52,7 +37,7 @@ test('a password from stdin is taken, and is not printed', async () => {
   const { email, args } = await create('--password-stdin', '--json');
   const made = await cli.run(args, { input: 'four plain brown boxes\n' });
   expect(JSON.parse(made.stdout)).toEqual({ id: expect.any(String), email });
-  expect((await signIn(email, 'four plain brown boxes')).status).toBe(200);
+  expect((await signIn(server.url, email, 'four plain brown boxes')).status).toBe(200);
   const weak = await cli.run((await create('--password-stdin')).args, { input: 'password123' });
   expect([weak.code, weak.stderr]).toEqual([
     2,
@@ -78,11 +63,11 @@ test('an address that is taken or none, and a tenant that is not there, make nob
 test('a reset gives a new password, and ends every session', async () => {
   const { email, args } = await create();
   const before = (await cli.ok(args)).trim();
-  const { cookie } = await signIn(email, before);
+  const { cookie } = await signIn(server.url, email, before);
   const { password } = JSON.parse(await cli.ok(['user', 'password', email.toUpperCase(), '--json']));
   expect(await session(cookie)).toMatchObject({ person: null });
-  expect((await signIn(email, before)).status).toBe(401);
-  expect((await signIn(email, password)).status).toBe(200);
+  expect((await signIn(server.url, email, before)).status).toBe(401);
+  expect((await signIn(server.url, email, password)).status).toBe(200);
   const nobody = await cli.run(['user', 'password', 'nobody@example.org']);
   expect([nobody.code, nobody.stderr]).toEqual([
     1,
@@ -138,22 +123,22 @@ test('the list shows who belongs where, to people and to programs', async () => 
 test('an account is deleted with its sessions and the keys that it made, unless it is the last owner of a tenant', async () => {
   const { email, args } = await create();
   const password = (await cli.run(args)).stdout.trim();
-  const { cookie } = await signIn(email, password);
-  const made = await fetch(`${url}/api/keys`, {
+  const { cookie } = await signIn(server.url, email, password);
+  const made = await fetch(`${server.url}/api/keys`, {
     method: 'POST',
-    headers: { cookie, 'content-type': 'application/json', origin: url, 'belfry-tenant': 'default' },
+    headers: { cookie, 'content-type': 'application/json', origin: server.url, 'belfry-tenant': 'default' },
     body: JSON.stringify({ name: 'mine', role: 'viewer' }),
   });
   expect(made.status).toBe(201);
   const { key } = (await made.json()) as { key: string };
   const levels = async () =>
-    (await fetch(`${url}/api/levels`, { headers: { authorization: `Bearer ${key}` } })).status;
+    (await fetch(`${server.url}/api/levels`, { headers: { authorization: `Bearer ${key}` } })).status;
   expect(await levels()).toBe(200);
   expect((await cli.run(['user', 'delete', email])).code).toBe(2);
   expect(await cli.run(['user', 'delete', email, '--yes'])).toEqual({
     ...{ code: 0, stdout: `deleted: ${email}\n`, stderr: '' },
   });
-  expect((await signIn(email, password)).status).toBe(401);
+  expect((await signIn(server.url, email, password)).status).toBe(401);
   expect((await session(cookie)).person ?? null).toBeNull();
   await expect.poll(levels).toBe(401);
   const again = await cli.run(['user', 'delete', email, '--yes']);

@@ -46,7 +46,10 @@ export async function scheduleEscalation(
   return escalated ? keepEscalated(draft, escalated) : draft;
 }
 
-/** Call it once a draft of {@link scheduleEscalation} is stored. A step may have been sent in between. */
+/**
+ * Call it once a draft of {@link scheduleEscalation} is stored. A step may have been sent in between. If it fails, the next step
+ * replaces the repeat; after the last one, the hourly check of the escalation sends that step again.
+ */
 export async function keepEscalation(
   attention: Attention,
   tenant: TenantId,

@@ -110,7 +110,8 @@ export async function escalateAgain(
   for (;;) {
     const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
     const data = due?.data as EscalationData | undefined;
-    if (!due || !data || data.since !== since || data.step > times) return;
+    if (!due || !data || data.step > times) return;
+    if (data.since !== undefined && data.since !== since) return;
     if (await schedule.putOff(due, 0, { ...data, step: times - 1 })) return;
   }
 }
@@ -205,6 +206,9 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   // A node has sent it and ended, or a repeat has changed the due time in between.
   if (times > data.step && live.length > 0)
     return void (await settleAt(schedule, due, { ...data, id: record.id, replaced, step: times }));
+  // A repeat has replaced the last step, and `escalateAgain` has failed.
+  if (!step && live.length > 0 && !isEscalated(record) && record.acknowledged === null)
+    return void (await schedule.putOff(due, 0, { ...data, step: data.step - 1 }));
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));

@@ -5,7 +5,7 @@ import { isEscalation, type TakeOffContext, takeOff, takeOffStanding } from '../
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
 import { ownSenderId, type Sender } from '../intake/own-sender.ts';
-import type { TenantId } from '../ports.ts';
+import type { HistoryRecord, TenantId } from '../ports.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { DueTime } from './due-times.ts';
 import type { Schedule } from './schedule.ts';
@@ -72,18 +72,37 @@ export async function raiseMissing(
   const { sourceIp = '127.0.0.1' } = data;
   const known = await credentials.find(data.token.id);
   const token = known?.tenant === tenant ? { id: known.id, name: known.name } : data.token;
+  let replaced: string | undefined;
   const id = await intake.raise(tenant, {
     by: kind,
     fields: missingFields(due.subject, data),
     retryKey: { key: `belfry:${kind}:${version}` },
     inPlaceOf: { token, sourceIp },
+    onReplaced: (of) => {
+      replaced = of;
+    },
   });
   const isCurrent = await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } });
   if (isCurrent) return;
   // It arrived or was ended in the meantime, or another node raised the same.
-  const latest = await schedule.dueTimes.find(due);
-  if ((latest?.data as Expected | undefined)?.raised === id) return;
+  const latest = (await schedule.dueTimes.find(due))?.data as Expected | undefined;
+  if (latest?.raised === id) return;
+  const record = replaced === undefined ? undefined : await history.find(tenant, replaced);
+  const hasArrived = record && record.receivedAt >= (latest?.lastAt ?? 0);
+  // If it was stored before "Overdue", which has replaced it, it is sent again.
+  if (hasArrived && (await history.find(tenant, id))?.cleared === null)
+    await intake.raise(tenant, {
+      by: kind,
+      fields: sentFields(record),
+      retryKey: { key: `belfry:${kind}:${version}:replaced` },
+      inPlaceOf: { token: { id: record.tokenId, name: record.tokenName }, sourceIp: record.sourceIp },
+    });
   await takeOff({ history, bus, now }, tenant, id, ownSenderId(kind));
+}
+
+function sentFields(record: HistoryRecord): CheckedFields {
+  const { title, message, sentLevel: level, sentTtl: ttl, ip, host, key, url } = record;
+  return { title, message, level, ttl, ip, host, key, url };
 }
 
 const missingFields = (

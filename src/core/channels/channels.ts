@@ -142,6 +142,8 @@ export interface DeliveryQueue {
 
 export interface TrimOptions {
   readonly now: number;
+  /** The time that ages are measured by: a clock that is ahead for a while ends no delivery. */
+  readonly trustedNow: number;
   readonly signal?: AbortSignal;
   readonly onFailed: (tenant: TenantId, count: number) => void;
 }
@@ -167,7 +169,7 @@ export interface ChannelService {
   /** Starts a scan for pending deliveries, of this tenant or of all. */
   wake(tenant?: TenantId): void;
   /** Applies the limits of the queue. */
-  trim(signal: AbortSignal): Promise<void>;
+  trim(trustedNow: number, signal: AbortSignal): Promise<void>;
   /** Starts no further attempts, and gives current ones a moment to finish. */
   stop(): Promise<void>;
 }

@@ -49,6 +49,8 @@ export interface OwnNotification {
   readonly to?: EscalatedRoute;
   /** Set for a missing notification: the sender that did not send it. */
   readonly inPlaceOf?: SilentSender;
+  /** Called with the id of the notification that it replaces on panels, once it is stored. */
+  readonly onReplaced?: (id: string) => void;
 }
 
 export interface Accepted {
@@ -66,7 +68,7 @@ const stalledMs = 3_000;
 const readMs = 4_000;
 
 interface Arrival {
-  /** When that time is over, as `performance.now()` shows it. */
+  /** Reads that come before storing must end by then (`performance.now()`). */
   readonly readUntil: number;
   readonly sender: Sender;
   readonly sourceIp: string;
@@ -79,6 +81,7 @@ interface Arrival {
   readonly escalatedTo?: EscalatedRoute | undefined;
   /** Set when Belfry sends in the place of the sender. */
   readonly origin?: OwnSender | undefined;
+  readonly onReplaced?: OwnNotification['onReplaced'];
 }
 
 interface PreparedNotification extends RoutedDraft, Pick<Arrival, 'readUntil'> {
@@ -134,7 +137,10 @@ export class Intake {
    * As {@link accept}, for a notification of Belfry itself. A retry may have another text. A level that the tenant does not have
    * becomes `error`.
    */
-  async raise(tenant: TenantId, { by, fields, retryKey, to, inPlaceOf }: OwnNotification): Promise<string> {
+  async raise(
+    tenant: TenantId,
+    { by, fields, retryKey, to, inPlaceOf, onReplaced }: OwnNotification,
+  ): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
     return this.#accept({
@@ -145,6 +151,7 @@ export class Intake {
       idempotency: ownIdempotency(retryKey),
       escalatedTo: to,
       origin: inPlaceOf && by,
+      onReplaced,
     });
   }
 
@@ -176,6 +183,8 @@ export class Intake {
         continue;
       }
       const outcome = await this.#store(tenant, made, idempotency, insteadOf);
+      const first = outcome.kind === 'stored' ? outcome.entries[0] : undefined;
+      if (first?.kind === 'clear') arrival.onReplaced?.(first.id);
       // Another node shows a similar notification, so the next draft is counted on that one.
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
       snapshot = tenancy.peek(tenant) ?? snapshot;

@@ -1,6 +1,6 @@
 /** What the clock keeps from one start to the next; times in Unix ms. */
 export interface ClockState {
-  /** The time by which retention drops history. */
+  /** The time by which retention drops history and deliveries are given up. */
   readonly trusted: number;
   /** The last reading of the system clock. */
   readonly wall: number;
@@ -28,7 +28,7 @@ const toleranceMs = 3_600_000;
 export const acceptAfterMs = 86_400_000;
 
 /**
- * The time for deletions, which cannot be undone. If the system clock is wrong by a year (empty battery, restored snapshot),
+ * The time for what cannot be undone: deletions, and deliveries that are given up. If the system clock is wrong by a year (empty battery, restored snapshot),
  * retention would drop all history at once. So after a jump of more than an hour in either direction, while running or across a
  * restart, the trusted time goes on without the jump for a day, which leaves time to set the clock right.
  */

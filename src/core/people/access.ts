@@ -112,7 +112,7 @@ export function credentialActor({
   return `${kind} ${name}`;
 }
 
-/** @throws AppError `tenant.suspended` or `not-found`: for what is reached by a secret that is no credential, as an invitation. */
+/** For invitations and links for devices, which have a secret but no credential. @throws AppError `tenant.suspended` or `not-found`. */
 export function assertActive(tenant: Pick<TenantRecord, 'state'>): void {
   if (tenant.state === 'suspended') throw tenantSuspended();
   if (isGone(tenant)) throw notFound('tenant');

@@ -30,7 +30,7 @@ const recheckMs = 500;
 
 /** Look-ups of credentials from an address that has failed too often: a hundred senders behind it are known again at once after a restart. */
 const lookUpRate: Rate = { perSecond: 5, burst: 100 };
-/** So long a credential that was wrong is not looked up again from such an address. */
+/** How long a wrong credential is not looked up again if it comes from such an address. */
 const wrongMs = 60_000;
 
 /** "Bearer " and a token or key. */

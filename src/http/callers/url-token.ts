@@ -15,7 +15,7 @@ export function takeUrlTokens(server: Server): void {
   });
 }
 
-/** The URL without its parameter `token`, and the parameter; a token that is given twice is none. */
+/** The URL without its parameters `token`, and the token. There is none if the parameter occurs twice or is encoded wrongly. */
 export function splitUrlToken(url: string): { readonly url: string; readonly token: string | undefined } {
   const [, path = '', query = '', rest = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(url) ?? [];
   if (!query.includes('token=')) return { url, token: undefined };
@@ -24,9 +24,16 @@ export function splitUrlToken(url: string): { readonly url: string; readonly tok
   const others = parameters.filter((each) => !isToken(each)).join('&');
   return {
     url: path + (others === '' ? '' : `?${others}`) + rest,
-    // A token has no character that needs an escape.
-    token: second === undefined ? token?.slice('token='.length) : undefined,
+    token: second === undefined ? decode(token?.slice('token='.length)) : undefined,
   };
+}
+
+function decode(value: string | undefined): string | undefined {
+  try {
+    return value && decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
 }
 
 const isToken = (parameter: string) => parameter.startsWith('token=');

@@ -54,7 +54,7 @@ function readBounds(db: Database, after: Pick<Bounds, 'tenant' | 'id'>): Promise
 }
 
 /** Returns how many failed. */
-async function trim(db: Database, bounds: Bounds, { now, signal }: TrimOptions): Promise<number> {
+async function trim(db: Database, bounds: Bounds, { now, trustedNow, signal }: TrimOptions): Promise<number> {
   const { tenant, id, forgotten, overflow, logged, queued, finished } = bounds;
   const inSteps = async (statement: RawBuilder<unknown>, which: RawBuilder<unknown>) => {
     let all = 0;
@@ -86,7 +86,7 @@ async function trim(db: Database, bounds: Bounds, { now, signal }: TrimOptions):
     );
     failed += await inSteps(fail(answer), sql`${isPending} and position <= ${overflow}`);
   }
-  const tooOld = now - limits.deliveryMs;
+  const tooOld = trustedNow - limits.deliveryMs;
   if (queued !== null && queued < tooOld) {
     const answer = sql`substr('given up after 24 hours' || coalesce('; the last attempt: ' || answer, ''), 1, 300)`;
     failed += await inSteps(fail(answer), sql`${isPending} and queued_at < ${tooOld}`);
@@ -96,7 +96,7 @@ async function trim(db: Database, bounds: Bounds, { now, signal }: TrimOptions):
       order by position desc limit 1 offset ${sql.lit(limits.deliveryLog)}`;
     await inSteps(remove, sql`${isFinished} and position <= (${newest})`);
   }
-  const forgetBefore = now - limits.deliveryLogMs;
+  const forgetBefore = trustedNow - limits.deliveryLogMs;
   if (finished !== null && finished < forgetBefore)
     await inSteps(remove, sql`${isFinished} and finished_at < ${forgetBefore}`);
   return failed;

@@ -38,7 +38,7 @@ export function createTenants(db: Database): Tenants {
   };
 
   const count = async () => (await db.read(kept.clearSelect().select('id'))).length;
-  const whyNot = async ({ most = {}, owner }: NewTenant) => {
+  const reasonOfRefusal = async ({ most = {}, owner }: NewTenant) => {
     if (typeof most.inAll === 'number' && (await count()) >= most.inAll) return full(most.inAll);
     const [person] =
       owner === undefined
@@ -49,7 +49,7 @@ export function createTenants(db: Database): Tenants {
   const create = async (wanted: NewTenant) => {
     const results = await db.write(creation(db, wanted));
     const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
-    if (!row) throw await whyNot(wanted);
+    if (!row) throw await reasonOfRefusal(wanted);
     if (!wasCreated(results)) throw isTaken(wanted.name);
     return toTenant(row);
   };

@@ -20,7 +20,7 @@ export const integrations: TranslatedPage<'integrations'> = {
   fieldsHint:
     'Felder enthalten Text und Platzhalter. {/name} steht für einen Wert des Elements, {^/name} für einen Wert des ganzen Payloads.',
   'field.identity': 'Identität',
-  identityHint: 'Was mit derselben Identität erneut gesendet wird, wird nicht zweimal gespeichert.',
+  identityHint: 'Belfry speichert eine Meldung mit derselben Identität nicht noch einmal.',
   insert: 'In „{{field}}“ einfügen',
   levels: 'Stufen zuordnen',
   levelsHint: 'Die Stufe für jedes Wort im Feld „Stufe“. * gilt für jedes andere Wort.',
@@ -42,7 +42,7 @@ export const integrations: TranslatedPage<'integrations'> = {
   noTitle: 'Kein Titel',
   deleteMappingTitle: 'Zuordnung „{{name}}“ löschen?',
   deleteMappingDo: 'Zuordnung löschen',
-  deleteMappingAbout: 'Was an ihre Adresse gesendet wird, wird dann mit 404 beantwortet.',
+  deleteMappingAbout: 'Anfragen an ihre Adresse werden dann mit 404 beantwortet.',
   filter: 'Nach Name filtern',
   noneMatch: 'Nicht in der Liste? Legen Sie eine Zuordnung an: Sie liest beliebiges JSON.',
   software: 'Software',

@@ -61,7 +61,7 @@ export const channels = {
   'state.failing': 'Failing',
   'state.noDevice': 'No device',
   'state.disabled': 'Disabled',
-  signingKeyHint: 'Leave empty to have one generated.',
+  signingKeyHint: 'Leave empty to generate a key.',
   signingKeyOnce: 'The receiver verifies requests with this key. It is shown once.',
   signingKeyUnsaved: 'Close without the key?',
   signingKeySaved: 'I’ve saved it',
@@ -76,7 +76,7 @@ export const channels = {
   devices: 'Devices',
   devicesEmpty: 'No device yet. Notifications of this channel reach nobody.',
   devicesMany:
-    'A notification counts as delivered when one of them got it. For a device that must not be missed, create a channel of its own.',
+    'A notification counts as delivered when one device has received it. For a device that must not miss any, create a separate channel.',
   addDevice: 'Add device',
   deviceNotAdded: 'No link was created',
   newLink: 'New link',

@@ -10,7 +10,7 @@ export const entry = {
   passkeyFailed: 'Passkey sign-in failed',
   signInFailed: 'Sign-in failed',
   passwordWrong: 'The email or password is wrong.',
-  signInOver: 'This sign-in is over. Go back, and enter your password again.',
+  signInOver: 'This sign-in has expired. Go back and enter your password again.',
   codeWrong: 'The code is wrong, or was used before.',
   'provider.denied': 'The identity provider denied access, or you cancelled the sign-in.',
   'provider.not-linked':

@@ -1,7 +1,6 @@
 /** The page of integrations: what other software is set up with, and mappings. */
 export const integrations = {
-  about:
-    'Software that can call a URL sends to Belfry without changes. Choose yours to see what to enter where.',
+  about: 'Any software that can call a URL can send to Belfry. Choose your software to see its settings.',
   formats: 'Supported software',
   mappings: 'Mappings',
   createMapping: 'Create mapping',
@@ -19,7 +18,7 @@ export const integrations = {
   fieldsHint:
     'Fields hold text and placeholders. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
   'field.identity': 'Identity',
-  identityHint: 'What is sent again with the same identity is not stored twice.',
+  identityHint: 'Belfry does not store a notification with the same identity again.',
   insert: 'Insert into “{{field}}”',
   levels: 'Map levels',
   levelsHint: 'The level for each word of the field “Level”. Use * for every other word.',
@@ -31,7 +30,7 @@ export const integrations = {
   payloadHintNew: 'Paste an example. Or save first and send to the address; the payload then appears here.',
   payloadTooLong: 'Too long for a preview: at most 64 KiB.',
   received: 'Received',
-  useReceived: 'Use the one received',
+  useReceived: 'Use last payload',
   preview: 'Preview',
   previewCount_one: '{{count}} notification',
   previewCount_other: '{{count}} notifications',
@@ -40,7 +39,7 @@ export const integrations = {
   noTitle: 'No title',
   deleteMappingTitle: 'Delete mapping “{{name}}”?',
   deleteMappingDo: 'Delete mapping',
-  deleteMappingAbout: 'What is sent to its address is then answered with 404.',
+  deleteMappingAbout: 'Requests to its address then get a 404 response.',
   filter: 'Filter by name',
   noneMatch: 'Not in this list? Create a mapping: it reads any JSON.',
   software: 'Software',
@@ -63,7 +62,7 @@ export const integrations = {
   'where.uptime-kuma':
     'In Uptime Kuma, open Settings → Notifications, add a notification of type Webhook, and enter the address. Choose application/json as the request body, and add these headers.',
   'where.github':
-    'In the repository, open Settings → Webhooks → Add webhook. Enter the payload URL, the content type application/json, and the secret. GitHub signs what it sends, so it does not need the token.',
+    'In the repository, open Settings → Webhooks → Add webhook. Enter the payload URL, the content type application/json, and the secret. GitHub signs its requests, so it does not need the token.',
   'where.gitea':
     'In the repository, open Settings → Webhooks → Add webhook. Enter the address as the target URL, and the token as the authorization header.',
   'where.gitlab':
@@ -84,9 +83,9 @@ export const integrations = {
   'where.sns':
     'Create a subscription with the protocol HTTPS and this endpoint, without raw message delivery. Belfry confirms it by itself. The address contains the token.',
   'where.slack':
-    'Enter this address where the URL of a Slack incoming webhook is asked for. The address contains the token.',
+    'Enter this address as the URL of the Slack incoming webhook. The address contains the token.',
   'where.pagerduty':
-    'Enter this address where the URL of PagerDuty’s Events API v2 is asked for. The address contains the token; the routing key is not read.',
+    'Enter this address as the URL of PagerDuty’s Events API v2. The address contains the token; the routing key is not read.',
   'where.opsgenie': 'Enter this address as the API URL, and the token as the API key.',
   'where.cloudevents': 'Send events and batches of CloudEvents 1.0 as JSON to this address.',
   'where.curl': 'Scripts and programs send a notification with one HTTP request.',

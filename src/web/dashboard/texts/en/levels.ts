@@ -10,11 +10,11 @@ export const levels = {
   rank: 'Rank',
   rankWrong: 'Enter a whole number from 0 to 1,000.',
   rankBetween:
-    'Higher is more serious. Above {{below}}, below {{above}}. Rank 50 and above fills the card and plays in quiet hours.',
+    'Higher is more serious. Above {{below}}, below {{above}}. At rank 50 and above, the colour fills the card, and the sound plays in quiet hours.',
   rankAbove:
-    'Higher is more serious. Highest rank, above {{below}}. Rank 50 and above fills the card and plays in quiet hours.',
+    'Higher is more serious. Highest rank, above {{below}}. At rank 50 and above, the colour fills the card, and the sound plays in quiet hours.',
   rankBelow:
-    'Higher is more serious. Lowest rank, below {{above}}. Rank 50 and above fills the card and plays in quiet hours.',
+    'Higher is more serious. Lowest rank, below {{above}}. At rank 50 and above, the colour fills the card, and the sound plays in quiet hours.',
   onPanels: 'Preview, dark and light',
   duration: 'Display time',
   durationHint: 'Used when a notification has no ttl.',

@@ -120,7 +120,7 @@ export const shell = {
   'actor.cli': 'command line',
   'actor.key': 'key {{name}}',
   'actor.live-limit': 'Belfry, because too many notifications stayed on panels',
-  'actor.retention': 'Belfry, because history no longer keeps it',
+  'actor.retention': 'Belfry, because of the retention limit',
   'actor.token': 'token {{name}}',
   address: 'Address',
   continue: 'Continue',

@@ -74,7 +74,7 @@ export const tokens = {
 
   signed: 'Signed webhooks',
   signedHint:
-    'For senders that sign what they send instead of sending the token. The secret is not the token.',
+    'For senders that sign their requests instead of sending the token. The secret is not the token.',
   signedSender: 'Sender',
   signingSecret: 'Signing secret',
   showSigningSecret: 'Show signing secret',
