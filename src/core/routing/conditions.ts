@@ -6,6 +6,7 @@ import { foldCase } from '../fold-case.ts';
 import { compileGlob } from './glob.ts';
 import { gramLength } from './posting.ts';
 import { compileRegex } from './regex/regex.ts';
+import { regexTextTooLong } from './regex/regex-budget.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 /** The properties of a tenant's levels that routing uses, by name. */
@@ -233,14 +234,18 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
   const regexes = patterns.map((pattern, i) =>
     compileRegex(pattern, typeof given === 'string' ? path : `${path}[${i}]`),
   );
+  const readByAll = Math.min(...regexes.map(({ maxChars }) => maxChars));
   const shownPatterns = patterns.map((pattern) => `/${pattern}/`);
   return {
     holds: (context) => {
       const text = context.subject[field];
-      return regexes.some((regex) => {
-        context.spend(text.length * regex.workPerChar);
+      const isFound = regexes.some((regex) => {
+        context.spend(regex.work(text));
         return regex.test(text);
       });
+      // Neither the condition nor its negation holds, so that a long text mutes nothing by mistake.
+      if (!isFound && text.length > readByAll) throw regexTextTooLong;
+      return isFound;
     },
     shown: ({ subject }) => shownText(field, subject[field]),
     failure:
@@ -248,9 +253,7 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
         ? `does not match ${shownPatterns[0]}`
         : `matches none of ${listed(shownPatterns)}`,
     patterns: listed(shownPatterns),
-    prefilters: prefiltersOf(
-      regexes.map(({ literal }) => longestPrefilter([{ field, how: 'contains', text: foldCase(literal) }])),
-    ),
+    prefilters: undefined,
     regexWeight: regexes.reduce((sum, { weight }) => sum + weight, 0),
   };
 }

@@ -85,7 +85,6 @@ describe('of 10,000 rules, those tested are the few that can match', () => {
     ],
     ['words in titles', (i) => ({ title: { contains: `disk ${four(i)} is` } })],
     ['patterns of titles', (i) => ({ title: { glob: `disk ${four(i)} *` } })],
-    ['regular expressions', (i) => ({ message: { regex: `server ${four(i)}$` } })],
     ['a shared level beside the host', (i) => ({ level: ['error'], host: [`db-${four(i)}.example.com`] })],
     [
       'a shared token and level beside the title',
