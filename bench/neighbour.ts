@@ -28,6 +28,8 @@ interface Payload {
   readonly isPacked?: boolean;
   /** Sent with the key of an admin. */
   readonly byAdmin?: boolean;
+  /** Sent to the tenant whose rules have many regular expressions. */
+  readonly toRegexes?: boolean;
 }
 
 const json = (path: string, value: unknown): Payload => ({
@@ -76,17 +78,37 @@ const kinds: Record<string, Payload | undefined> = {
     body: gzipSync(JSON.stringify({ alerts: [{ annotations: { summary: '0'.repeat(4_000_000) } }] })),
     isPacked: true,
   },
+  'the slowest regular expressions': {
+    ...json('/api/notify', {
+      title: 'x',
+      message: Array.from({ length: 16_384 }, (_, i) => 'ab'[(i * i * 7919) & 1]).join(''),
+    }),
+    toRegexes: true,
+  },
 };
+/** As many of the slowest patterns as a tenant may have. */
+const slowest = Array.from({ length: 750 }, (_, i) => `(?:[ab]+[ab]*)+a[ab]{100}[cd]${i}`);
 
 const folder = benchFolder();
-const { victim, attacker, admin } = prepare(join(folder, 'belfry.db'), (db) => {
-  const [a = 0, b = 0] = addTenants(db, 2);
-  return { victim: addToken(db, a), attacker: addToken(db, b), admin: addKey(db, b) };
+const { victim, attacker, admin, regexes, regexAdmin } = prepare(join(folder, 'belfry.db'), (db) => {
+  const [a = 0, b = 0, c = 0] = addTenants(db, 3);
+  return {
+    victim: addToken(db, a),
+    attacker: addToken(db, b),
+    admin: addKey(db, b),
+    regexes: addToken(db, c),
+    regexAdmin: addKey(db, c),
+  };
 });
 const server = await ServerProcess.start({ folder });
 const sender = forkScript(new URL('./open-loop.ts', import.meta.url));
 try {
-  await putMapping();
+  await put('PUT', '/api/mappings/hostile', admin, mapping);
+  await put('POST', '/api/rules', regexAdmin, {
+    name: 'slowest',
+    when: { message: { regex: slowest } },
+    then: { mute: true },
+  });
   await pace(1);
   const rows = [];
   for (const [name, payload] of Object.entries(kinds)) rows.push(await measure(name, payload));
@@ -146,10 +168,10 @@ function attack(payload: Payload | undefined): () => Promise<Record<string, numb
   };
 }
 
-function post({ path, type, body, isPacked, byAdmin }: Payload): Promise<number> {
+function post({ path, type, body, isPacked, byAdmin, toRegexes }: Payload): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = {
-      authorization: `Bearer ${byAdmin ? admin : attacker}`,
+      authorization: `Bearer ${toRegexes ? regexes : byAdmin ? admin : attacker}`,
       'content-type': type,
       'content-length': body.length,
       ...(isPacked && { 'content-encoding': 'gzip' }),
@@ -165,11 +187,11 @@ function post({ path, type, body, isPacked, byAdmin }: Payload): Promise<number>
   });
 }
 
-async function putMapping(): Promise<void> {
-  const { status } = await fetch(`${server.url}/api/mappings/hostile`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
-    body: JSON.stringify(mapping),
+async function put(method: string, path: string, key: string, value: object): Promise<void> {
+  const { ok, status } = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(value),
   });
-  if (status !== 200) throw new Error(`the mapping is answered ${status}`);
+  if (!ok) throw new Error(`${path} is answered ${status}`);
 }

@@ -165,3 +165,35 @@ function readV6(text: string): AddressKey | undefined {
   });
   return Uint8Array.from(ipaddr.IPv6.parse(groups).toByteArray());
 }
+
+const bitsOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(2).padStart(8, '0'));
+
+/** An address as text of 128 bits. It is in a block if it starts with the bits of the block. */
+export function bitsOf(key: AddressKey): string {
+  let bits = '';
+  for (let i = 0; i < key.length; i++) bits += bitsOfByte[key[i] as number];
+  return bits;
+}
+
+/** Splits a range into the fewest CIDR blocks, as their first bits: one if the range is a block, at most 254. */
+export function blocksOf({ low, high }: AddressRange): readonly string[] {
+  const blocks: string[] = [];
+  const last = BigInt(`0b${bitsOf(high)}`);
+  for (let first = BigInt(`0b${bitsOf(low)}`); first <= last; ) {
+    let free = 0n;
+    while (
+      free < 128n &&
+      (first & ((1n << (free + 1n)) - 1n)) === 0n &&
+      first + (1n << (free + 1n)) - 1n <= last
+    )
+      free += 1n;
+    blocks.push(
+      first
+        .toString(2)
+        .padStart(128, '0')
+        .slice(0, 128 - Number(free)),
+    );
+    first += 1n << free;
+  }
+  return blocks;
+}

@@ -1,27 +1,28 @@
 /** The conditions of a rule. Each is compiled to a test, to prefilters for the rule index, and to the reason why it failed. */
 import type { RuleConditions, RuleWhen, TextCondition } from '#contract/routing/rule.ts';
-import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
+import { blocksOf, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';
 import { compileGlob } from './glob.ts';
-import { gramLength } from './posting.ts';
 import { compileRegex } from './regex/regex.ts';
+import { regexTextTooLong } from './regex/regex-budget.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 /** The properties of a tenant's levels that routing uses, by name. */
 export type RankedLevels = ReadonlyMap<string, { readonly rank: number; readonly durationMs: number }>;
 
-/** A test on one text of a notification. `text` is case-folded, except for level and token. */
-export interface TextPrefilter {
-  readonly field: 'level' | 'token' | TextField;
+/**
+ * A necessary test on one text of a notification: one that fails it cannot match the condition. The rule index uses it to skip
+ * rules. `text` is case-folded, except for level and token; of addresses, it is the first bits of a block.
+ */
+export interface Prefilter {
+  readonly field: 'level' | 'token' | TextField | AddressField;
   readonly how: 'is' | 'starts' | 'ends' | 'contains';
   readonly text: string;
 }
 
-/** A necessary test: a notification that fails it cannot match the condition. The rule index uses it to skip rules. */
-export type Prefilter =
-  | TextPrefilter
-  | { readonly field: AddressField; readonly how: 'within'; readonly range: AddressRange };
+/** There is no `contains` prefilter for shorter texts; of longer ones, the rule index uses parts of this length. */
+export const containedChars = 4;
 
 export interface Condition {
   /** As in "host" or "not.ip". */
@@ -177,7 +178,7 @@ function addressIn(field: AddressField, patterns: readonly string[], path: strin
       subject[field] === null ? `no ${name} was sent; it` : `${name} ${subject[field]}`,
     failure: patterns.length === 1 ? `is not in ${patterns[0]}` : `is in none of ${listed(patterns)}`,
     patterns: listed(patterns),
-    prefilters: ranges.map((range) => ({ field, how: 'within', range })),
+    prefilters: ranges.flatMap(blocksOf).map((text) => ({ field, how: 'starts', text })),
   };
 }
 
@@ -233,14 +234,18 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
   const regexes = patterns.map((pattern, i) =>
     compileRegex(pattern, typeof given === 'string' ? path : `${path}[${i}]`),
   );
+  const readByAll = Math.min(...regexes.map(({ maxChars }) => maxChars));
   const shownPatterns = patterns.map((pattern) => `/${pattern}/`);
   return {
     holds: (context) => {
       const text = context.subject[field];
-      return regexes.some((regex) => {
-        context.spend(text.length * regex.workPerChar);
+      const isFound = regexes.some((regex) => {
+        context.spend(regex.work(text));
         return regex.test(text);
       });
+      // Neither the condition nor its negation holds, so that a long text mutes nothing by mistake.
+      if (!isFound && text.length > readByAll) throw regexTextTooLong;
+      return isFound;
     },
     shown: ({ subject }) => shownText(field, subject[field]),
     failure:
@@ -248,18 +253,16 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
         ? `does not match ${shownPatterns[0]}`
         : `matches none of ${listed(shownPatterns)}`,
     patterns: listed(shownPatterns),
-    prefilters: prefiltersOf(
-      regexes.map(({ literal }) => longestPrefilter([{ field, how: 'contains', text: foldCase(literal) }])),
-    ),
+    prefilters: undefined,
     regexWeight: regexes.reduce((sum, { weight }) => sum + weight, 0),
   };
 }
 
 /** The prefilter with the longest text, the first of equals; undefined if all are too short for the index. */
-function longestPrefilter(prefilters: readonly TextPrefilter[]): TextPrefilter | undefined {
-  const shortest = { is: 0, starts: 1, ends: 1, contains: gramLength };
+function longestPrefilter(prefilters: readonly Prefilter[]): Prefilter | undefined {
+  const shortest = { is: 0, starts: 1, ends: 1, contains: containedChars };
   const useful = prefilters.filter(({ how, text }) => text.length >= shortest[how]);
-  return useful.reduce<TextPrefilter | undefined>(
+  return useful.reduce<Prefilter | undefined>(
     (best, prefilter) => (best && best.text.length >= prefilter.text.length ? best : prefilter),
     undefined,
   );

@@ -5,7 +5,7 @@ import { createYieldToEventLoop, type YieldToEventLoop } from '../concurrency.ts
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
 import { type Recorded, routeRecorded } from './recorded.ts';
-import { RegexTime, regexBudgetSpent } from './regex/regex-budget.ts';
+import { RegexTime, regexBudgetSpent, regexTextTooLong } from './regex/regex-budget.ts';
 import { type CompiledRule, type Decision, type Router, tooManyNames } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
@@ -122,9 +122,15 @@ function traceUnmatched(
     if (failed) return { ...ref, outcome: 'failed', condition: failed.name, reason: failed.reason(context) };
     return { ...ref, outcome: 'failed', reason: outOfBudget };
   } catch (error) {
-    const reason = error === regexBudgetSpent ? outOfBudget : 'failed with an error, so it is skipped';
-    return { ...ref, outcome: 'failed', reason };
+    return { ...ref, outcome: 'failed', reason: reasonOf(error) };
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error === regexBudgetSpent) return outOfBudget;
+  return error === regexTextTooLong
+    ? 'skipped: the message is longer than its regular expressions read, and they find nothing in the beginning'
+    : 'failed with an error, so it is skipped';
 }
 
 const outOfBudget =

@@ -4,7 +4,7 @@ import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { Ref, Route } from '../ports.ts';
 import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
-import { regexBudgetSpent } from './regex/regex-budget.ts';
+import { regexBudgetSpent, regexTextTooLong } from './regex/regex-budget.ts';
 import type { RuleIndex } from './rule-index.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';
@@ -132,7 +132,7 @@ export class Router {
    * notification ends up with.
    *
    * Never throws: a rule that fails is skipped and reported, as is one whose regular expressions would take more than
-   * is left of `regexWork`.
+   * is left of `regexWork`, or find nothing in the part of a long text that they read.
    */
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
     const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
@@ -176,7 +176,7 @@ export class Router {
   }
 
   #report(error: unknown, rule: Ref): void {
-    if (error === regexBudgetSpent || error === tooManyNames) {
+    if (error === regexBudgetSpent || error === regexTextTooLong || error === tooManyNames) {
       if (this.#reported.has(error)) return;
       this.#reported.add(error);
     }

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
-import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
+import { addressKey, bitsOf, blocksOf, compareAddresses, parseAddressRange } from '../addresses.ts';
 import { compileRules } from './compile-rules.ts';
-import { blocksOf } from './posting.ts';
 import { matchesRule, type Router } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
@@ -85,7 +84,6 @@ describe('of 10,000 rules, those tested are the few that can match', () => {
     ],
     ['words in titles', (i) => ({ title: { contains: `disk ${four(i)} is` } })],
     ['patterns of titles', (i) => ({ title: { glob: `disk ${four(i)} *` } })],
-    ['regular expressions', (i) => ({ message: { regex: `server ${four(i)}$` } })],
     ['a shared level beside the host', (i) => ({ level: ['error'], host: [`db-${four(i)}.example.com`] })],
     [
       'a shared token and level beside the title',
@@ -125,11 +123,6 @@ test('a range is cut into blocks that together are the range', () => {
       .map((n) => `${n >>> 24}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`),
     fc.constantFrom('0.0.0.0', '255.255.255.255', '10.0.0.0', '10.255.255.255'),
   );
-  const isIn = (key: AddressKey, block: { key: AddressKey; length: number }) =>
-    key.every(
-      (byte, i) =>
-        (byte ^ (block.key[i] as number)) >> Math.max(0, Math.min(8, 8 * (i + 1) - block.length)) === 0,
-    );
   fc.assert(
     fc.property(address, address, address, (a, b, probe) => {
       const [low, high] = [a, b].sort((x, y) => compareAddresses(addressKey(x), addressKey(y))) as [
@@ -141,7 +134,7 @@ test('a range is cut into blocks that together are the range', () => {
         const key = addressKey(one);
         const held =
           compareAddresses(addressKey(low), key) <= 0 && compareAddresses(key, addressKey(high)) <= 0;
-        expect(blocks.filter((block) => isIn(key, block))).toHaveLength(held ? 1 : 0);
+        expect(blocks.filter((block) => bitsOf(key).startsWith(block))).toHaveLength(held ? 1 : 0);
       }
     }),
   );

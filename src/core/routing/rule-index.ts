@@ -1,14 +1,13 @@
-/** Finds the rules that can match a notification, without testing every rule. */
-import type { AddressRange } from '../addresses.ts';
-import type { Condition, Prefilter } from './conditions.ts';
-import { AddressTable, type Gram, gramsOf, type OnPosting, type Posting, TextTable } from './posting.ts';
-import type { AddressField, EvaluationContext, TextField } from './subject.ts';
-
-const textFields = ['host', 'key', 'title', 'message'] as const satisfies readonly TextField[];
-const addressFields = ['ip', 'sourceIp'] as const satisfies readonly AddressField[];
-
-/** Estimated share of the notifications that pass a prefilter of each kind, relative to each other. */
-const passShares = { is: 1, starts: 2, ends: 2, contains: 4, within: 3, level: 20 } as const;
+/**
+ * Finds the rules that can match a notification, without testing every rule.
+ *
+ * A rule is filed under one key for each prefilter of one of its conditions: a hash of a text that a notification must have
+ * in a field. Of several conditions, and of the parts of a text, the index takes those that the fewest rules share. Two texts
+ * with the same hash only add candidates, whose conditions then fail. A rule without prefilters is always a candidate.
+ */
+import { bitsOf } from '../addresses.ts';
+import { type Condition, containedChars, type Prefilter } from './conditions.ts';
+import type { EvaluationContext } from './subject.ts';
 
 export interface IndexedRule {
   /** Its position in the order of evaluation. */
@@ -16,40 +15,35 @@ export interface IndexedRule {
   readonly conditions: readonly Condition[];
 }
 
-/**
- * Maps prefilters to rules. Each rule is stored under the prefilters of its most selective condition: the one that the
- * fewest rules share and the fewest notifications pass. A rule without prefilters is a candidate for every notification.
- */
+/** A field and a place in its text, with the lengths of the texts that rules want to find there. */
+interface Place {
+  readonly field: Prefilter['field'];
+  readonly how: Prefilter['how'];
+  readonly seed: number;
+  readonly lengths: Set<number>;
+}
+
+/** Of a long text that a notification must contain, some parts from its beginning are enough to choose from. */
+const mostParts = 64;
+
 export class RuleIndex {
-  readonly #unfiltered: number[] = [];
-  readonly #texts: Record<'level' | 'token' | TextField, TextTable> = {
-    level: new TextTable(),
-    token: new TextTable(),
-    host: new TextTable(),
-    key: new TextTable(),
-    title: new TextTable(),
-    message: new TextTable(),
-  };
-  readonly #addresses: Record<AddressField, AddressTable> = {
-    ip: new AddressTable(),
-    sourceIp: new AddressTable(),
-  };
-  #lookup = 0;
-  #lists: (readonly number[])[] = [];
-  readonly #collect: OnPosting = (posting) => this.#addOnce(posting);
+  readonly #rest: number[] = [];
+  readonly #places = new Map<string, Place>();
+  readonly #byKey = new Map<number, number[]>();
 
   /** Builds the index from rules in the order of evaluation. Yields after each rule. */
   static *build(rules: readonly IndexedRule[]): Generator<undefined, RuleIndex> {
     const index = new RuleIndex();
-    const selectivity = new Selectivity();
+    const sharedBy = new Map<number, number>();
     for (const { conditions } of rules) {
-      selectivity.add(conditions);
+      for (const { prefilters = [] } of conditions) {
+        for (const key of prefilters.flatMap((prefilter) => index.#keysOf(prefilter)))
+          sharedBy.set(key, (sharedBy.get(key) ?? 0) + 1);
+      }
       yield;
     }
     for (const { ordinal, conditions } of rules) {
-      const prefilters = selectivity.mostSelective(conditions);
-      if (prefilters) for (const prefilter of prefilters) index.#insert(prefilter, ordinal, selectivity);
-      else index.#unfiltered.push(ordinal);
+      index.#file(ordinal, index.#leastShared(conditions, sharedBy));
       yield;
     }
     return index;
@@ -57,41 +51,90 @@ export class RuleIndex {
 
   /** The ordinals of the rules that can match, ascending, each once. Every other rule has a condition that fails. */
   candidates(context: EvaluationContext): Candidates {
-    const { subject } = context;
-    this.#lookup += 1;
-    this.#lists = this.#unfiltered.length > 0 ? [this.#unfiltered] : [];
-    this.#texts.level.find(subject.level, this.#collect);
-    this.#texts.token.find(subject.tokenId, this.#collect);
-    this.#texts.token.find(subject.tokenName, this.#collect);
-    if (subject.origin !== undefined) this.#texts.token.find(subject.origin, this.#collect);
-    for (const field of textFields) {
-      const text = this.#texts[field].isEmpty ? null : context.folded(field);
-      if (text !== null) this.#texts[field].find(text, this.#collect);
+    const lists = new Set<readonly number[]>();
+    if (this.#rest.length > 0) lists.add(this.#rest);
+    for (const { field, how, seed, lengths } of this.#places.values()) {
+      for (const text of textsOf(field, context)) {
+        for (const length of lengths) {
+          if (length > text.length || (how === 'is' && length < text.length)) continue;
+          const last = text.length - length;
+          const to = how === 'is' || how === 'starts' ? 0 : last;
+          for (let at = how === 'ends' ? last : 0; at <= to; at++) {
+            const list = this.#byKey.get(hash(seed, text, at, length));
+            if (list) lists.add(list);
+          }
+        }
+      }
     }
-    for (const field of addressFields) {
-      const key = this.#addresses[field].isEmpty ? null : context.address(field);
-      if (key !== null) this.#addresses[field].find(key, this.#collect);
-    }
-    return new Candidates(this.#lists);
+    return new Candidates([...lists]);
   }
 
-  #addOnce(posting: Posting): void {
-    if (posting.lastLookup === this.#lookup) return;
-    posting.lastLookup = this.#lookup;
-    this.#lists.push(posting.ordinals);
+  /** The keys of a prefilter: a notification that passes it has all of them. */
+  #keysOf({ field, how, text }: Prefilter): number[] {
+    const name = `${field} ${how}`;
+    const place = this.#places.get(name) ?? { field, how, seed: this.#places.size, lengths: new Set() };
+    this.#places.set(name, place);
+    const length = how === 'contains' ? containedChars : text.length;
+    place.lengths.add(length);
+    const count = Math.min(mostParts, text.length - length + 1);
+    return Array.from({ length: count }, (_, at) => hash(place.seed, text, at, length));
   }
 
-  #insert(prefilter: Prefilter, ordinal: number, selectivity: Selectivity): void {
-    if (prefilter.how === 'within') {
-      this.#addresses[prefilter.field].add(prefilter.range, ordinal);
-      return;
+  /** A key for each prefilter of one condition; undefined if no condition has prefilters. */
+  #leastShared(
+    conditions: readonly Condition[],
+    sharedBy: ReadonlyMap<number, number>,
+  ): readonly number[] | undefined {
+    const uses = (key: number) => sharedBy.get(key) ?? 0;
+    let best: readonly number[] | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const { prefilters } of conditions) {
+      if (!prefilters) continue;
+      const keys = prefilters.map((prefilter) =>
+        this.#keysOf(prefilter).reduce((least, key) => (uses(key) < uses(least) ? key : least)),
+      );
+      const sum = keys.reduce((total, key) => total + uses(key), 0);
+      // Of equals the later: more notifications have the same level or token than the same host or words.
+      if (sum > fewest) continue;
+      fewest = sum;
+      best = keys;
     }
-    const table = this.#texts[prefilter.field];
-    if (prefilter.how === 'is') table.addIs(prefilter.text, ordinal);
-    else if (prefilter.how === 'starts') table.addStarts(prefilter.text, ordinal);
-    else if (prefilter.how === 'ends') table.addEnds(prefilter.text, ordinal);
-    else table.addGram(selectivity.rarestGram(prefilter.field, prefilter.text), ordinal);
+    return best;
   }
+
+  #file(ordinal: number, keys: readonly number[] | undefined): void {
+    if (!keys) this.#rest.push(ordinal);
+    for (const key of keys ?? []) {
+      const list = this.#byKey.get(key);
+      if (!list) this.#byKey.set(key, [ordinal]);
+      else if (list.at(-1) !== ordinal) list.push(ordinal);
+    }
+  }
+}
+
+function textsOf(field: Prefilter['field'], context: EvaluationContext): readonly string[] {
+  const { level, tokenId, tokenName, origin } = context.subject;
+  switch (field) {
+    case 'level':
+      return [level];
+    case 'token':
+      return origin === undefined ? [tokenId, tokenName] : [tokenId, tokenName, origin];
+    case 'ip':
+    case 'sourceIp': {
+      const key = context.address(field);
+      return key === null ? [] : [bitsOf(key)];
+    }
+    default: {
+      const text = context.folded(field);
+      return text === null ? [] : [text];
+    }
+  }
+}
+
+function hash(seed: number, text: string, at: number, length: number): number {
+  let sum = seed;
+  for (let i = at; i < at + length; i++) sum = Math.imul(sum, 0x01000193) ^ text.charCodeAt(i);
+  return (sum ^ (sum >>> 15)) & 0x3fffffff;
 }
 
 /** With more lists than this, one sort is cheaper than a merge that reads the head of every list. */
@@ -124,83 +167,4 @@ export class Candidates {
     }
     return lowest;
   }
-}
-
-/** Counts how many rules have each prefilter, to find the most selective one of a rule. */
-class Selectivity {
-  readonly #counts = new Map<string, number>();
-  readonly #grams = new Map<string, number>();
-
-  add(conditions: readonly Condition[]): void {
-    for (const { prefilters = [] } of conditions) for (const prefilter of prefilters) this.#count(prefilter);
-  }
-
-  #count(prefilter: Prefilter): void {
-    increment(this.#counts, nameOf(prefilter));
-    if (prefilter.how !== 'contains') return;
-    for (const gram of gramsOf(prefilter.text)) increment(this.#grams, gramName(prefilter.field, gram));
-  }
-
-  /** The prefilters of the most selective condition; undefined if no condition has prefilters. */
-  mostSelective(conditions: readonly Condition[]): readonly Prefilter[] | undefined {
-    let best: readonly Prefilter[] | undefined;
-    let bestCost = Number.POSITIVE_INFINITY;
-    for (const { prefilters } of conditions) {
-      const cost =
-        prefilters?.reduce((sum, prefilter) => sum + this.#cost(prefilter), 0) ?? Number.POSITIVE_INFINITY;
-      if (cost < bestCost) {
-        bestCost = cost;
-        best = prefilters;
-      }
-    }
-    return best;
-  }
-
-  #cost(prefilter: Prefilter): number {
-    if (prefilter.how === 'contains')
-      return (
-        passShares.contains *
-        this.#gramCount(prefilter.field, this.rarestGram(prefilter.field, prefilter.text))
-      );
-    const share =
-      prefilter.field === 'level'
-        ? passShares.level
-        : passShares[isOneAddress(prefilter) ? 'is' : prefilter.how];
-    return share * (this.#counts.get(nameOf(prefilter)) ?? 0);
-  }
-
-  rarestGram(field: string, text: string): Gram {
-    let rarest: Gram | undefined;
-    let fewest = Number.POSITIVE_INFINITY;
-    for (const gram of gramsOf(text)) {
-      const count = this.#gramCount(field, gram);
-      if (count < fewest) {
-        fewest = count;
-        rarest = gram;
-      }
-    }
-    if (!rarest) throw new RangeError(`"${text}" is too short for the index`);
-    return rarest;
-  }
-
-  #gramCount(field: string, gram: Gram): number {
-    return this.#grams.get(gramName(field, gram)) ?? 0;
-  }
-}
-
-const gramName = (field: string, { length, hash }: Gram) => `${field} ${length} ${hash}`;
-
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-const isOneAddress = (prefilter: Prefilter) => prefilter.how === 'within' && sameAddress(prefilter.range);
-const sameAddress = ({ low, high }: AddressRange) => low.every((byte, i) => byte === high[i]);
-
-function nameOf(prefilter: Prefilter): string {
-  const value =
-    prefilter.how === 'within'
-      ? `${prefilter.range.low.join('.')}-${prefilter.range.high.join('.')}`
-      : prefilter.text;
-  return `${prefilter.field} ${prefilter.how} ${value}`;
 }
