@@ -43,6 +43,7 @@ export const navigation: readonly PageGroup[] = [
       'SECURITY.md',
       'CONTRIBUTING.md',
       'bench/RESULTS.md',
+      'bench/notebook.md',
     ],
   },
 ];
