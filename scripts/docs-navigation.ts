@@ -42,6 +42,7 @@ export const navigation: readonly PageGroup[] = [
       'ARCHITECTURE.md',
       'SECURITY.md',
       'CONTRIBUTING.md',
+      'docs/releasing.md',
       'bench/RESULTS.md',
       'bench/notebook.md',
     ],
