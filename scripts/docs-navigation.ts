@@ -42,7 +42,9 @@ export const navigation: readonly PageGroup[] = [
       'ARCHITECTURE.md',
       'SECURITY.md',
       'CONTRIBUTING.md',
+      'docs/releasing.md',
       'bench/RESULTS.md',
+      'bench/notebook.md',
     ],
   },
 ];

@@ -1,0 +1,60 @@
+/** The steps of a release, in a checkout that has only the files they read. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+const script = join(import.meta.dirname, '../../scripts/release.mjs');
+
+test('a release is tagged when every place has its version, and not before', () => {
+  const home = mkdtempSync(join(tmpdir(), 'belfry-release-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const run = (program: string, ...args: string[]) =>
+    spawnSync(program, args, { cwd: home, encoding: 'utf8' });
+  const release = (...args: string[]) => run(process.execPath, script, ...args);
+  const commit = () => {
+    run('git', 'add', '.');
+    run('git', 'commit', '--quiet', '--message', 'x');
+  };
+  const files = {
+    'package.json': '{"version": "0.1.0"}',
+    'package-lock.json': '{"version": "0.1.0", "packages": {"": {"version": "0.1.0"}}}',
+    'deploy/helm/belfry/Chart.yaml': 'version: 0.1.0\nappVersion: 0.1.0\n',
+    'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n- A change.\n',
+    'src/main.ts':
+      "import { readFileSync } from 'node:fs';\nconsole.log(JSON.parse(readFileSync('package.json', 'utf8')).version);\n",
+  };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, file)), { recursive: true });
+    writeFileSync(join(home, file), text);
+  }
+  run('git', 'init', '--quiet');
+  run('git', 'config', 'user.name', 'Test');
+  run('git', 'config', 'user.email', 'test@example.com');
+  commit();
+
+  const early = release('tag', '1.2.3');
+  expect(early.status).toBe(1);
+  for (const place of [
+    'package.json',
+    'package-lock.json',
+    'version of',
+    'appVersion of',
+    '--version',
+    'CHANGELOG',
+  ])
+    expect(early.stderr).toContain(place);
+
+  expect(release('prepare', '1.2.3').status).toBe(0);
+  expect(release('check', '1.2.3').stderr).toBe('the work tree is not clean: commit the changes\n');
+  commit();
+  expect(release('tag', '1.2.3')).toMatchObject({ status: 0, stderr: '' });
+  expect(run('git', 'tag').stdout).toBe('v1.2.3\n');
+  expect(readFileSync(join(home, 'CHANGELOG.md'), 'utf8')).toMatch(
+    /## \[Unreleased\]\n\n## \[1\.2\.3\] - \d{4}-\d\d-\d\d\n\n- A change\./,
+  );
+
+  run('git', 'commit', '--quiet', '--allow-empty', '--message', 'later');
+  expect(release('check', '1.2.3').stderr).toBe('the tag v1.2.3 is another commit\n');
+});
