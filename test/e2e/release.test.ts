@@ -18,7 +18,7 @@ test('a release is tagged when every place has its version, and not before', () 
     run('git', 'commit', '--quiet', '--message', 'x');
   };
   const files = {
-    'package.json': '{"version": "0.1.0"}',
+    'package.json': '{"version": "0.1.0", "type": "module"}',
     'package-lock.json': '{"version": "0.1.0", "packages": {"": {"version": "0.1.0"}}}',
     'deploy/helm/belfry/Chart.yaml': 'version: 0.1.0\nappVersion: 0.1.0\n',
     'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n- A change.\n',

@@ -102,6 +102,10 @@ export const patternFields = {
 export type PatternFieldName = keyof typeof patternFields;
 export const patternFieldNames = Object.keys(patternFields) as PatternFieldName[];
 
+/** Something for each of them, by name. */
+export const mapPatternFields = <T>(of: (name: PatternFieldName) => T) =>
+  Object.fromEntries(patternFieldNames.map((name) => [name, of(name)])) as Record<PatternFieldName, T>;
+
 export const isPatternField = (name: string): name is PatternFieldName => Object.hasOwn(patternFields, name);
 
 /** As an index and searches have the value. */

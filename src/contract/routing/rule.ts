@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { mapPatternFields, patternFieldNames } from '../history/fields.ts';
 import { PanelsTarget } from '../history/notification.ts';
 import { closed, component, Instant, Name, NullableInstant, patch } from '../schema.ts';
 import { LevelName } from './level.ts';
@@ -39,7 +40,7 @@ const conditions = {
   minLevel: Type.Optional(LevelName),
   ip: Type.Optional(list(AddressPattern)),
   sourceIp: Type.Optional(list(AddressPattern)),
-  host: Type.Optional(list(Glob)),
+  ...mapPatternFields(() => Type.Optional(list(Glob))),
   title: Type.Optional(TextCondition),
   message: Type.Optional(TextCondition),
   token: Type.Optional(
@@ -52,7 +53,6 @@ const conditions = {
       }),
     ),
   ),
-  key: Type.Optional(list(Glob)),
 };
 
 /** Conditions; all that are given must hold, a list means any of. Each under `not` must fail to hold. */
@@ -66,8 +66,7 @@ export const throttleFields = [
   'level',
   'ip',
   'sourceIp',
-  'host',
-  'key',
+  ...patternFieldNames,
   'token',
 ] as const;
 
@@ -114,7 +113,10 @@ export const RuleThen = component('RuleThen', {
   throttle: Type.Optional(
     closed(
       {
-        by: Type.Array(Type.Enum([...throttleFields]), { maxItems: 8, uniqueItems: true }),
+        by: Type.Array(Type.Enum([...throttleFields]), {
+          maxItems: throttleFields.length,
+          uniqueItems: true,
+        }),
         perMs: Type.Integer({ minimum: 1000, maximum: 86_400_000 }),
       },
       { description: 'Show the first of the same fields in this time, count the rest on it.' },

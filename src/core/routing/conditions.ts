@@ -1,4 +1,5 @@
 /** The conditions of a rule. Each is compiled to a test, to prefilters for the rule index, and to the reason why it failed. */
+import { mapPatternFields } from '#contract/history/fields.ts';
 import type { RuleConditions, RuleWhen, TextCondition } from '#contract/routing/rule.ts';
 import { blocksOf, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
@@ -49,19 +50,6 @@ interface Matcher {
   readonly regexWeight?: number;
 }
 
-/** Cheap conditions first, because evaluation of a rule stops at the first condition that fails. */
-const evaluationOrder = [
-  'level',
-  'minLevel',
-  'token',
-  'host',
-  'key',
-  'ip',
-  'sourceIp',
-  'title',
-  'message',
-] as const satisfies readonly (keyof RuleConditions)[];
-
 /**
  * Compiles the conditions of a rule. All conditions must hold; a condition with a list holds if one entry matches. A
  * condition on a field that was not sent (ip, host, key) does not hold, so the same condition under `not` holds.
@@ -70,10 +58,10 @@ const evaluationOrder = [
  */
 export function compileConditions(when: RuleWhen, levels: RankedLevels): readonly Condition[] {
   const conditions: Condition[] = [];
-  for (const field of evaluationOrder) {
-    const matcher = compileMatcher(when, field, levels, `when.${field}`);
+  for (const field of conditionFields) {
+    const matcher = compileMatcher(when, field, `when.${field}`, levels);
     if (matcher) conditions.push(positive(field, matcher));
-    const excluded = when.not && compileMatcher(when.not, field, levels, `when.not.${field}`);
+    const excluded = when.not && compileMatcher(when.not, field, `when.not.${field}`, levels);
     if (excluded) conditions.push(negative(`not.${field}`, excluded));
   }
   return conditions;
@@ -99,29 +87,33 @@ function negative(name: string, matcher: Matcher): Condition {
   };
 }
 
-function compileMatcher(
-  given: RuleConditions,
-  field: keyof RuleConditions,
-  levels: RankedLevels,
+type Compile<F extends keyof RuleConditions> = (
+  given: NonNullable<RuleConditions[F]>,
   path: string,
+  levels: RankedLevels,
+) => Matcher;
+
+/** Cheap conditions first, because evaluation of a rule stops at the first condition that fails. */
+const compilers: { readonly [F in keyof RuleConditions]-?: Compile<F> } = {
+  level: levelIn,
+  minLevel: levelFrom,
+  token: tokenIn,
+  ...mapPatternFields((field) => (given: readonly string[], path: string) => globIn(field, given, path)),
+  ip: (given, path) => addressIn('ip', given, path),
+  sourceIp: (given, path) => addressIn('sourceIp', given, path),
+  title: (given, path) => textLike('title', given, path),
+  message: (given, path) => textLike('message', given, path),
+};
+const conditionFields = Object.keys(compilers) as (keyof RuleConditions)[];
+
+function compileMatcher<F extends keyof RuleConditions>(
+  given: RuleConditions,
+  field: F,
+  path: string,
+  levels: RankedLevels,
 ): Matcher | undefined {
-  switch (field) {
-    case 'level':
-      return given.level && levelIn(given.level);
-    case 'minLevel':
-      return given.minLevel === undefined ? undefined : levelFrom(given.minLevel, levels, path);
-    case 'token':
-      return given.token && tokenIn(given.token);
-    case 'host':
-    case 'key':
-      return given[field] && globIn(field, given[field], path);
-    case 'ip':
-    case 'sourceIp':
-      return given[field] && addressIn(field, given[field], path);
-    case 'title':
-    case 'message':
-      return given[field] && textLike(field, given[field], path);
-  }
+  const value = given[field];
+  return value === undefined ? undefined : (compilers[field] as Compile<F>)(value, path, levels);
 }
 
 function levelIn(names: readonly string[]): Matcher {
@@ -142,7 +134,7 @@ export function requireLevel(path: string, name: string, levels: RankedLevels) {
   throw badField(path, `"${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
 }
 
-function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
+function levelFrom(name: string, path: string, levels: RankedLevels): Matcher {
   const { rank } = requireLevel(path, name, levels);
   return {
     holds: ({ subject }) => subject.rank >= rank,

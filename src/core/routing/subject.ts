@@ -1,9 +1,10 @@
+import type { PatternFieldName } from '#contract/history/fields.ts';
 import { type AddressKey, findAddressKey } from '../addresses.ts';
 import { foldCase } from '../fold-case.ts';
 import { regexBudgetSpent, regexWorkPerNotification } from './regex/regex-budget.ts';
 
 /** A notification as its sender sent it: the input of routing. */
-export interface RoutingSubject {
+export interface RoutingSubject extends Readonly<Record<PatternFieldName, string | null>> {
   readonly title: string;
   readonly message: string;
   readonly level: string;
@@ -12,8 +13,6 @@ export interface RoutingSubject {
   readonly ttl: number | null;
   readonly ip: string | null;
   readonly sourceIp: string;
-  readonly host: string | null;
-  readonly key: string | null;
   readonly tokenId: string;
   readonly tokenName: string;
   /** As in {@link Route}: the part of Belfry that sent it in the place of the token. */
@@ -21,17 +20,12 @@ export interface RoutingSubject {
 }
 
 export type AddressField = 'ip' | 'sourceIp';
-export type TextField = 'title' | 'message' | 'host' | 'key';
+export type TextField = 'title' | 'message' | PatternFieldName;
 
 /** A subject with the forms of its fields that conditions compare; each is computed once, on first use. */
 export class EvaluationContext {
   readonly subject: RoutingSubject;
-  readonly #folded: Record<TextField, string | null | undefined> = {
-    title: undefined,
-    message: undefined,
-    host: undefined,
-    key: undefined,
-  };
+  readonly #folded: Partial<Record<TextField, string | null>> = {};
   readonly #addresses: Record<AddressField, AddressKey | null | undefined> = {
     ip: undefined,
     sourceIp: undefined,

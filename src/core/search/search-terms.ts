@@ -1,7 +1,7 @@
 /** Reads one word, phrase or `key:values` of a search. */
 import {
+  mapPatternFields,
   type PatternFieldName,
-  patternFieldNames,
   type SearchKey,
   searchForm,
 } from '#contract/history/fields.ts';
@@ -50,10 +50,7 @@ type Reader = (values: readonly Value[], context: SearchContext) => Query;
 const readers: Readonly<Record<SearchKey, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
   source: (values) => ({ kind: 'source', ranges: values.map(readAddresses) }),
-  ...(Object.fromEntries(patternFieldNames.map((field) => [field, readerOf(field)])) as Record<
-    PatternFieldName,
-    Reader
-  >),
+  ...mapPatternFields(readerOf),
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),

@@ -1,5 +1,6 @@
 /** A routing rule as a sentence. */
 import type { TFunction } from 'i18next';
+import { mapPatternFields } from '#contract/history/fields.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import type {
   EscalationStep,
@@ -201,7 +202,7 @@ const addresses = listOf(/[/-]/, 'within');
 
 /** What a sentence says of each condition, in reading order. */
 const comparisons: { readonly [F in Field]-?: Compare<F> } = {
-  host: globs,
+  ...mapPatternFields(() => globs),
   level: (names, words) => ({ verb: 'is', values: names.map((name) => level(name, words)) }),
   minLevel: (name, words) => ({ verb: 'atLeast', values: [level(name, words)] }),
   ip: addresses,
@@ -209,7 +210,6 @@ const comparisons: { readonly [F in Field]-?: Compare<F> } = {
   title: textComparison,
   message: textComparison,
   token: (names) => ({ verb: 'is', values: names.map(value) }),
-  key: globs,
 };
 export const conditionFields = Object.keys(comparisons) as Field[];
 
