@@ -1,5 +1,6 @@
 /** Events to many panels: throughput to 1,000 panels and latency to 100, compared with nginx and nchan. */
 import { rmSync } from 'node:fs';
+import { noTexts } from '#contract/history/fields.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { type Delivered, type DeliveryRun, deliver, measuredTitle, type Side } from './delivery.ts';
@@ -30,7 +31,7 @@ const event = JSON.stringify({
     level: 'warning',
     rank: 30,
   },
-  ...{ ttl: 120000, ip: '10.1.2.3', host: 'db-01.example.com', key: null, url: null, sourceIp: '127.0.0.1' },
+  ...{ ttl: 120000, ...noTexts, ip: '10.1.2.3', host: 'db-01.example.com', sourceIp: '127.0.0.1' },
   ...{
     receivedAt: '2026-11-20T22:56:40.388Z',
     expiresAt: '2026-11-20T22:58:40.388Z',

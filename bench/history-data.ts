@@ -3,6 +3,7 @@
  * receipts of a busy tenant. Run: node bench/history-data.ts FILE ROWS
  */
 import { existsSync } from 'node:fs';
+import { noTexts } from '#contract/history/fields.ts';
 import type { Route } from '#core/ports.ts';
 import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
 import { append } from '#storage/sqlite/log/append.ts';
@@ -138,6 +139,7 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
     const name = host === null ? null : hostName(host);
     const shown = isForPanels && !throttled;
     const draft = {
+      ...noTexts,
       id,
       receivedAt,
       title: writeTitle(dice, name ?? 'somewhere'),
@@ -151,7 +153,6 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       ip: host === null || dice.below(3) === 0 ? null : hostAddress(host),
       host: name,
       key: dice.below(4) === 0 && name !== null ? `check:${name}:${dice.below(5)}` : null,
-      url: null,
       sourceIp: `192.0.2.${token}`,
       tokenId: tokenId(token),
       throttledOn: throttled ? id : null,

@@ -2,6 +2,7 @@
  * The cost of routing: one decision with 10 and 10,000 rules of several kinds, compiling them, and the slowest regular
  * expressions on the longest message. Run: node bench/routing.ts
  */
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { createYieldToEventLoop } from '#core/concurrency.ts';
 import { compileRules, compileRulesInSlices } from '#core/routing/compile-rules.ts';
@@ -67,6 +68,7 @@ const subjects: RoutingSubject[] = Array.from({ length: 1000 }, (_, n) => {
     level: 'warning',
     rank: 30,
     ttl: null,
+    ...noTexts,
     ip: `10.${i >> 8}.${i & 255}.7`,
     sourceIp: '192.0.2.7',
     host: `db-${four(i)}.example.com`,

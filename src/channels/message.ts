@@ -1,8 +1,9 @@
 /** A notification as channels send it, and what the kinds of channels share. */
+import type { OptionalTexts } from '#contract/history/fields.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
-export interface OutgoingNotification {
+export interface OutgoingNotification extends OptionalTexts {
   /** The same for every attempt, so that receivers can detect a repeat. */
   readonly id: string;
   /** The tenant's name. */
@@ -12,10 +13,6 @@ export interface OutgoingNotification {
   readonly message: string;
   readonly level: string;
   readonly rank: number;
-  readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
-  readonly url: string | null;
   /** How long panels show it; 0: until it is cleared. */
   readonly ttl: number;
 }

@@ -1,6 +1,7 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
 import { durationText } from '#contract/duration.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
@@ -161,6 +162,6 @@ function testNotification(by: string, receivedAt: number): Omit<OutgoingNotifica
   return {
     ...{ id: uuidv7(), receivedAt, title: 'Test of a channel' },
     message: `This channel works. ${by} sent this test.`,
-    ...{ level: 'info', rank: 20, ip: null, host: null, key: null, url: null, ttl: 0 },
+    ...{ ...noTexts, level: 'info', rank: 20, ttl: 0 },
   };
 }

@@ -1,4 +1,5 @@
 /** Interfaces that storage and the bus implement for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
+import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Query } from './search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
@@ -37,7 +38,7 @@ export interface Escalated {
   readonly unless?: 'shown';
 }
 
-export interface NotificationDraft {
+export interface NotificationDraft extends OptionalTexts {
   /** UUIDv7 of the time of `receivedAt`, as `newNotificationId` makes it: stores look for an id where notifications of its time are. */
   readonly id: string;
   readonly receivedAt: number;
@@ -51,10 +52,6 @@ export interface NotificationDraft {
   readonly sentTtl: number | null;
   /** receivedAt + ttl, or null when it stays until cleared. */
   readonly expiresAt: number | null;
-  readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
-  readonly url: string | null;
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly route: Route;

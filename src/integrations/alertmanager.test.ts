@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { alertmanager } from './alertmanager.ts';
 import { grafana } from './grafana.ts';
@@ -42,11 +43,11 @@ describe("Alertmanager's webhook", () => {
   it('is one notification for each alert, by its own status, host and key', () => {
     expect(read(alertmanager, group)).toEqual([
       {
+        ...noTexts,
         title: 'Disk almost full',
         message: '/var is at 97 %',
         level: 'critical',
         ttl: 0,
-        ip: null,
         host: 'db-01',
         key: 'alertmanager:8a7b1c2d3e4f5061',
         url: 'http://prometheus.example.org:9090/graph?g0.expr=x&g0.tab=1',
@@ -57,9 +58,7 @@ describe("Alertmanager's webhook", () => {
         level: 'success',
         ttl: null,
         ip: '10.0.0.5',
-        host: null,
         key: 'alertmanager:0011223344556677',
-        url: null,
       },
     ]);
   });

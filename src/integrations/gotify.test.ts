@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { read } from '#test/support/integration.ts';
 import { gotify } from './gotify.ts';
 
@@ -9,13 +10,11 @@ it('a message has title, text, priority and link', () => {
   };
   expect(read(gotify, { title: 'my title', message: 'my message', priority: 5, extras })).toEqual([
     {
+      ...noTexts,
       title: 'my title',
       message: 'my message',
       level: 'warning',
       ttl: null,
-      ip: null,
-      host: null,
-      key: null,
       url: 'https://gotify.net',
     },
   ]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { read } from '#test/support/integration.ts';
 import { ntfy, ntfyJson } from './ntfy.ts';
 
@@ -8,14 +9,12 @@ const publish = (body: string | undefined, headers: Record<string, string> = {},
 describe('a message published to a topic of ntfy', () => {
   it('is the body; the topic is its host, and its title where there is none', () => {
     expect(publish('Backup successful 😀')).toEqual({
+      ...noTexts,
       title: 'backups',
       message: 'Backup successful 😀',
       level: 'info',
       ttl: null,
-      ip: null,
       host: 'backups',
-      key: null,
-      url: null,
     });
     expect(publish(undefined)?.message).toBe('triggered');
   });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { payloadOf, read } from '#test/support/integration.ts';
 import { opsgenie } from './opsgenie.ts';
 
@@ -17,14 +18,13 @@ const alert = {
 it('an alert and its close have one key', () => {
   expect(read(opsgenie, alert)).toEqual([
     {
+      ...noTexts,
       title: 'An example alert message',
       message: 'Every alert needs a description\n\nkey1: value1\nkey2: value2',
       level: 'critical',
       ttl: 0,
-      ip: null,
       host: 'db-01',
       key: `opsgenie:${alert.alias}`,
-      url: null,
     },
   ]);
   const params = { alias: alert.alias };

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { uptimeKuma } from './uptime-kuma.ts';
 
@@ -32,8 +33,8 @@ const up = {
 
 it('a monitor that goes down and comes up again has one key', () => {
   const common = {
+    ...noTexts,
     ttl: null,
-    ip: null,
     host: 'shop.example.org',
     url: 'https://shop.example.org/',
     key: 'uptime-kuma:3',

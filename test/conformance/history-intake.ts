@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/attention/attention.ts';
 import type { DueKind, DueTime, DueTimes } from '#core/attention/due-times.ts';
@@ -17,7 +18,7 @@ import { type HistoryDatabase, type HistoryLab, liveOn, now, readAll } from './h
 
 const minute = 60_000;
 const escalate: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critical' }] };
-const others = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
+const others = { title: 't', message: 'm', level: 'error', ttl: 0, ...noTexts };
 
 /** Intake of one node, with the throttles of that node alone. Time passes only by `fire`. */
 function newNode(

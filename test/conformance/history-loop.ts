@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { Counted, CountTimes } from '#core/history/statistics.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -158,7 +159,7 @@ function countAll(
 
 const plainStep: Step = {
   draft: {
-    ...{ title: 't', message: 'm', level: 'info', host: null, ip: null, sourceIp: '10.0.0.1', key: null },
+    ...{ title: 't', message: 'm', level: 'info', ...noTexts, sourceIp: '10.0.0.1', key: null },
     ...{ tokenId: 'tok1', lasts: null },
   },
   ...{ route: 0, throttled: false, act: 'nothing', aim: 1 },

@@ -7,6 +7,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { KeptBroker } from '#channels/kinds/mqtt.ts';
 import { send } from '#channels/send.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { SharedLease } from '#core/nodes.ts';
 import type { ListenerIntake } from '#listeners/intake.ts';
@@ -242,7 +243,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
       const result = await send(
         'mqtt',
         { settings, secrets: { password: 'se:cret' } },
-        { ...notification, ip: null, host: null, key: null, url: null },
+        { ...notification, ...noTexts },
         { ...options, brokers },
       );
       expect(result.outcome).toBe('delivered');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { IntakeDesk, uuidv7 } from '../support/intake.ts';
 
 let desk: IntakeDesk;
@@ -141,23 +142,18 @@ describe('the fields as JSON', () => {
 
   it('absent: level is info, ttl is the level’s own duration, the others are null', async () => {
     expect(await desk.accepted({ json: sent })).toMatchObject({
+      ...noTexts,
       level: 'info',
       rank: 20,
       ttl: 30_000,
-      ip: null,
-      host: null,
-      key: null,
-      url: null,
       sent: { level: 'info', ttl: null },
     });
   });
 
   it('null is absent', async () => {
-    const nulls = { level: null, ttl: null, ip: null, host: null, key: null, url: null };
+    const nulls = { level: null, ttl: null, ...noTexts };
     expect(await desk.accepted({ json: { ...sent, ...nulls } })).toMatchObject({
       level: 'info',
-      ip: null,
-      host: null,
     });
     expect(await desk.refused(400, { json: { ...sent, title: null } })).toBe('title is required');
   });

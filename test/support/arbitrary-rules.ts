@@ -1,5 +1,6 @@
 /** Random rules and notifications from few values, so that they match. */
 import fc from 'fast-check';
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/routing/rule.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
 
@@ -163,6 +164,7 @@ export const subject: fc.Arbitrary<RoutingSubject> = fc
     message: text,
     level: fc.constantFrom('success', 'info', 'warning', 'error', 'custom'),
     ttl: fc.option(fc.constantFrom(0, 9000)),
+    ...mapOptionalTexts(() => fc.constant(null)),
     ip: fc.option(fc.constantFrom(...addresses)),
     sourceIp: fc.constantFrom(...addresses),
     host: fc.option(fc.constantFrom(...words)),

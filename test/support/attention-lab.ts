@@ -1,3 +1,4 @@
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleThen, RuleWhen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/attention/attention.ts';
 import type { DueTime, DueTimes, NewDueTime } from '#core/attention/due-times.ts';
@@ -106,7 +107,7 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   const credentials = { find: async () => undefined };
   attention.handleWith(intake, { credentials } as never);
   const send = async (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
-    const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
+    const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ...noTexts };
     const key = retryKey === null ? null : { key: retryKey };
     return (await intake.accept(sender, '192.0.2.1', { ...fields, key: 'k', ...over }, key)).id;
   };

@@ -1,9 +1,11 @@
 import type { Card } from '#client/board.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
 
 /** A card for tests, with defaults for omitted fields. */
 export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
   const notification: NotificationEvent = {
+    ...noTexts,
     id: 'n',
     position: 1,
     title: 'Title',
@@ -11,10 +13,6 @@ export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
     level: 'info',
     rank: 20,
     ttl: 0,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
     sourceIp: '127.0.0.1',
     receivedAt: '2026-11-20T10:00:00.000Z',
     expiresAt: null,

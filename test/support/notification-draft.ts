@@ -1,3 +1,4 @@
+import { noTexts } from '#contract/history/fields.ts';
 import { newNotificationId } from '#core/intake/notification-id.ts';
 import type { NotificationDraft, Route } from '#core/ports.ts';
 import type { Target } from '#core/target.ts';
@@ -16,6 +17,7 @@ const toEveryone = routeTo({ all: true });
 
 /** A notification for everyone that stays until cleared; give what matters. */
 export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft => ({
+  ...noTexts,
   id: newNotificationId(over.receivedAt ?? Date.now()),
   receivedAt: Date.now(),
   title: 't',
@@ -26,10 +28,6 @@ export const draft = (over: Partial<NotificationDraft> = {}): NotificationDraft 
   sentLevel: 'error',
   sentTtl: null,
   expiresAt: null,
-  ip: null,
-  host: null,
-  key: null,
-  url: null,
   sourceIp: '127.0.0.1',
   tokenId: 'tokentoken',
   route: toEveryone,

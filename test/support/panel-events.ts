@@ -1,5 +1,6 @@
 /** Events of a panel's stream, for tests. */
 import type { PanelEvent } from '#client/panel-events.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
 import type { ReadyEvent } from '#contract/panels/panel.ts';
 import type { Level } from '#contract/routing/level.ts';
@@ -37,6 +38,7 @@ export function ready(over: Partial<ReadyEvent> = {}): PanelEvent {
 
 export function notification(position: number, over: Partial<NotificationEvent> = {}): NotificationEvent {
   return {
+    ...noTexts,
     id: `n${position}`,
     position,
     title: `Title ${position}`,
@@ -44,10 +46,6 @@ export function notification(position: number, over: Partial<NotificationEvent> 
     level: 'info',
     rank: 20,
     ttl: 0,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
     sourceIp: '127.0.0.1',
     receivedAt: iso(start),
     expiresAt: null,

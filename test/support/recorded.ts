@@ -1,4 +1,5 @@
 /** Notifications as a replay reads them, a second apart. */
+import { noTexts } from '#contract/history/fields.ts';
 import type { Recorded } from '#core/routing/recorded.ts';
 import { everyPanel } from '#core/target.ts';
 
@@ -8,6 +9,7 @@ export const panels = [
 ];
 export const base = Date.parse('2026-11-02T12:00:00Z');
 export const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
+  ...noTexts,
   id: `n${i}`,
   receivedAt: base + i * 1000,
   title: `title ${i}`,
@@ -17,9 +19,7 @@ export const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => 
   ttl: 120_000,
   sentLevel: 'warning',
   sentTtl: null,
-  ip: null,
   host: 'db-1',
-  key: null,
   sourceIp: '10.0.0.1',
   tokenId: 't1',
   tokenName: 'ci',

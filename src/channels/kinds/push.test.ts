@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import type { OutgoingNotification } from '../message.ts';
 import { type PushAudience, type PushTarget, payloadOf, sendPush } from './push.ts';
@@ -6,7 +7,7 @@ import { derivePushKeys, mostPushBytes } from './push-encryption.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '', level: 'error', rank: 40 },
-  ...{ ip: null, host: null, key: null, url: null, ttl: 60_000 },
+  ...{ ...noTexts, ttl: 60_000 },
 };
 const keys = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',

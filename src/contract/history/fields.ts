@@ -15,6 +15,47 @@ export interface SentField {
   readonly isRequired?: true;
 }
 
+/** Texts that a sender may leave out. Everything from intake to panels, history and channels carries them as they are; null: not given. */
+const optionalTexts = {
+  ip: {
+    header: 'X-IP',
+    description: 'IPv4 or IPv6 address of the origin.',
+    schema: Type.String(),
+  },
+  host: {
+    header: 'X-Host',
+    description: 'Host name of the origin.',
+    schema: Type.String({
+      minLength: 1,
+      maxLength: limits.hostChars,
+    }),
+  },
+  key: {
+    header: 'X-Key',
+    description: 'A later notification with the same key replaces this one on panels.',
+    schema: Type.String({
+      minLength: 1,
+      maxLength: limits.keyChars,
+    }),
+  },
+  url: {
+    header: 'X-URL',
+    description: 'Absolute http or https link.',
+    schema: Type.String({ maxLength: limits.urlChars }),
+  },
+} as const satisfies Readonly<Record<string, SentField>>;
+
+export type OptionalText = keyof typeof optionalTexts;
+export type OptionalTexts = Readonly<Record<OptionalText, string | null>>;
+export const optionalTextNames = Object.keys(optionalTexts) as OptionalText[];
+
+/** Something for each optional text, by name. */
+export const mapOptionalTexts = <T>(of: (name: OptionalText) => T) =>
+  Object.fromEntries(optionalTextNames.map((name) => [name, of(name)])) as Record<OptionalText, T>;
+
+/** None of them was given. */
+export const noTexts: OptionalTexts = mapOptionalTexts(() => null);
+
 /** In the order in which they are checked: the error names the first one that is wrong. */
 export const sentFields = {
   title: {
@@ -44,32 +85,7 @@ export const sentFields = {
       maximum: limits.ttlMaxMs,
     }),
   },
-  ip: {
-    header: 'X-IP',
-    description: 'IPv4 or IPv6 address of the origin.',
-    schema: Type.String(),
-  },
-  host: {
-    header: 'X-Host',
-    description: 'Host name of the origin.',
-    schema: Type.String({
-      minLength: 1,
-      maxLength: limits.hostChars,
-    }),
-  },
-  key: {
-    header: 'X-Key',
-    description: 'A later notification with the same key replaces this one on panels.',
-    schema: Type.String({
-      minLength: 1,
-      maxLength: limits.keyChars,
-    }),
-  },
-  url: {
-    header: 'X-URL',
-    description: 'Absolute http or https link.',
-    schema: Type.String({ maxLength: limits.urlChars }),
-  },
+  ...optionalTexts,
   expectEvery: {
     header: 'X-Expect-Every',
     description:

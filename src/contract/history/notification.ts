@@ -1,6 +1,6 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
-import { type FieldName, fieldNames, type SentField, sentFields } from './fields.ts';
+import { type FieldName, fieldNames, mapOptionalTexts, type SentField, sentFields } from './fields.ts';
 
 type NotifySchemas = {
   readonly [K in FieldName]: (typeof sentFields)[K] extends { readonly isRequired: true }
@@ -44,10 +44,7 @@ const content = {
   level: Type.String(),
   rank: Type.Integer(),
   ttl: Type.Integer({ description: 'Milliseconds on panels; 0 stays until cleared.' }),
-  ip: nullable(Type.String()),
-  host: nullable(Type.String()),
-  key: nullable(Type.String()),
-  url: nullable(Type.String()),
+  ...mapOptionalTexts(() => nullable(Type.String())),
   sourceIp: Type.String(),
   receivedAt: Instant,
   expiresAt: NullableInstant,

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { ChannelDelivery } from '../channels/channel.ts';
+import { mapOptionalTexts } from '../history/fields.ts';
 import { HistoryNotification } from '../history/notification.ts';
 import { PanelReceipt } from '../panels/panel.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
@@ -19,10 +20,7 @@ const TypedNotification = Type.Object(
     message: sent(Type.String()),
     level: sent(Type.String()),
     ttl: sent(Type.Integer({ minimum: 0 })),
-    ip: sent(Type.String()),
-    host: sent(Type.String()),
-    key: sent(Type.String()),
-    url: sent(Type.String()),
+    ...mapOptionalTexts(() => sent(Type.String())),
     sourceIp: sent(Type.String()),
     token: sent(
       Type.Union([Type.String(), Type.Object({ id: Type.String(), name: Type.String() })], {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttentionLab, sender } from '#test/support/attention-lab.ts';
 import type { DueTime } from './due-times.ts';
@@ -200,13 +201,11 @@ test('without room for an expectation or escalation, it is stored, counted, said
   for (let i = 0; i < 10_000; i += 1) rows.set(`${i}`, {} as DueTime);
   await send();
   const fields = {
+    ...noTexts,
     title: 't',
     message: 'm',
     level: 'info',
     ttl: 0,
-    ip: null,
-    host: null,
-    url: null,
     key: 'e',
   };
   const expecting = { ...fields, expect: { everyMs: minute, level: 'error' } };

@@ -3,6 +3,7 @@
  * back.
  */
 import { durationText } from '#contract/duration.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import { isEscalation, type TakeOffContext, takeOffStanding } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
@@ -102,7 +103,7 @@ const own = ({ version }: DueTime, fields: CheckedFields) =>
   ({ by: kind, fields, retryKey: { key: `belfry:${kind}:${version}` } }) as const;
 
 /** Both notifications have the same key, so that "back" replaces "lost". */
-const fieldsFor = ({ id }: PanelRecord) => ({ ip: null, host: null, key: `belfry:panel:${id}`, url: null });
+const fieldsFor = ({ id }: PanelRecord) => ({ ...noTexts, key: `belfry:panel:${id}` });
 
 const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({
   title: `Panel ${panel.name} is offline`,

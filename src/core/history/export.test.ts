@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { HistoryRecord } from '../ports.ts';
 import { csvCell, csvHeader, csvRow, ndjsonLine } from './export.ts';
 
 const record: HistoryRecord = {
+  ...noTexts,
   kind: 'notification',
   id: '0199c0de-7000-7abc-8def-0123456789ab',
   position: 7,
@@ -19,7 +21,6 @@ const record: HistoryRecord = {
   ip: '10.0.0.5',
   host: 'db-01',
   key: '-key',
-  url: null,
   sourceIp: '203.0.113.9',
   tokenId: 'aB3',
   tokenName: '@ci',

@@ -1,4 +1,5 @@
 /** Export of history: one record a line, as NDJSON or CSV. */
+import { type OptionalText, optionalTextNames } from '#contract/history/fields.ts';
 import type { HistoryRecord, RecordForm, RecordForms } from '../ports.ts';
 import { acknowledgedView } from '../stream/frames.ts';
 import { iso, isoOrNull } from '../time.ts';
@@ -37,8 +38,13 @@ export function ndjsonLine({
 
 type Cell = string | number | boolean | null;
 
+type Column = readonly [name: string, cell: (record: HistoryRecord) => Cell];
+
+const textColumn = (name: OptionalText): Column => [name, (record) => record[name]];
+const firstTexts = ['host', 'ip', 'key', 'url'] as const satisfies readonly OptionalText[];
+
 /** The columns of a CSV file, in order. */
-const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) => Cell])[] = [
+const columns: readonly Column[] = [
   ['id', ({ id }) => id],
   ['position', ({ position }) => position],
   ['received_at', ({ receivedAt }) => iso(receivedAt)],
@@ -46,10 +52,7 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['rank', ({ rank }) => rank],
   ['title', ({ title }) => title],
   ['message', ({ message }) => message],
-  ['host', ({ host }) => host],
-  ['ip', ({ ip }) => ip],
-  ['key', ({ key }) => key],
-  ['url', ({ url }) => url],
+  ...firstTexts.map(textColumn),
   ['source_ip', ({ sourceIp }) => sourceIp],
   ['token_id', ({ tokenId }) => tokenId],
   ['token', ({ tokenName }) => tokenName],
@@ -72,6 +75,8 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['acknowledged_by', ({ acknowledged }) => acknowledged?.by ?? null],
   ['acknowledge_note', ({ acknowledged }) => acknowledged?.note ?? null],
   ['origin', originOf],
+  // A column stays where it was: texts that were added later are at the end.
+  ...optionalTextNames.filter((name) => !firstTexts.some((first) => first === name)).map(textColumn),
 ];
 
 /** The header row, line break included. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { levels } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { unavailable } from '../errors.ts';
@@ -12,14 +13,12 @@ import type { Sender } from './own-sender.ts';
 
 const sender = { kind: 'token', tenant: 1, id: 't', name: 'ci' } as unknown as Sender;
 const fields: CheckedFields = {
+  ...noTexts,
   title: 'disk full',
   message: 'm',
   level: 'info',
   ttl: null,
-  ip: null,
   host: 'db-1',
-  key: null,
-  url: null,
 };
 
 interface Append {

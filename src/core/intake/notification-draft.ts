@@ -14,13 +14,12 @@ interface Sent {
 
 /** `rank`: the rank of the sent level. */
 export function subjectOf({ sender, sourceIp, fields }: Sent, rank: number): RoutingSubject {
-  const { title, message, level, ttl, ip, host, key } = fields;
   const { id: tokenId, name: tokenName } = sender;
-  return { title, message, level, rank, ttl, ip, sourceIp, host, key, tokenId, tokenName };
+  return { ...fields, rank, sourceIp, tokenId, tokenName };
 }
 
 export function draftOf(
-  { sender, sourceIp, fields }: Sent,
+  { sender, sourceIp, fields: { level: sentLevel, ttl: sentTtl, expect: _, ...texts } }: Sent,
   {
     id,
     receivedAt,
@@ -34,6 +33,7 @@ export function draftOf(
   },
 ): NotificationDraft {
   return {
+    ...texts,
     id,
     receivedAt,
     level,
@@ -41,14 +41,8 @@ export function draftOf(
     ttl,
     route,
     expiresAt: ttl === 0 ? null : receivedAt + ttl,
-    title: fields.title,
-    message: fields.message,
-    sentLevel: fields.level,
-    sentTtl: fields.ttl,
-    ip: fields.ip,
-    host: fields.host,
-    key: fields.key,
-    url: fields.url,
+    sentLevel,
+    sentTtl,
     sourceIp,
     tokenId: sender.id,
     throttledOn: counted?.on ?? null,

@@ -1,6 +1,11 @@
 /** Validates a sender's fields. Error messages name the field, the problem and the correct form. */
 import { parseDurationOrMs } from '#contract/duration.ts';
-import type { FieldName } from '#contract/history/fields.ts';
+import {
+  type FieldName,
+  mapOptionalTexts,
+  type OptionalText,
+  type OptionalTexts,
+} from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInLevels } from '#contract/routing/level-styles.ts';
 import { canonicalAddress } from '../addresses.ts';
@@ -9,15 +14,11 @@ import { badRequest } from '../errors.ts';
 /** The unvalidated fields, of any type; undefined (or null in JSON) means absent. */
 export type SentFields = { readonly [K in FieldName]?: unknown };
 
-export interface CheckedFields {
+export interface CheckedFields extends OptionalTexts {
   readonly title: string;
   readonly message: string;
   readonly level: string;
   readonly ttl: number | null;
-  readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
-  readonly url: string | null;
   /** Absent instead of undefined if there is no expectation, because retries are compared by their fields. */
   readonly expect?: Expectation;
 }
@@ -30,17 +31,17 @@ export interface Expectation {
   readonly level: string;
 }
 
-/** @throws AppError `bad-request` for the first field that is wrong, in the order title, message, level, ttl, ip, host, key, url. */
+/** @throws AppError `bad-request` for the first field that is wrong, in the order of the table of fields. */
 export function checkFields(sent: SentFields): CheckedFields {
   return {
     title: text('title', sent.title, limits.titleChars, (value) => value.trim()),
     message: text('message', sent.message, limits.messageChars, (value) => value),
     level: checkLevel(sent.level),
     ttl: checkTtl(sent.ttl),
-    ip: checkIp(sent.ip),
-    host: checkHost(sent.host),
-    key: checkKey(sent.key),
-    url: checkUrl(sent.url),
+    ...mapOptionalTexts((name) => {
+      const value = sent[name];
+      return value === undefined || value === null ? null : checkText[name](wellFormed(name, value).trim());
+    }),
     ...expectationOf(sent),
   };
 }
@@ -123,16 +124,21 @@ function checkTtl(value: unknown): number | null {
   return value === 0 ? 0 : value;
 }
 
-function checkIp(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  const ip = canonicalAddress(wellFormed('ip', value).trim());
+/** Each gets the text without white space at its ends, and returns what is stored. */
+const checkText: Readonly<Record<OptionalText, (text: string) => string>> = {
+  ip: checkIp,
+  host: checkHost,
+  key: (text) => checkLength('key', text, limits.keyChars),
+  url: checkUrl,
+};
+
+function checkIp(text: string): string {
+  const ip = canonicalAddress(text);
   if (ip === undefined) throw badRequest('ip must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
   return ip;
 }
 
-function checkHost(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  const host = wellFormed('host', value).trim();
+function checkHost(host: string): string {
   if (host === '' || exceeds(host, limits.hostChars) || /[\s\p{Cc}]/u.test(host)) {
     throw badRequest(
       `host must have 1 to ${limits.hostChars} characters, without white space or control characters`,
@@ -141,17 +147,12 @@ function checkHost(value: unknown): string | null {
   return host;
 }
 
-function checkKey(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  const key = wellFormed('key', value).trim();
-  if (key === '' || exceeds(key, limits.keyChars))
-    throw badRequest(`key must have 1 to ${limits.keyChars} characters`);
-  return key;
+function checkLength(field: OptionalText, text: string, max: number): string {
+  if (text === '' || exceeds(text, max)) throw badRequest(`${field} must have 1 to ${max} characters`);
+  return text;
 }
 
-function checkUrl(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  const url = wellFormed('url', value).trim();
+function checkUrl(url: string): string {
   const parsed = url.length <= limits.urlChars && /^https?:\/\//i.test(url) ? URL.parse(url) : null;
   if (!parsed?.hostname || /[\s\p{Cc}]/u.test(url)) {
     throw badRequest(`url must be an absolute http or https link of at most ${limits.urlChars} characters`);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleWhen } from '#contract/routing/rule.ts';
 import { compileConditions } from './conditions.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
@@ -17,6 +18,7 @@ const sent: RoutingSubject = {
   level: 'warning',
   rank: 30,
   ttl: null,
+  ...noTexts,
   ip: '10.1.2.3',
   sourceIp: '2001:db8::7',
   host: 'db-01.example.com',
@@ -24,7 +26,7 @@ const sent: RoutingSubject = {
   tokenId: 'tok1234567',
   tokenName: 'ci',
 };
-const bare: RoutingSubject = { ...sent, ip: null, host: null, key: null };
+const bare: RoutingSubject = { ...sent, ...noTexts };
 
 const compile = (when: RuleWhen) => compileConditions(when, levels);
 const holds = (when: RuleWhen, subject = sent) =>

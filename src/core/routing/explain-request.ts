@@ -1,4 +1,5 @@
 /** Explain and replay requests: a typed or a recorded notification, the rules in force or draft rules. */
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
@@ -70,13 +71,13 @@ export function subjectOfRequest(
   router: Router,
   tokens: readonly CredentialRecord[],
 ): RoutingSubject {
-  const { title, message, level, ttl, ip, host, key } = checkTyped(typed);
+  const fields = checkTyped(typed);
   const token = typed.token ?? '';
   const { id, name } = typeof token === 'string' ? { id: token, name: token } : token;
   const known = tokens.find((each) => each.id === id) ?? tokens.find((each) => each.name === name);
   return {
-    ...{ title, message, level, ttl, ip, host, key },
-    rank: router.rankOf(level),
+    ...fields,
+    rank: router.rankOf(fields.level),
     sourceIp: sourceAddress(typed.sourceIp ?? '127.0.0.1'),
     tokenId: known?.id ?? id,
     tokenName: known?.name ?? name,
@@ -84,13 +85,14 @@ export function subjectOfRequest(
 }
 
 /** As for /api/notify, except that title and message may be absent or blank. */
-function checkTyped({ title, message, level, ttl, ip, host, key, url }: Typed): CheckedFields {
+function checkTyped({ title, message, level, ttl, ...typed }: Typed): CheckedFields {
   const isBlank = (text: string | null | undefined) => (text ?? '').trim() === '';
   try {
     const checked = checkFields({
       title: isBlank(title) ? '-' : title,
       message: isBlank(message) ? '-' : message,
-      ...{ level, ttl, ip, host, key, url },
+      ...{ level, ttl },
+      ...mapOptionalTexts((name) => typed[name]),
     });
     return {
       ...checked,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { ruleOutcomes } from '#contract/routing/routing.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
@@ -10,15 +11,14 @@ import type { Router } from './router.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const sent: RoutingSubject = {
+  ...noTexts,
   title: 'disk full',
   message: 'm',
   level: 'info',
   rank: 20,
   ttl: null,
-  ip: null,
   sourceIp: '10.0.0.1',
   host: 'web-1',
-  key: null,
   tokenId: 't1',
   tokenName: 'ci',
 };

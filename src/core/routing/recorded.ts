@@ -1,5 +1,5 @@
 /** Routes recorded notifications again, from the fields that their senders sent. */
-import type { PatternFieldName } from '#contract/history/fields.ts';
+import type { OptionalText } from '#contract/history/fields.ts';
 import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { Decision, Router } from './router.ts';
@@ -17,8 +17,7 @@ export type Recorded = Pick<
   | 'ttl'
   | 'sentLevel'
   | 'sentTtl'
-  | 'ip'
-  | PatternFieldName
+  | OptionalText
   | 'sourceIp'
   | 'tokenId'
   | 'tokenName'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { compileRules, validateRule } from './compile-rules.ts';
@@ -10,6 +11,7 @@ const levels = new Map([
   ['error', { rank: 40, durationMs: 0 }],
 ]);
 const sent: RoutingSubject = {
+  ...noTexts,
   title: 'disk full',
   message: 'm',
   level: 'warning',
@@ -18,7 +20,6 @@ const sent: RoutingSubject = {
   ip: '10.1.2.3',
   sourceIp: '10.0.0.1',
   host: 'db-1',
-  key: null,
   tokenId: 't1',
   tokenName: 'ci',
 };

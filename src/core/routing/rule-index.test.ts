@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { addressKey, bitsOf, blocksOf, compareAddresses, parseAddressRange } from '../addresses.ts';
@@ -42,6 +43,7 @@ const sent: RoutingSubject = {
   level: 'error',
   rank: 40,
   ttl: null,
+  ...noTexts,
   ip: '10.0.0.42',
   sourceIp: '2001:db8::2a',
   host: 'db-0042.example.com',

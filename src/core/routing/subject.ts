@@ -1,17 +1,16 @@
-import type { PatternFieldName } from '#contract/history/fields.ts';
+import type { OptionalTexts, PatternFieldName } from '#contract/history/fields.ts';
 import { type AddressKey, findAddressKey } from '../addresses.ts';
 import { foldCase } from '../fold-case.ts';
 import { regexBudgetSpent, regexWorkPerNotification } from './regex/regex-budget.ts';
 
 /** A notification as its sender sent it: the input of routing. */
-export interface RoutingSubject extends Readonly<Record<PatternFieldName, string | null>> {
+export interface RoutingSubject extends OptionalTexts {
   readonly title: string;
   readonly message: string;
   readonly level: string;
   readonly rank: number;
   /** Milliseconds, null when the sender named none. */
   readonly ttl: number | null;
-  readonly ip: string | null;
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly tokenName: string;

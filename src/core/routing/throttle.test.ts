@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RoutingSubject } from './subject.ts';
 import { mustShow, Throttle, throttleDemand } from './throttle.ts';
 
 const subject: RoutingSubject = {
+  ...noTexts,
   title: 'disk full',
   message: 'on /var',
   level: 'error',
   rank: 40,
   ttl: null,
-  ip: null,
   sourceIp: '10.0.0.1',
   host: 'db-1',
-  key: null,
   tokenId: 't1',
   tokenName: 'ci',
 };

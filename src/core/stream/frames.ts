@@ -1,4 +1,5 @@
 /** Encodes entries of the log as events of a stream. */
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
 import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type {
@@ -42,10 +43,7 @@ export function contentOf(n: Notification) {
     level: n.level,
     rank: n.rank,
     ttl: n.ttl,
-    ip: n.ip,
-    host: n.host,
-    key: n.key,
-    url: n.url,
+    ...mapOptionalTexts((name) => n[name]),
     sourceIp: n.sourceIp,
     receivedAt: iso(n.receivedAt),
     expiresAt: isoOrNull(n.expiresAt),

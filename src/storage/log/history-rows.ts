@@ -1,5 +1,5 @@
 /** Conversions of history rows that SQLite and PostgreSQL share. */
-import { patternFieldNames } from '#contract/history/fields.ts';
+import { optionalTextNames } from '#contract/history/fields.ts';
 import type {
   Acknowledged,
   Clear,
@@ -33,7 +33,7 @@ export interface FieldColumn {
 }
 
 /** Both stores keep these in columns of their own. */
-type OwnColumn = 'id' | 'receivedAt' | 'route' | 'ttl' | 'expiresAt' | 'throttledOn';
+type OwnColumn = 'id' | 'receivedAt' | 'route' | 'ttl' | 'expiresAt' | 'throttledOn' | 'throttleCount';
 type StoredField = Exclude<keyof NotificationDraft, OwnColumn>;
 
 /** The fields whose columns are the same in both stores. Tables, appending, copies and transfers take their columns from here. */
@@ -51,7 +51,6 @@ export const fieldColumns = {
   url: { column: 'url', kind: 'text' },
   sourceIp: { column: 'source_ip', kind: 'shared' },
   tokenId: { column: 'token_id', kind: 'shared' },
-  throttleCount: { column: 'throttle_count', kind: 'number' },
 } as const satisfies Readonly<Record<StoredField, FieldColumn>>;
 
 export const columnList = Object.entries(fieldColumns) as unknown as readonly (readonly [
@@ -74,7 +73,8 @@ export const columnValue = (
 
 /** The fields of a notification whose columns are the same in both stores. */
 export function sharedFields<Shared>(
-  row: NotificationColumns<Shared> & Pick<EntryColumns, 'position' | 'at'>,
+  row: NotificationColumns<Shared> &
+    Pick<EntryColumns, 'position' | 'at'> & { readonly throttle_count: number },
   textOf: (stored: Shared) => string,
 ) {
   const fields: Partial<Record<StoredField, unknown>> = {};
@@ -88,6 +88,7 @@ export function sharedFields<Shared>(
     kind: 'notification' as const,
     position: row.position,
     receivedAt: row.at,
+    throttleCount: row.throttle_count,
   };
 }
 
@@ -184,7 +185,7 @@ export function leavesAt(
 }
 
 /** The fields whose length the sender chooses. */
-const writtenFields = ['title', 'message', ...patternFieldNames, 'url'] as const;
+const writtenFields = ['title', 'message', ...optionalTextNames] as const;
 
 /** How much a sender wrote. */
 export const charsBySender = (given: Pick<Notification, (typeof writtenFields)[number]>): number =>

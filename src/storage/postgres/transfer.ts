@@ -127,9 +127,6 @@ function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: nu
 }
 
 const columns = sql.raw(columnList.map(([, { column }]) => column).join(', '));
-const definitions = sql.raw(
-  columnList.map(([, { column, kind }]) => `${column} ${kind === 'number' ? 'bigint' : 'text'}`).join(', '),
-);
 
 /** Of one page's transaction. A new partition has no statistics: the planner would read all of it to find one id. */
 const settings = `select set_config(name, value, true) from (values
@@ -142,15 +139,16 @@ function importing(tenant: TenantId, base: number, given: ReturnType<typeof toIm
     sql`with job as materialized (
         select ${base}::bigint + n as row, ${tenant}::bigint as tenant, ${routes}::jsonb -> decision as route, j.*
         from json_to_recordset(${notifications}) as j (n bigint, decision integer, id uuid, at bigint, shown boolean,
-          ttl bigint, expires_at bigint, throttled_on uuid, ${definitions}, terms text, bytes bigint)
+          ttl bigint, expires_at bigint, throttled_on uuid, throttle_count bigint, fields log_fields, terms text, bytes bigint)
       ),
       stored as (
-        insert into log (row, tenant, position, id, at, route, ttl, expires_at, throttled_on, ${columns}, terms)
-        select row, tenant, n, id, at, route, ttl, expires_at, throttled_on, ${columns}, array_to_tsvector(string_to_array(terms, ' ')) from job
+        insert into log (row, tenant, position, id, at, route, ttl, expires_at, throttled_on, throttle_count, terms, ${columns})
+        select row, tenant, n, id, at, route, ttl, expires_at, throttled_on, throttle_count,
+          array_to_tsvector(string_to_array(terms, ' ')), (fields).* from job
       ),
       shown as (
         insert into live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
-        select tenant, rank, n, row, id, expires_at, key, (target -> 'all')::boolean,
+        select tenant, (fields).rank, n, row, id, expires_at, (fields).key, (target -> 'all')::boolean,
           array(select jsonb_array_elements_text(target -> 'ids')), array(select jsonb_array_elements_text(target -> 'tags'))
         from job, lateral (select route -> 'target' as target) t where shown
       ),
@@ -161,7 +159,7 @@ function importing(tenant: TenantId, base: number, given: ReturnType<typeof toIm
       ),
       counted_minutes as (
         insert into minutes (tenant, minute, level, count)
-        select tenant, at / 60000, level, count(*) from job group by 1, 2, 3
+        select tenant, at / 60000, (fields).level, count(*) from job group by 1, 2, 3
         on conflict (tenant, minute, level) do update set count = minutes.count + excluded.count
       ),
       revisions as (

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { createYieldToEventLoop } from '../../concurrency.ts';
 import { compileRules, compileRulesInSlices, validateRule } from '../compile-rules.ts';
@@ -11,15 +12,13 @@ import { prepareRegexes, RegexTime, regexWorkPerNotification } from './regex-bud
 
 const levels = new Map([['info', { rank: 20, durationMs: 30_000 }]]);
 const sent: RoutingSubject = {
+  ...noTexts,
   title: 'T',
   message: '',
   level: 'info',
   rank: 20,
   ttl: null,
-  ip: null,
   sourceIp: '192.0.2.7',
-  host: null,
-  key: null,
   tokenId: 'tok',
   tokenName: 'ci',
 };

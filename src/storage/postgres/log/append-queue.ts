@@ -215,6 +215,7 @@ function toDecision(route: Route, nr: number) {
   return { nr, route, to_all: target.all, to_ids: target.ids, to_tags: target.tags, revision };
 }
 
+/** As the type `log_fields` of the schema has it. */
 function fieldsOf(draft: NotificationDraft): Record<string, string | number | undefined> {
   const fields: Record<string, string | number | undefined> = {};
   for (const [field, { column }] of columnList) fields[column] = columnValue(draft, field) ?? undefined;
@@ -236,9 +237,10 @@ export function toJob(
     at: d.receivedAt,
     shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
     ttl: d.ttl,
+    throttle_count: d.throttleCount,
     expires_at: d.expiresAt ?? undefined,
     throttled_on: d.throttledOn ?? undefined,
-    ...fieldsOf(d),
+    fields: fieldsOf(d),
     terms: indexTerms(tenant, d, route),
     bytes: rowBytes(d.title, d.message),
     ...(idempotency && {

@@ -27,6 +27,7 @@ export interface NotificationRow extends EntryRow, NotificationColumns<string> {
   readonly ttl: number;
   readonly expires_at: number | null;
   readonly throttled_on: string | null;
+  readonly throttle_count: number;
 }
 
 /** As {@link readRecords} reads it. */
@@ -37,7 +38,7 @@ export interface RecordRow extends NotificationRow, StateRow {
 }
 
 /** Goes with `FROM log n`. */
-export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.ttl, n.expires_at, n.throttled_on,
+export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.ttl, n.expires_at, n.throttled_on, n.throttle_count,
   ${columnList.map(([, { column }]) => `n.${column}`).join(', ')}`;
 
 /** As {@link readRecords} reads it. */

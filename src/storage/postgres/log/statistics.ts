@@ -1,5 +1,6 @@
 /** What overview, histogram and completion count. */
 
+import { mapPatternFields, patternFields } from '#contract/history/fields.ts';
 import { type FairQueue, stepsOf } from '#core/fair-queue.ts';
 import type {
   BusyHost,
@@ -143,4 +144,7 @@ async function* readValues(
   return sortedValues(values, field).slice(0, limit);
 }
 
-const columns = { host: 'lower(n.host)', ip: 'n.ip', source: 'n.source_ip', key: 'n.key' } as const;
+const columns: Readonly<Record<WantedValues['field'], string>> = {
+  ...mapPatternFields((field) => (patternFields[field].ignoresCase ? `lower(n.${field})` : `n.${field}`)),
+  ...{ ip: 'n.ip', source: 'n.source_ip' },
+};

@@ -238,24 +238,31 @@ CREATE TABLE log (
   cleared bigint,                -- of an entry that clears: the position it clears
   "by" text,
   reason text,
+  ttl bigint,
+  expires_at bigint,
+  throttled_on uuid,
+  throttle_count bigint,
+  terms tsvector,
+  -- The columns from here on are those of `log_fields`, in that order: an additional field comes at the end of both.
   title text,
   message text,
   level text COLLATE "C",
   rank bigint,
-  ttl bigint,
   sent_level text,               -- null: as level
   sent_ttl bigint,
-  expires_at bigint,
   ip text COLLATE "C",
   host text COLLATE "C",
   key text COLLATE "C",
   url text,
   source_ip text COLLATE "C",
-  token_id text COLLATE "C",
-  throttled_on uuid,
-  throttle_count bigint,
-  terms tsvector
+  token_id text COLLATE "C"
 ) PARTITION BY RANGE (row);
+
+-- The fields of a notification that are appended as they are.
+CREATE TYPE log_fields AS (
+  title text, message text, level text, rank bigint, sent_level text, sent_ttl bigint, ip text, host text, key text, url text,
+  source_ip text, token_id text
+);
 
 -- What changes about a notification after it was stored.
 CREATE TABLE log_state (
@@ -910,9 +917,8 @@ END $$;
 -- What routing decided; notifications name it by `nr`.
 CREATE TYPE append_decision AS (nr bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint);
 CREATE TYPE append_entry AS (
-  n bigint, tenant bigint, decision bigint, id uuid, at bigint, shown boolean, title text, message text, level text, rank bigint,
-  ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint, ip text, host text, key text, url text, source_ip text,
-  token_id text, throttled_on uuid, throttle_count bigint, terms text, bytes bigint, idempotency_key text, idempotency_hash text,
+  n bigint, tenant bigint, decision bigint, id uuid, at bigint, shown boolean, ttl bigint, expires_at bigint, throttled_on uuid,
+  throttle_count bigint, fields log_fields, terms text, bytes bigint, idempotency_key text, idempotency_hash text,
   idempotency_is_state boolean, idempotency_until bigint, claims jsonb
 );
 CREATE TYPE append_refusal AS (n bigint, kind text, id uuid, name text, shown_at bigint);
@@ -955,7 +961,7 @@ DECLARE
   with_key boolean;
   with_throttle boolean;
 BEGIN
-  SELECT array_agg(DISTINCT j.tenant), bool_or(j.idempotency_key IS NOT NULL), bool_or(j.claims IS NOT NULL), bool_or(j.key IS NOT NULL),
+  SELECT array_agg(DISTINCT j.tenant), bool_or(j.idempotency_key IS NOT NULL), bool_or(j.claims IS NOT NULL), bool_or((j.fields).key IS NOT NULL),
     bool_or(j.throttled_on IS NOT NULL) INTO tenants, with_retry, with_claim, with_key, with_throttle FROM unnest(jobs) j;
   -- The statements below begin after this lock is held, so they see what was committed before.
   IF (SELECT count(*) < cardinality(tenants) FROM (SELECT 1 FROM logs WHERE tenant = ANY (tenants) ORDER BY tenant FOR UPDATE) k) THEN
@@ -997,7 +1003,7 @@ BEGIN
     replaced := array(
       WITH shown AS MATERIALIZED (
         SELECT f.n, f.tenant, f.at, f.id AS by, l.rank, l.position, l.row, l.id FROM unnest(fresh) f
-        JOIN live l ON l.tenant = f.tenant AND l.key = f.key AND (l.expires_at IS NULL OR l.expires_at > f.at)
+        JOIN live l ON l.tenant = f.tenant AND l.key = (f.fields).key AND (l.expires_at IS NULL OR l.expires_at > f.at)
           AND l.id IS DISTINCT FROM f.throttled_on
       )
       SELECT ROW(s.n, s.tenant, s.at, s.by, s.rank, s.position, s.row, s.id, g.route)::append_replaced
@@ -1008,7 +1014,7 @@ BEGIN
   IF cardinality(replaced) > 0 THEN
     inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, d.route, a."by", a.note)::append_inherited
       FROM (SELECT DISTINCT ON (e.n) e.n, e.tenant, e.rank, e.was_row FROM unnest(replaced) e ORDER BY e.n, e.was DESC) r
-      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND f.rank <= r.rank
+      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND (f.fields).rank <= r.rank
       JOIN unnest(decisions) d ON d.nr = f.decision AND NOT d.route ? 'origin'
       JOIN acknowledgements a ON a.tenant = r.tenant AND a.row = r.was_row);
   END IF;
@@ -1082,20 +1088,19 @@ BEGIN
     ) c WHERE logs.tenant = c.tenant
   ),
   stored AS (
-    INSERT INTO log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
-      ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
-    SELECT f.row, f.tenant, f.position, f.id, f.at, f.route, f.title, f.message, f.level, f.rank, f.ttl, f.sent_level, f.sent_ttl,
-      f.expires_at, f.ip, f.host, f.key, f.url, f.source_ip, f.token_id, f.throttled_on,
-      coalesce(o.count, f.throttle_count), array_to_tsvector(string_to_array(f.terms, ' '))
+    -- All columns of `log`: those of a clearing are null.
+    INSERT INTO log
+    SELECT f.row, f.tenant, f.position, f.id, f.at, f.route, NULL, NULL, NULL, f.ttl, f.expires_at, f.throttled_on,
+      coalesce(o.count, f.throttle_count), array_to_tsvector(string_to_array(f.terms, ' ')), (f.fields).*
     FROM wanted f LEFT JOIN unnest(on_throttle) o ON o.n = f.n
   ),
   shown AS (
     INSERT INTO live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
-    SELECT f.tenant, f.rank, f.position, f.row, f.id, f.expires_at, f.key, f.to_all, f.to_ids, f.to_tags FROM wanted f WHERE f.shown
+    SELECT f.tenant, (f.fields).rank, f.position, f.row, f.id, f.expires_at, (f.fields).key, f.to_all, f.to_ids, f.to_tags FROM wanted f WHERE f.shown
   ),
   counted_minutes AS (
     INSERT INTO minutes (tenant, minute, level, count)
-    SELECT f.tenant, f.at / 60000, f.level, count(*) FROM wanted f GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    SELECT f.tenant, f.at / 60000, (f.fields).level, count(*) FROM wanted f GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (tenant, minute, level) DO UPDATE SET count = minutes.count + excluded.count
   ),
   revisions AS (

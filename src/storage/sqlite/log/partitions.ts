@@ -87,10 +87,18 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/** Creates the first partition of a new database. */
+/** Creates the first partition of a new database. The partitions of an older one get the columns of fields that are new since. */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    if (readPartitions(new Statements(db)).length === 0) createPartition(db, 1, 1);
+    const partitions = readPartitions(new Statements(db));
+    if (partitions.length === 0) createPartition(db, 1, 1);
+    for (const { log } of partitions.map(tablesOf)) {
+      const has = new Set(
+        db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(log),
+      );
+      for (const [, column] of columnList)
+        if (!has.has(column.column)) db.exec(`ALTER TABLE ${log} ADD COLUMN ${definitionOf(column)}`);
+    }
   }).immediate();
 }
 
@@ -181,6 +189,7 @@ export function createLogTables(
       ttl INTEGER,                 -- null: the same as lasts
       lasts INTEGER,               -- from its receipt until it expires, milliseconds; null: until it is cleared
       throttled_on BLOB,
+      throttle_count INTEGER,
       ${columnList.map(([, column]) => `${definitionOf(column)},`).join('\n      ')}
       at INTEGER AS (id_time + delay)
     );

@@ -35,9 +35,9 @@ export class RowWriter {
     const known = sql.of<[], { id: number; text: string }>(`SELECT id, text FROM ${dictionary}`).all();
     for (const { id, text } of known) this.#numbers.set(text, BigInt(id));
     const columns = columnList.map(([, { column }]) => column);
-    this.#insert = `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, ttl, lasts, throttled_on,
+    this.#insert = `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, ttl, lasts, throttled_on, throttle_count,
         ${columns.join(', ')})
-      VALUES (?, ?, ?, ?, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ${columns.map(() => '?').join(', ')})`;
+      VALUES (?, ?, ?, ?, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ${columns.map(() => '?').join(', ')})`;
   }
 
   insert({ row, tenant, position, previous, route }: RowPlace, d: DraftRow): void {
@@ -46,7 +46,7 @@ export class RowWriter {
     this.#sql.of(this.#insert).run(
       ...[row, tenant, position, previous, time, d.id.slice(14), d.receivedAt - time, route],
       ...[d.ttl === (lasts ?? 0) ? null : d.ttl, lasts],
-      d.throttledOn === null ? null : toBlob(d.throttledOn),
+      ...[d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount],
       ...columnList.map(([field, { kind }]) => {
         const value = columnValue(d, field);
         return kind === 'shared'

@@ -30,6 +30,7 @@ export interface NotificationRow extends EntryRow, NotificationColumns<StoredTex
   readonly ttl: number | null;
   readonly lasts: number | null;
   readonly throttled_on: Buffer | null;
+  readonly throttle_count: number;
 }
 
 /** A draft whose route is JSON text, which is encoded once for each distinct route. */
@@ -50,7 +51,7 @@ export interface ChangeRow {
 /** The columns of a row that stay when a partition is written anew. */
 export const storedColumns: readonly string[] = [
   ...['row', 'tenant', 'position', 'id_time', 'id_rest', 'delay', 'route', 'cleared', '"by"', 'reason'],
-  ...['ttl', 'lasts', 'throttled_on'],
+  ...['ttl', 'lasts', 'throttled_on', 'throttle_count'],
   ...columnList.map(([, { column }]) => column),
 ];
 

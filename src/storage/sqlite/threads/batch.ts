@@ -18,7 +18,7 @@ export interface PackedJobs {
 
 /** The fields of a draft that travel as they are: all but the route. */
 const draftFields = [
-  ...(['id', 'receivedAt', 'ttl', 'expiresAt', 'throttledOn', 'shown'] as const),
+  ...(['id', 'receivedAt', 'ttl', 'expiresAt', 'throttledOn', 'throttleCount', 'shown'] as const),
   ...columnList.map(([field]) => field),
 ] satisfies readonly (keyof DraftRow)[];
 /** Before the fields: tenant, idempotency and the number of the route. */

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
+import { patternFieldNames } from '#contract/history/fields.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -103,11 +104,13 @@ function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void
   }, [target]);
 }
 
+const otherTexts = patternFieldNames.filter((name) => name !== 'host');
+
 /** The fields of a notification; a click on a value refines the search. */
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position } = notification;
+  const { host, ip, sourceIp, token, origin, url, ttl, sent, level, rules, position } = notification;
   const ownSender = ownSenderOf(origin);
   const chip = (refineKey: RefineKey, value: string, name?: string) => (
     <RefineChip refineKey={refineKey} value={value} name={name} onRefine={onRefine} />
@@ -128,7 +131,12 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
         name={t('field.display')}
         value={ttl === 0 ? t('untilCleared') : t('shownFor', { time: formats.duration(ttl) })}
       />
-      {key !== null && <Field name={t('field.key')} mono value={chip('key', key)} />}
+      {otherTexts.map((name) => {
+        const value = notification[name];
+        return (
+          value !== null && <Field key={name} name={t(`field.${name}`)} mono value={chip(name, value)} />
+        );
+      })}
       {sent.level !== level && (
         <Field name={t('field.sentAs')} value={t('sentLevel', { level: sent.level })} />
       )}

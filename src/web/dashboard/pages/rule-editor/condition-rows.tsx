@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { patternFieldNames } from '#contract/history/fields.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import type { Field } from '#web/dashboard/fields/field.ts';
@@ -19,7 +20,7 @@ import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row
 import type { FieldProblems } from './rule-problem.ts';
 import { useOffers, ValueField } from './value-field.tsx';
 
-const monoFields: readonly ConditionField[] = ['host', 'ip', 'sourceIp', 'key'];
+const monoFields: readonly ConditionField[] = [...patternFieldNames, 'ip', 'sourceIp'];
 
 /** "When host is … and level is at least …": a row for each condition, and one to add another. */
 export function ConditionRows({

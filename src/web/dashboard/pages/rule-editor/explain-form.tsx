@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { patternFieldNames } from '#contract/history/fields.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { recordedQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -13,7 +14,8 @@ import { Ago } from '#web/dashboard/formats/ago.tsx';
 import styles from './try-panels.module.css';
 import type { TypedFields } from './use-explain.ts';
 
-const shortFields = ['host', 'ip', 'key', 'sourceIp', 'token'] as const;
+const otherTexts = patternFieldNames.filter((name) => name !== 'host');
+const shortFields = ['host', 'ip', ...otherTexts, 'sourceIp', 'token'] as const;
 
 /** A notification as a sender would send it. */
 export function TypedForm({

@@ -2,6 +2,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { mapPatternFields, noTexts } from '#contract/history/fields.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { ExplainRequest, RoutingOutcome } from '#contract/routing/routing.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
@@ -15,9 +16,8 @@ export const emptyFields = {
   title: '',
   message: '',
   level: 'info',
-  host: '',
   ip: '',
-  key: '',
+  ...mapPatternFields(() => ''),
   sourceIp: '',
   token: '',
 };
@@ -46,9 +46,7 @@ export function tracedOf(subject: Subject, recorded: HistoryNotification | undef
     return recorded ? { ...recorded, level: recorded.sent.level, token: recorded.token.name } : {};
   const { level = 'info', ...fields } = filled(subject.fields);
   const unsent = {
-    host: null,
-    ip: null,
-    key: null,
+    ...noTexts,
     sourceIp: '127.0.0.1',
     title: '',
     message: '',
@@ -62,9 +60,8 @@ export const fieldsOf = ({ title, message, sent, ...rest }: HistoryNotification)
   title,
   message,
   level: sent.level,
-  host: rest.host ?? '',
   ip: rest.ip ?? '',
-  key: rest.key ?? '',
+  ...mapPatternFields((name) => rest[name] ?? ''),
   sourceIp: rest.sourceIp,
   token: rest.token.name,
 });

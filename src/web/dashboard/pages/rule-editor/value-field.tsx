@@ -2,6 +2,7 @@ import { Pill, TagsInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { mapPatternFields } from '#contract/history/fields.ts';
 import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { ConditionField } from './draft.ts';
@@ -66,7 +67,10 @@ export function ValueField({ values, labelOf, ...props }: ValueFieldProps) {
   );
 }
 
-const inHistory = { host: 'host', ip: 'ip', sourceIp: 'source', key: 'key', token: 'token' } as const;
+const inHistory = {
+  ...mapPatternFields((name) => name),
+  ...({ ip: 'ip', sourceIp: 'source', token: 'token' } as const),
+};
 
 /** Known values of a field, to suggest them. */
 export function useOffers(field: ConditionField): {

@@ -1,17 +1,14 @@
 import type { TranslatedPage } from '../translated.ts';
+import { searchKeyHints } from './fields.ts';
 
 export const history: TranslatedPage<'history'> = {
   search: 'Suche',
   searchPlaceholder: 'host:db-* level:>=warning since:24h Wörter',
   completions: 'Vorschläge',
   'key.level': 'error · >=warning',
-  'key.host': 'db-01 · db-*',
-  'key.ip': '10.0.0.5 · 10.0.0.0/8',
-  'key.source': 'Quell-IP, wie ip',
-  'key.token': 'Name des Tokens',
+  ...searchKeyHints,
   'key.panel': 'Name einer Anzeige',
   'key.rule': 'Name einer Regel',
-  'key.key': 'Schlüssel des Absenders',
   'key.is': 'live · muted · unseen',
   'key.since': '15m · 24h · 7d',
   'key.after': 'Datum oder Zeit',

@@ -1,4 +1,5 @@
 import type { TranslatedPage } from '../translated.ts';
+import { fieldsInSentences } from './fields.ts';
 
 export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   when: 'Wenn {{conditions}}',
@@ -6,15 +7,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   and: ' und ',
   or: ' oder ',
   more: '{{values}} oder {{count}} weitere',
-  'field.level': 'Stufe',
+  ...fieldsInSentences,
   'field.minLevel': 'Stufe',
-  'field.host': 'Host',
-  'field.ip': 'IP',
-  'field.sourceIp': 'Quell-IP',
-  'field.title': 'Titel',
-  'field.message': 'Nachricht',
-  'field.token': 'Token',
-  'field.key': 'Schlüssel',
   is: '{{field}} {{values}} ist',
   isNot: '{{field}} nicht {{values}} ist',
   matches: '{{field}} zu {{values}} passt',

@@ -1,4 +1,5 @@
 import type { TranslatedPage } from '../translated.ts';
+import { fieldExamples } from './fields.ts';
 
 export const rules: TranslatedPage<'rules'> = {
   about:
@@ -86,22 +87,13 @@ export const rules: TranslatedPage<'rules'> = {
   'operator.globNot': 'passt nicht zu',
   'operator.regex': 'passt zu Regex',
   'operator.regexNot': 'passt nicht zu Regex',
-  'example.host': 'db-*',
+  ...fieldExamples,
   'example.level': 'error',
   'example.minLevel': 'warning',
-  'example.ip': '10.0.0.0/8',
-  'example.sourceIp': '203.0.113.7',
-  'example.token': 'Name des Tokens',
-  'example.key': 'disk/*',
   'example.text': 'einige Wörter',
   'example.glob': 'Festplatte * voll',
   'example.regex': '^Festplatte .* voll$',
   'example.typedTitle': 'Festplatte fast voll',
-  'typedExample.host': 'db-01',
-  'typedExample.ip': '10.0.4.17',
-  'typedExample.key': 'disk/db-01',
-  'typedExample.sourceIp': '203.0.113.7',
-  'typedExample.token': 'Name des Tokens',
   'action.panels': 'Anzeigen auswählen',
   'action.channels': 'An Kanäle senden',
   'action.mute': 'Stummschalten (nur aufzeichnen)',

@@ -1,4 +1,5 @@
 import type { TranslatedPage } from '../translated.ts';
+import { fieldNames } from './fields.ts';
 
 export const shell: TranslatedPage<'shell'> = {
   overview: 'Übersicht',
@@ -148,16 +149,8 @@ export const shell: TranslatedPage<'shell'> = {
   timeZone: 'Zeitzone',
   until: 'Bis',
   untilCleared: 'bis erledigt',
-  'field.host': 'Host',
-  'field.ip': 'IP',
-  'field.key': 'Schlüssel',
-  'field.level': 'Stufe',
-  'field.message': 'Nachricht',
+  ...fieldNames,
   'field.notification': 'Meldung',
   'field.panels': 'Anzeigen',
-  'field.sourceIp': 'Quell-IP',
   'field.time': 'Zeit',
-  'field.title': 'Titel',
-  'field.token': 'Token',
-  'field.url': 'Link',
 };

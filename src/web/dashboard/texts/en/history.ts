@@ -1,15 +1,13 @@
+import { searchKeyHints } from './fields.ts';
+
 export const history = {
   search: 'Search',
   searchPlaceholder: 'host:db-* level:>=warning since:24h words',
   completions: 'Suggestions',
   'key.level': 'error · >=warning',
-  'key.host': 'db-01 · db-*',
-  'key.ip': '10.0.0.5 · 10.0.0.0/8',
-  'key.source': 'Source IP, like ip',
-  'key.token': 'token name',
+  ...searchKeyHints,
   'key.panel': 'panel name',
   'key.rule': 'rule name',
-  'key.key': 'the sender’s key',
   'key.is': 'live · muted · unseen',
   'key.since': '15m · 24h · 7d',
   'key.after': 'date or time',

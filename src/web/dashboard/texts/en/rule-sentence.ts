@@ -1,19 +1,14 @@
 /** The words of which a routing rule's sentence is made. */
+import { fieldsInSentences } from './fields.ts';
+
 export const ruleSentence = {
   when: 'When {{conditions}}',
   every: 'Every notification',
   and: ' and ',
   or: ' or ',
   more: '{{values}} or {{count}} more',
-  'field.level': 'level',
+  ...fieldsInSentences,
   'field.minLevel': 'level',
-  'field.host': 'host',
-  'field.ip': 'IP',
-  'field.sourceIp': 'Source IP',
-  'field.title': 'title',
-  'field.message': 'message',
-  'field.token': 'token',
-  'field.key': 'key',
   is: '{{field}} is {{values}}',
   isNot: '{{field}} is not {{values}}',
   matches: '{{field}} matches {{values}}',

@@ -1,3 +1,5 @@
+import { fieldExamples } from './fields.ts';
+
 export const rules = {
   about:
     'Rules are checked from top to bottom. The first match decides, unless it continues to the next rule.',
@@ -82,22 +84,13 @@ export const rules = {
   'operator.globNot': 'does not match',
   'operator.regex': 'matches regex',
   'operator.regexNot': 'does not match regex',
-  'example.host': 'db-*',
+  ...fieldExamples,
   'example.level': 'error',
   'example.minLevel': 'warning',
-  'example.ip': '10.0.0.0/8',
-  'example.sourceIp': '203.0.113.7',
-  'example.token': 'token name',
-  'example.key': 'disk/*',
   'example.text': 'some words',
   'example.glob': 'disk * full',
   'example.regex': '^disk .* full$',
   'example.typedTitle': 'Disk almost full',
-  'typedExample.host': 'db-01',
-  'typedExample.ip': '10.0.4.17',
-  'typedExample.key': 'disk/db-01',
-  'typedExample.sourceIp': '203.0.113.7',
-  'typedExample.token': 'token name',
   'action.panels': 'Choose panels',
   'action.channels': 'Send to channels',
   'action.mute': 'Mute (record without showing)',

@@ -1,4 +1,6 @@
 /** The frame of every page, and what several pages have. */
+import { fieldNames } from './fields.ts';
+
 export const shell = {
   overview: 'Overview',
   history: 'History',
@@ -146,16 +148,8 @@ export const shell = {
   timeZone: 'Time zone',
   until: 'Until',
   untilCleared: 'until cleared',
-  'field.host': 'Host',
-  'field.ip': 'IP',
-  'field.key': 'Key',
-  'field.level': 'Level',
-  'field.message': 'Message',
+  ...fieldNames,
   'field.notification': 'Notification',
   'field.panels': 'Panels',
-  'field.sourceIp': 'Source IP',
   'field.time': 'Time',
-  'field.title': 'Title',
-  'field.token': 'Token',
-  'field.url': 'Link',
 } as const;
