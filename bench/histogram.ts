@@ -2,7 +2,6 @@
  * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
  * take to complete, on a history made by history-data.ts. Run: node bench/histogram.ts FILE [SEARCHES PER KIND]
  */
-
 import { histogramTimes } from '#core/history/histogram.ts';
 import { valueFields } from '#core/history/statistics.ts';
 import { parseQuery } from '#core/search/search-parser.ts';
@@ -81,14 +80,14 @@ async function time(name: string, work: () => unknown): Promise<void> {
 }
 
 console.log('\ncompletion and overview');
-const prefixes: Readonly<Record<(typeof valueFields)[number], readonly string[]>> = {
+const prefixes: Readonly<Partial<Record<(typeof valueFields)[number], readonly string[]>>> = {
   host: ['', 'w', hostName(7).slice(0, 5), 'none'],
   ip: ['', '10', hostAddress(7).slice(0, 6), 'fe80'],
   source: ['', '192.0.2.'],
   key: ['', 'check:db', 'none'],
 };
 for (const field of valueFields)
-  for (const prefix of prefixes[field])
+  for (const prefix of prefixes[field] ?? [])
     await time(`${field}:${prefix}`, () => fieldValues(counter, tenant, { field, prefix, limit: 20 }));
 const byMinute = { after: newest - dayMs, before: newest, origin: 0, bucketMs: 60_000, now: newest };
 await time('last 24 hours', () => countStep(counter, { tenant, query: { kind: 'all' }, request: byMinute }));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import type { ChannelRecord, Delivery } from '#core/channels/channels.ts';
 import type { HistoryRecord } from '#core/ports.ts';
 import { createOutbound } from '#outbound/outbound.ts';
@@ -90,7 +91,7 @@ test.each([
           { settings: { to: 'b@example.org' }, secrets: {} },
           {
             ...{ id, title, tenant: 't', receivedAt: 0, message: 'm', level: 'info', rank: 20, ttl: 0 },
-            ...{ ip: null, host: null, key: 'k', url: null },
+            ...{ ...noTexts, key: 'k' },
           },
           { outbound: createOutbound([]), mail, signal },
         ),

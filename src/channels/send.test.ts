@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import { expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import { createOutbound, type OutboundRequest } from '#outbound/outbound.ts';
 import { sendMail } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
@@ -14,7 +15,7 @@ import { secretsOfMail, send } from './send.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '満'.repeat(16_384) },
-  ...{ level: 'error', rank: 40, ip: null, host: '満'.repeat(255), key: '満'.repeat(255), url: null, ttl: 0 },
+  ...{ level: 'error', rank: 40, ...noTexts, host: '満'.repeat(255), key: '満'.repeat(255), ttl: 0 },
 };
 
 /** What a kind sends, and what it makes of an answer. */

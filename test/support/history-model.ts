@@ -1,10 +1,10 @@
 /** A model of history: a plain list, and searches as loops. The indexes must give the same results. */
-
 import Database from 'better-sqlite3';
+import { searchForm } from '#contract/history/fields.ts';
 import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { NotificationDraft } from '#core/ports.ts';
 import { matchesPattern } from '#core/search/search-glob.ts';
-import type { Query, SearchState, Term } from '#core/search/search-query.ts';
+import { isPatternTerm, type Query, type SearchState, type Term } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/file/database.ts';
@@ -204,17 +204,17 @@ export function matches(query: Query, record: Known, now: number): boolean {
 
 function matchesTerm(term: Term, record: Known, now: number): boolean {
   const { route } = record;
+  if (isPatternTerm(term)) {
+    const text = record[term.kind];
+    return (
+      text !== null && term.patterns.some((pattern) => matchesPattern(pattern, searchForm(term.kind, text)))
+    );
+  }
   switch (term.kind) {
     case 'text': {
       const texts = term.field === null ? [record.title, record.message] : [record[term.field]];
       return term.phrases.some((phrase) => texts.some((text) => hasPhrase(text, phrase)));
     }
-    case 'host':
-      return (
-        record.host !== null && term.patterns.some((p) => matchesPattern(p, record.host?.toLowerCase() ?? ''))
-      );
-    case 'key':
-      return record.key !== null && term.patterns.some((p) => matchesPattern(p, record.key ?? ''));
     case 'ip':
     case 'source': {
       const text = term.kind === 'ip' ? record.ip : record.sourceIp;

@@ -1,5 +1,5 @@
 import { literalPattern } from '#core/search/search-glob.ts';
-import type { Query, Term } from '#core/search/search-query.ts';
+import { isPatternTerm, type Query, type Term } from '#core/search/search-query.ts';
 
 /** Prints a query so that parsing the text with the same names gives the same query. */
 export function printQuery(query: Query): string {
@@ -20,6 +20,7 @@ export function printQuery(query: Query): string {
 const grouped = (query: Query, needed: boolean) => (needed ? `(${printQuery(query)})` : printQuery(query));
 
 function printTerm(term: Term): string {
+  if (isPatternTerm(term)) return `${term.kind}:${term.patterns.map(quoted).join(',')}`;
   switch (term.kind) {
     case 'text': {
       const phrases = term.phrases
@@ -27,9 +28,6 @@ function printTerm(term: Term): string {
         .join(',');
       return term.field === null ? phrases : `${term.field}:${phrases}`;
     }
-    case 'host':
-    case 'key':
-      return `${term.kind}:${term.patterns.map(quoted).join(',')}`;
     case 'ip':
     case 'source':
       return `${term.kind}:${term.ranges.map(({ text }) => quoted(literalPattern(text))).join(',')}`;

@@ -1,6 +1,7 @@
 /** What the kinds of HTTP send, as the service's own documentation has it, to a real server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
+import { noTexts } from '#contract/history/fields.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { Receiver } from '#test/support/receiver.ts';
 import type { ChannelSetup, OutgoingNotification } from '../message.ts';
@@ -18,7 +19,14 @@ beforeEach(() => {
 const usual: OutgoingNotification = {
   ...{ id: '0193', tenant: 'acme', receivedAt: Date.parse('2026-11-22T18:00:00Z') },
   ...{ title: 'Disk full', message: '93 %\nof /var', level: 'error', rank: 40 },
-  ...{ ip: '10.0.0.1', host: 'db-1', key: 'disk/db-1', url: 'https://example.org/d?a=1&b=2', ttl: 0 },
+  ...{
+    ...noTexts,
+    ip: '10.0.0.1',
+    host: 'db-1',
+    key: 'disk/db-1',
+    url: 'https://example.org/d?a=1&b=2',
+    ttl: 0,
+  },
 };
 const origin = 'error · db-1 · disk/db-1';
 const asJson = {

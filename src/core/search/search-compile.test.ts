@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { noTexts } from '#contract/history/fields.ts';
 import { instant, notification, query } from '#test/support/arbitrary-history.ts';
 import { printQuery } from '#test/support/print-query.ts';
 import { parseAddressRange } from '../addresses.ts';
@@ -75,8 +76,8 @@ test('the terms of a query find every match, nothing else when they say so, and 
 test('terms stand with one space between, and of a long word only its beginning, never half a character', () => {
   const long = 'x'.repeat(63);
   const given = {
-    ...{ title: ' -- ', message: `${long}yz, (${long}𝒳) ok!`, level: 'info', tokenId: 't', key: null },
-    ...{ host: 'DB.𝒳', ip: '10.1.0.255', sourceIp: 'fd00::5', throttledOn: null },
+    ...{ title: ' -- ', message: `${long}yz, (${long}𝒳) ok!`, level: 'info', tokenId: 't' },
+    ...{ ...noTexts, host: 'DB.𝒳', ip: '10.1.0.255', sourceIp: 'fd00::5', throttledOn: null },
   };
   const route = { revision: 1, rules: [], muted: true, target: { all: true, ids: [], tags: [] } };
   expect(indexTerms(tenant, given, route).split(' ')).toEqual([

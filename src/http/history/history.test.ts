@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { HistoryPage } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import { type AppError, forbidden, unavailable } from '#core/errors.ts';
@@ -126,7 +127,7 @@ const record: fc.Arbitrary<HistoryRecord> = fc.record({
     tokenId: word,
     tokenName: word,
   },
-  ...{ ip: fc.option(word), host: fc.option(word), key: fc.option(word), url: fc.option(word) },
+  ...mapOptionalTexts(() => fc.option(word)),
   ...{ sentTtl: fc.option(time), expiresAt: fc.option(time), throttledOn: fc.option(fc.uuid(), { freq: 1 }) },
   route: fc.record({
     revision: time,

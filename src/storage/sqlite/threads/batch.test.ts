@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { packJobs, unpackJobs } from './batch.ts';
 import type { Job } from './jobs.ts';
 
@@ -17,10 +18,7 @@ const draft = fc.record({
   sentLevel: text,
   sentTtl: maybe(fc.nat()),
   expiresAt: maybe(fc.nat()),
-  ip: maybe(text),
-  host: maybe(text),
-  key: maybe(text),
-  url: maybe(text),
+  ...mapOptionalTexts(() => maybe(text)),
   sourceIp: text,
   tokenId: text,
   throttledOn: maybe(fc.uuid()),
