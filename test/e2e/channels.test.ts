@@ -1,6 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Channel, ChannelDelivery } from '#contract/channels/channel.ts';
+import {
+  type OptionalText,
+  optionalTextNames,
+  patternFieldNames,
+  sentFields,
+} from '#contract/history/fields.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 import { TestServer } from '../support/server.ts';
@@ -85,6 +91,49 @@ test('a notification goes to the channels of its rules, signed; its record says 
   expect(metrics.text).toContain('belfry_channel_deliveries_total{outcome="delivered"} 1');
   expect(metrics.text).toContain('belfry_channel_deliveries_pending 0');
 });
+
+/** A text for each field that has one. */
+const texts: Readonly<Record<OptionalText, string>> = {
+  ip: '10.0.0.5',
+  host: 'db-1',
+  key: 'disk',
+  url: 'https://example.org/d',
+};
+const asHeaders = Object.fromEntries(optionalTextNames.map((name) => [sentFields[name].header, texts[name]]));
+
+test.each([
+  ['as JSON', texts, {}],
+  ['in headers', {}, asHeaders],
+])(
+  'a text in every field, %s, reaches rules, panels, history, exports and channels',
+  async (_, json, headers) => {
+    await webhook();
+    const when = Object.fromEntries(
+      patternFieldNames.map((field) => [field, [`${texts[field].slice(0, -1)}?`]]),
+    );
+    await call('POST', '/api/rules', { name: 'all', when, then: { channels: ['hook'] } });
+    const { stream } = await server.panel(token, 'wall');
+    const { id } = (await server.notify(token, { title: 't', message: 'm', ...json }, headers)).json;
+    expect((await stream.next(({ data }) => data.id === id)).data).toMatchObject(texts);
+    stream.close();
+    expect((await call('GET', `/api/notifications/${id}`)).json).toMatchObject({
+      ...texts,
+      rules: [{ name: 'all' }],
+    });
+    for (const field of patternFieldNames) {
+      const { notifications } = (await call('GET', `/api/history?q=${field}:${texts[field]}`)).json;
+      expect(notifications).toMatchObject([{ id, ...texts }]);
+    }
+    const exported = async (format: string) =>
+      (await call('GET', `/api/history/export?format=${format}`)).text;
+    expect(JSON.parse(await exported('ndjson'))).toMatchObject({ id, ...texts });
+    const [names = '', values = ''] = (await exported('csv')).split('\r\n');
+    const cells = values.split(',');
+    const row = Object.fromEntries(names.split(',').map((name, i) => [name, cells[i]]));
+    expect(row).toMatchObject(texts);
+    await eventually(() => expect(receiver.received).toMatchObject([{ json: { data: { id, ...texts } } }]));
+  },
+);
 
 test('explain names the channels; a muted, a throttled and an unmatched notification goes to none', async () => {
   const { id } = await webhook();
