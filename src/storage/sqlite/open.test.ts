@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
+import { wholeDraft } from '#test/support/notification-draft.ts';
 import { limitMs } from '#test/support/patience.ts';
 import type { Storage } from '../storage.ts';
 import { openSqlite } from './open.ts';
@@ -41,6 +42,22 @@ it('a reserve that is switched off is not left on the disk', async () => {
   writeFileSync(reserve, 'x'.repeat(1_000));
   storage = open();
   expect(existsSync(reserve)).toBe(false);
+});
+
+it('adds the columns of new fields to the partitions of an older version', async () => {
+  const tenant = 1;
+  const [before, after] = [wholeDraft({ receivedAt: 1_000 }), wholeDraft({ receivedAt: 2_000 })];
+  await storage.history.append(tenant, before, null);
+  await storage.close();
+  const older = new Database(join(folder, 'belfry.db'));
+  older.exec('ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host');
+  older.close();
+  storage = open();
+  await storage.history.append(tenant, after, null);
+  expect((await storage.history.readAfter(tenant, 0, 10)).entries).toMatchObject([
+    { ...before, url: null, host: null },
+    after,
+  ]);
 });
 
 it('moves pages from the write-ahead log into the database file between commits', async () => {
