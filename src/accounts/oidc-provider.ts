@@ -16,7 +16,15 @@ export interface OidcSettings {
 }
 
 const answered = { timeoutMs: 5_000, maxBytes: 1024 * 1024 };
-const isOk = (status: number) => status >= 200 && status < 300;
+
+/**
+ * The signatures that an ID token may have: those whose key only the provider has. Without this list, the keys that the provider
+ * publishes would decide.
+ */
+const signatures = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
 
 /** The parts of the provider's discovery document that are used. */
 interface Metadata {
@@ -76,9 +84,7 @@ export async function discover(outbound: Outbound, issuer: string): Promise<Meta
 
 async function readMetadata(outbound: Outbound, issuer: string): Promise<Metadata | undefined> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { status, body } = await outbound.request({ url }, answered);
-  if (!isOk(status)) throw new Error(`${url} answered ${status}`);
-  return (JSON.parse(body) as Metadata | null) ?? undefined;
+  return (JSON.parse(await request(outbound, { url })) as Metadata | null) ?? undefined;
 }
 
 /** The person's verified claims. @throws Error when a token or an answer violates OpenID Connect. */
@@ -115,6 +121,7 @@ export async function exchange(
     {
       issuer: metadata.issuer,
       audience: clientId,
+      algorithms: signatures,
       requiredClaims: ['sub', 'exp', 'iat'],
       clockTolerance: 30,
     },
@@ -135,19 +142,23 @@ export async function exchange(
   return claimsOf(info);
 }
 
-async function getJson(outbound: Outbound, request: OutboundRequest): Promise<Record<string, unknown>> {
-  const { status, body } = await outbound.request(request, answered);
-  if (!isOk(status)) throw new Error(`${new URL(request.url).origin} answered ${status}`);
-  return JSON.parse(body) as Record<string, unknown>;
+const getJson = async (outbound: Outbound, what: OutboundRequest) =>
+  JSON.parse(await request(outbound, what)) as Record<string, unknown>;
+
+/** @throws Error when the answer is no success, or too long: the outbound client gives only its beginning. */
+async function request(outbound: Outbound, what: OutboundRequest): Promise<string> {
+  const { status, body } = await outbound.request(what, answered);
+  if (status < 200 || status >= 300) throw new Error(`${what.url} answered ${status}`);
+  if (Buffer.byteLength(body) >= answered.maxBytes)
+    throw new Error(`${what.url} answered with more than ${answered.maxBytes} bytes`);
+  return body;
 }
 
 /** The `fetch` with which the library for ID tokens reads the provider's keys. */
 const fetchKeysBy =
   (outbound: Outbound) =>
-  async (url: string): Promise<Response> => {
-    const { status, body } = await outbound.request({ url }, answered);
-    return new Response(body, { status });
-  };
+  async (url: string): Promise<Response> =>
+    new Response(await request(outbound, { url }));
 
 /** An email address counts as verified only if `email_verified` is `true`. It is converted to Belfry's own form. */
 function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>): Claims {

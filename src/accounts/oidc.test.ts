@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 import type { AccountStore } from '#core/people/accounts.ts';
 import type { Visit } from '#core/people/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { createOidc } from './oidc.ts';
+import { exchange } from './oidc-provider.ts';
 import type { SignInParts } from './sessions.ts';
 
 const issuer = 'https://id.example.org';
@@ -50,4 +52,64 @@ test('a provider whose discovery document lacks an address is unavailable, and t
   const { issuer: _, ...nameless } = metadata;
   await expect(way(nameless)).rejects.toMatchObject({ code: 'unavailable' });
   await expect(way([])).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+describe('an ID token', () => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const ed = generateKeyPairSync('ed25519');
+  const settings = { issuer, clientId: 'belfry', clientSecret: 'the secret of the client', name: 'Example' };
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+  /** The claims of a token that is signed so, by a provider with these keys. */
+  function claimsOf(alg: string, sign: (signed: Buffer) => Buffer, keys: readonly object[]) {
+    const iat = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: issuer,
+      aud: 'belfry',
+      sub: '1',
+      iat,
+      exp: iat + 60,
+      nonce: 'n',
+      email: 'a@b.example',
+    };
+    const signed = `${part({ alg, kid: 'one' })}.${part(claims)}`;
+    const token = `${signed}.${sign(Buffer.from(signed)).toString('base64url')}`;
+    const outbound = {
+      request: async ({ url }: { url: string }) => ({
+        status: 200,
+        body: JSON.stringify(url === metadata.jwks_uri ? { keys } : { id_token: token }),
+      }),
+    } as unknown as Outbound;
+    const code = { code: 'c', redirectUri: 'https://belfry.example.org/', verifier: 'v', nonce: 'n' };
+    return exchange(outbound, settings, metadata, code);
+  }
+
+  const jwk = (key: KeyObject) => ({ ...key.export({ format: 'jwk' }), kid: 'one' });
+  const hmac = (secret: string | Buffer) => (signed: Buffer) =>
+    createHmac('sha256', secret).update(signed).digest();
+
+  test.each([
+    ['RS256', rsa.publicKey, (signed: Buffer) => sign('sha256', signed, rsa.privateKey)],
+    [
+      'ES256',
+      ec.publicKey,
+      (signed: Buffer) => sign('sha256', signed, { key: ec.privateKey, dsaEncoding: 'ieee-p1363' }),
+    ],
+    ['EdDSA', ed.publicKey, (signed: Buffer) => sign(null, signed, ed.privateKey)],
+  ] as const)('signed by a key of the provider is taken: %s', async (alg, key, signIt) => {
+    expect(await claimsOf(alg, signIt, [jwk(key)])).toMatchObject({ sub: '1', email: 'a@b.example' });
+  });
+
+  test('without a signature, or signed with what others know, is refused by its algorithm alone', async () => {
+    const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' });
+    const secret = { kty: 'oct', k: Buffer.from(settings.clientSecret).toString('base64url'), kid: 'one' };
+    const notAllowed = { code: 'ERR_JOSE_ALG_NOT_ALLOWED' };
+    for (const keys of [[jwk(rsa.publicKey)], [secret], [jwk(rsa.publicKey), { ...secret, alg: 'HS256' }]]) {
+      await expect(claimsOf('none', () => Buffer.alloc(0), keys)).rejects.toMatchObject(notAllowed);
+      await expect(claimsOf('HS256', hmac(pem), keys)).rejects.toMatchObject(notAllowed);
+      await expect(claimsOf('HS256', hmac(JSON.stringify(keys[0])), keys)).rejects.toMatchObject(notAllowed);
+      await expect(claimsOf('HS256', hmac(settings.clientSecret), keys)).rejects.toMatchObject(notAllowed);
+    }
+  });
 });

@@ -1,7 +1,7 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
 import { durationText } from '#contract/duration.ts';
-import { noTexts } from '#contract/history/fields.ts';
+import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
@@ -143,14 +143,14 @@ function outgoing({
   route,
   ...notification
 }: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route }): Omit<OutgoingNotification, 'tenant'> {
-  const { id, receivedAt, title, level, rank, ip, host, key, url, ttl } = notification;
+  const { id, receivedAt, title, level, rank, ttl } = notification;
   const escalated = route?.escalates === undefined ? undefined : route.escalated;
   const message = escalated
     ? `${reasonOf(escalated, receivedAt)}\n\n${notification.message}`
         .slice(0, limits.messageChars)
         .toWellFormed()
     : notification.message;
-  return { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl };
+  return { id, receivedAt, title, message, level, rank, ...optionalTextsOf(notification), ttl };
 }
 
 function reasonOf({ since, unless }: Escalated, at: number): string {

@@ -2,52 +2,51 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyError } from 'fastify';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { errorBodyAt, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
+import type { HeaderSink } from './callers/rate-headers.ts';
 import { invalidRequest } from './invalid-request.ts';
 import { requestIdHeader, requestIdOf } from './request-id.ts';
 
-/** Answers any error. Only the message of an AppError reaches the caller; a bug is logged with its stack. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = toAppError(error, request.routeOptions.bodyLimit);
-  logBug(error, known, { log: request.log, request: request.raw });
-  for (const [name, value] of errorHeaders(known)) reply.header(name, value);
-  if (known.code === 'too-large') endAfterBody(request.raw, reply.raw);
-  const { status } = errors[known.code];
-  return reply
-    .code(status)
-    .serializer(plainJson)
-    .send(errorBodyAt(request.url, status, known.message));
+/** An answer that has not begun: the framework's reply, and that of notifications, which go past the framework. */
+export interface Answer extends HeaderSink {
+  readonly raw: ServerResponse;
+  hasHeader(name: string): boolean;
+  code(status: number): unknown;
+  send(body: string): unknown;
 }
 
-/** The same below the framework: `headers` go with it. */
-export function answerRawError(
-  error: AppError,
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: readonly string[],
-): void {
-  const body = plainJson({ error: error.message });
-  const own = ['content-length', String(Buffer.byteLength(body)), ...errorHeaders(error).flat()];
-  if (error.code === 'too-large') endAfterBody(request, response);
-  response.writeHead(errors[error.code].status, [...headers, ...own]).end(body);
+interface Asked {
+  readonly raw: IncomingMessage;
+  readonly log: FastifyBaseLogger;
+  readonly routeOptions?: { readonly bodyLimit?: number };
 }
 
-/** What is no AppError is a bug. */
-export function logBug(
+/**
+ * Answers any error, as `known` if that is given. Only the message of an AppError reaches the caller; what is no AppError is a bug, and
+ * logged with its stack.
+ */
+export function answerError<A extends Answer>(
   error: unknown,
-  known: AppError,
-  { log, request }: { readonly log: FastifyBaseLogger; readonly request: IncomingMessage },
-): void {
-  const { url = '' } = request;
+  { raw, log, routeOptions }: Asked,
+  answer: A,
+  known = toAppError(error, routeOptions?.bodyLimit),
+): A {
+  const { url = '' } = raw;
   if (known.code === 'internal')
     log.error(
-      { err: error, url: url.split('?')[0], requestId: requestIdOf(request) },
+      { err: error, url: url.split('?')[0], requestId: requestIdOf(raw) },
       'a request failed unexpectedly',
     );
+  for (const [name, value] of errorHeaders(known)) answer.header(name, value);
+  if (known.code === 'too-large') endAfterBody(raw, answer.raw);
+  const { status } = errors[known.code];
+  answer.code(status);
+  answer.send(plainJson(errorBodyAt(url, status, known.message)));
+  return answer;
 }
 
 function errorHeaders({ code, place, retryAfterSeconds }: AppError): [name: string, value: string][] {

@@ -33,11 +33,10 @@ import { historyRoutes } from './history/history.ts';
 import { notificationRoutes } from './history/notifications.ts';
 import { overviewRoutes } from './history/overview.ts';
 import { searchRoutes } from './history/searches.ts';
+import { IntakeControl } from './intake/intake-control.ts';
 import { integrationRoutes } from './intake/integrations.ts';
 import { ListenerIntake } from './intake/listener-intake.ts';
 import { notifyRoutes } from './intake/notify.ts';
-import { NotifyLimits } from './intake/notify-limits.ts';
-import { IntakeGate } from './intake/overload.ts';
 import { PayloadTurns } from './intake/payload-turns.ts';
 import { webhookPaths } from './intake/sender-routes.ts';
 import { parseJsonBodies } from './json-body.ts';
@@ -122,13 +121,10 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   app.setNotFoundHandler((request, reply) => answerError(notFoundError(request, reply), request, reply));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
-  const control = {
-    rates: new NotifyLimits(services),
-    gate: new IntakeGate(() => performance.now()),
-    turns: new PayloadTurns(),
-  };
-  notifyRoutes(app, services, { authenticator, ...control });
-  integrationRoutes(app, services, { ...control, authenticator });
+  const control = new IntakeControl(services);
+  const turns = new PayloadTurns();
+  notifyRoutes(app, services, { authenticator, control });
+  integrationRoutes(app, services, { authenticator, control, turns });
   notificationRoutes(app, services);
   streamRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
@@ -154,7 +150,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   ]) {
     routesOf(app, services);
   }
-  mappingRoutes(app, services, control.turns);
+  mappingRoutes(app, services, turns);
   for (const routesOf of [
     sessionRoutes,
     twoFactorRoutes,
@@ -209,7 +205,7 @@ function createApp(logger: FastifyBaseLogger): App {
       joinDuplicateHeaders: false,
     },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply as FastifyReply),
     schemaController: { compilersFactory: lazyCompilers },
   }) as unknown as App;
   // Node silently drops headers beyond about a thousand, even Authorization: keep all, and let findHeadProblem refuse many.

@@ -1,4 +1,5 @@
 /** The mapping of a tenant as a format. */
+import { mapOptionalTexts } from '#contract/history/fields.ts';
 import type { MappingPut } from '#contract/integrations/mapping.ts';
 import { badField } from '#core/errors.ts';
 import { type Format, type Item, itemsOf } from './format.ts';
@@ -6,7 +7,6 @@ import { longestText, textOf } from './payload-values.ts';
 import { PayloadWork } from './payload-work.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
-type FieldName = keyof MappingPut['fields'];
 interface Subject {
   readonly work: PayloadWork;
   readonly item: unknown;
@@ -28,24 +28,23 @@ const stepCost = 8;
  */
 export function customFormat({ items, fields, levels = {} }: MappingPut): Format {
   const templates = new Map(
-    Object.entries(fields).map(([name, text]) => [name as FieldName, compile(`fields.${name}`, text)]),
+    Object.entries(fields).map(([name, text]) => [name, compile(`fields.${name}`, text)]),
   );
   // An empty pointer is the payload itself.
   const list = items === undefined ? undefined : parsePointer('items', items);
   const levelOfWord = new Map(Object.entries(levels).map(([word, level]) => [wordOf(word), level]));
   const read = (subject: Subject): Item => {
-    const text = (name: FieldName) => textOf(templates.get(name)?.(subject));
+    const text = (name: string) => textOf(templates.get(name)?.(subject));
     const severity = wordOf(text('level') ?? 'info');
-    const key = text('key');
+    const { host: source, ip: _, ...texts } = mapOptionalTexts(text);
     return {
+      ...texts,
       title: text('title'),
       message: text('message'),
       severity,
       level: levelOfWord.get(severity) ?? levelOfWord.get('*') ?? usualLevel(severity, 'info'),
-      source: text('host'),
-      key,
-      isFiring: key !== undefined,
-      url: text('url'),
+      source,
+      isFiring: texts.key !== undefined,
       identity: text('identity'),
     };
   };

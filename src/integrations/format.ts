@@ -1,5 +1,6 @@
 /** The interface of formats: from a sender's payload to items, and from an item to the fields of a notification. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { OptionalText } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
@@ -10,8 +11,11 @@ import { type JsonObject, longestText, objectsAt } from './payload-values.ts';
 import type { PayloadWork } from './payload-work.ts';
 import type { LevelMap } from './severity.ts';
 
+/** The optional texts of an item; its source gives host and address. */
+type ItemText = Exclude<OptionalText, 'host' | 'ip'>;
+
 /** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
-export interface Item {
+export interface Item extends Readonly<Partial<Record<ItemText, string | undefined>>> {
   readonly title: string | undefined;
   /** Blank or absent: the title is the message. */
   readonly message?: string | undefined;
@@ -113,10 +117,17 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
     message: message.trim() === '' ? title : message,
     level,
     ttl: item.isFiring && level !== 'info' && level !== 'success' ? 0 : undefined,
-    key: item.key === undefined ? undefined : keyOf(item.key),
-    url: linkOf(item.url),
-    ...sourceOf(item.source),
+    ...textsOf(item),
   });
+}
+
+/** Each is made to fit its field: a text that checkFields refuses would lose the alert. */
+function textsOf({ source, key, url }: Item): Readonly<Record<OptionalText, string | undefined>> {
+  return {
+    ...sourceOf(source),
+    key: key === undefined ? undefined : keyOf(key),
+    url: linkOf(url),
+  };
 }
 
 /** The items of a list. Of a storm, the first 1,000 and one that counts the rest. @throws AppError as {@link objectsAt}. */
@@ -188,13 +199,13 @@ function linkOf(text: string | undefined): string | undefined {
 }
 
 /** The host name or address in `db-01:9100`, `10.0.0.5:9100`, `[fd00::5]:9100`, `https://example.org/health`. */
-function sourceOf(source: string | undefined): { host?: string; ip?: string } {
+function sourceOf(source: string | undefined): Readonly<Record<'host' | 'ip', string | undefined>> {
   const text = source?.trim() ?? '';
   const named = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? '') : text;
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(named)?.[1] ?? named.replace(/^([^:]+):\d+$/, '$1');
   const ip = canonicalAddress(bare);
-  if (ip !== undefined) return { ip };
+  if (ip !== undefined) return { host: undefined, ip };
   const isHost =
     bare !== '' && bare.isWellFormed() && !/[\s\p{Cc}]/u.test(bare) && bare.length <= limits.hostChars;
-  return isHost ? { host: bare } : {};
+  return { host: isHost ? bare : undefined, ip: undefined };
 }

@@ -18,6 +18,7 @@ afterAll(async () => {
 afterEach(() => {
   provider.claims = {};
   provider.signWithOther = false;
+  provider.padding = undefined;
 });
 
 const begin = (browser: TestBrowser, returnTo?: string) =>
@@ -270,6 +271,20 @@ describe('nobody is signed in', () => {
     }
   });
 
+  test.each(['/token', '/jwks', '/userinfo'])('by an answer of more than 1 MiB: %s', async (path) => {
+    const { email } = identity();
+    const { id } = await makePerson(server, 'owner', { email });
+    // Without an address in the token, user info is asked for it.
+    provider.claims = { email: undefined };
+    provider.padding = { path, chars: 1024 * 1024 };
+    await refused('provider');
+    expect(provider.asked.at(-1)).toBe(path);
+    provider.padding = { path, chars: 1024 };
+    const browser = new TestBrowser(server);
+    await signIn(browser);
+    expect((await whoIs(browser)).id).toBe(id);
+  });
+
   test('in a browser that did not begin, or by an answer that was used', async () => {
     await makePerson(server, 'owner', { email: identity().email });
     const victim = new TestBrowser(server);
@@ -282,7 +297,7 @@ describe('nobody is signed in', () => {
   });
 });
 
-test('a provider that is not there is a 404, and one that does not answer a 503 until it does', async () => {
+test('a provider that is not there is a 404, and one that does not answer, or with more than 1 MiB, a 503 until it does', async () => {
   expect((await new TestBrowser(server).post('/api/session/oidc/other', {})).status).toBe(404);
   const gone = await OidcProvider.start();
   const port = Number(new URL(gone.issuer).port);
@@ -296,6 +311,9 @@ test('a provider that is not there is a 404, and one that does not answer a 503 
     'the identity provider does not answer; try again, or sign in with a password',
   ]);
   const back = await OidcProvider.start(port);
+  back.padding = { path: '/.well-known/openid-configuration', chars: 1024 * 1024 };
+  expect((await begin(browser)).status).toBe(503);
+  back.padding = undefined;
   expect((await begin(browser)).status).toBe(200);
   await lonely.stop();
   await back.stop();

@@ -25,6 +25,10 @@ export class OidcProvider {
   /** Overrides of the next token's claims and signing key, for attacks. */
   claims: Record<string, unknown> = {};
   signWithOther = false;
+  /** The path whose answers are correct, and followed by this many spaces. */
+  padding: { readonly path: string; readonly chars: number } | undefined;
+  /** The path of everything it is asked, in order. */
+  readonly asked: string[] = [];
   readonly #server: Server;
   readonly #keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   readonly #other = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -71,8 +75,10 @@ export class OidcProvider {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.issuer);
+    this.asked.push(url.pathname);
+    const padding = this.padding?.path === url.pathname ? ' '.repeat(this.padding.chars) : '';
     const json = (body: unknown, status = 200) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body) + padding);
     switch (url.pathname) {
       case '/.well-known/openid-configuration':
         return void json({
@@ -95,6 +101,8 @@ export class OidcProvider {
         const body = await text(request);
         return this.#token(new URLSearchParams(body), request.headers.authorization, json);
       }
+      case '/userinfo':
+        return void json(this.identity);
       default:
         return void json({ error: 'not_found' }, 404);
     }

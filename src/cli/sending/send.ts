@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { NotificationToSend } from '#client/client.ts';
 import { parseDurationOrMs } from '#contract/duration.ts';
+import type { OptionalText } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import type { Io } from '../io.ts';
 import { serverClient } from '../server-client.ts';
@@ -10,6 +11,14 @@ import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts
 interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'>, DeliveryOptions {
   readonly idempotencyKey?: string;
 }
+
+/** The options of optional texts: what stands for the value, and the help. */
+const textOptions: Readonly<Record<OptionalText, readonly [value: string, help: string]>> = {
+  host: ['name', 'host it is about'],
+  ip: ['address', 'address it is about'],
+  key: ['key', 'a later notification with the same key replaces this one on panels'],
+  url: ['url', 'link to open from it'],
+};
 
 /** `belfry send`: one notification. */
 export function addSend(program: Command, io: Io): void {
@@ -30,11 +39,10 @@ export function addSend(program: Command, io: Io): void {
         '--ttl <duration>',
         'how long panels show it: 30s, 5m, or milliseconds; 0 stays until cleared',
       ).argParser(readTtl),
-    )
-    .option('--host <name>', 'host it is about')
-    .option('--ip <address>', 'address it is about')
-    .option('--key <key>', 'a later notification with the same key replaces this one on panels')
-    .option('--url <url>', 'link to open from it')
+    );
+  for (const [name, [value, help]] of Object.entries(textOptions))
+    command.option(`--${name} <${value}>`, help);
+  command
     .option('--idempotency-key <key>', 'a notification that is sent again with the same key is stored once')
     .addHelpText(
       'after',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { ageText } from '#contract/duration.ts';
+import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';
@@ -83,7 +84,8 @@ export function plainLine({ kind, card }: BoardChange, at: number): string | und
 }
 
 function fieldsOf({ notification: { host, ip, key, url } }: Card): string[] {
-  return Object.entries({ host, ip, key, url }).flatMap(([name, value]) =>
+  const texts: OptionalTexts = { host, ip, key, url };
+  return Object.entries(texts).flatMap(([name, value]) =>
     value === null ? [] : [`${name}=${quoted(visibleText(value))}`],
   );
 }

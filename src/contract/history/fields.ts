@@ -53,6 +53,10 @@ export const optionalTextNames = Object.keys(optionalTexts) as OptionalText[];
 export const mapOptionalTexts = <T>(of: (name: OptionalText) => T) =>
   Object.fromEntries(optionalTextNames.map((name) => [name, of(name)])) as Record<OptionalText, T>;
 
+/** The optional texts of something that also has other fields, and may lack some. */
+export const optionalTextsOf = (from: Partial<OptionalTexts>): OptionalTexts =>
+  mapOptionalTexts((name) => from[name] ?? null);
+
 /** None of them was given. */
 export const noTexts: OptionalTexts = mapOptionalTexts(() => null);
 

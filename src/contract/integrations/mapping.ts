@@ -1,5 +1,6 @@
 /** How a tenant reads payloads that no integration knows. */
 import { type Static, Type } from 'typebox';
+import { mapOptionalTexts } from '../history/fields.ts';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, nullable } from '../schema.ts';
 
@@ -12,6 +13,8 @@ const Template = Type.String({
   description:
     'A text in which {/pointer} stands for the value at that JSON Pointer of the item, and {^/pointer} for that of the whole payload.',
 });
+/** `host` takes addresses, too. */
+const { ip: _, ...templates } = mapOptionalTexts(() => Type.Optional(Template));
 const Level = Type.String({ pattern: limits.levelPattern.source });
 
 export const MappingPut = component('MappingPut', {
@@ -28,9 +31,7 @@ export const MappingPut = component('MappingPut', {
       title: Template,
       message: Type.Optional(Template),
       level: Type.Optional(Template),
-      host: Type.Optional(Template),
-      key: Type.Optional(Template),
-      url: Type.Optional(Template),
+      ...templates,
       identity: Type.Optional(Template),
     },
     {
@@ -76,10 +77,7 @@ export const MappingPreviewed = component('MappingPreviewed', {
       title: Type.String(),
       message: Type.String(),
       level: Type.String(),
-      host: nullable(Type.String()),
-      ip: nullable(Type.String()),
-      key: nullable(Type.String()),
-      url: nullable(Type.String()),
+      ...mapOptionalTexts(() => nullable(Type.String())),
     }),
     { description: 'At most the first 20.' },
   ),

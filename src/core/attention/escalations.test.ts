@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noTexts } from '#contract/history/fields.ts';
+import { mapOptionalTexts, noTexts } from '#contract/history/fields.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttentionLab, sender } from '#test/support/attention-lab.ts';
 import type { DueTime } from './due-times.ts';
@@ -27,6 +27,22 @@ test('what is overdue goes where the missing one would have gone, and no throttl
     changed: 1,
     rules: [{ id: 'e', matchedAfter: 1 }, { id: 'r' }],
   });
+});
+
+test('what is escalated or overdue has every optional text of what was sent', async () => {
+  const { send, pass, escalations, shown } = createAttentionLab(
+    { token: ['hr'] },
+    { escalate: [{ afterMs: minute }] },
+  );
+  const texts = mapOptionalTexts((name) => `the ${name}`);
+  await send(texts);
+  await pass(minute);
+  expect(escalations()).toMatchObject([texts]);
+  await send({ ...texts, key: 'job', expect: { everyMs: minute, level: 'error' } });
+  await pass(2 * minute);
+  expect(shown().filter(({ title }) => title.startsWith('Overdue'))).toMatchObject([
+    { ...texts, key: 'job' },
+  ]);
 });
 
 test('a replay with the same rules changes nothing of escalations and their repeats', async () => {

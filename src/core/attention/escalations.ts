@@ -3,7 +3,7 @@ import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Bus } from '../bus.ts';
 import { takeOff } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
-import type { CheckedFields } from '../intake/notification.ts';
+import { fieldsOfStored } from '../intake/notification.ts';
 import { timeOfId } from '../intake/notification-id.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
 import type { Escalated, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
@@ -210,7 +210,8 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   if (!step && live.length > 0 && !isEscalated(record) && record.acknowledged === null)
     return void (await schedule.putOff(due, 0, { ...data, step: data.step - 1 }));
   const retryKey = { key: `belfry:${kind}:${version}` };
-  const fields = step && fieldsOf(record, step);
+  // Deterministic, so that a step that is retried is stored once.
+  const fields = step && fieldsOfStored(record, { level: step.setLevel ?? record.level, ttl: 0 });
   let id = fields && (await intake.findRaised(tenant, retryKey));
   if (id === undefined) {
     if (!isLive(record, now()) || !(await hasRule(context.tenancy, tenant, data)))
@@ -337,12 +338,6 @@ function isHandled(
   { unless }: EscalationStep,
 ) {
   return acknowledged !== null || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
-}
-
-/** Deterministic, so that a step that is retried is stored once. */
-function fieldsOf(record: HistoryRecord, { setLevel }: EscalationStep): CheckedFields {
-  const { title, message, level, ip, host, key, url } = record;
-  return { ...{ title, message, ip, host, key, url }, level: setLevel ?? level, ttl: 0 };
 }
 
 /**

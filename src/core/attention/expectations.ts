@@ -1,22 +1,22 @@
 /** Expectations (dead man's switches): raises a notification when the next one of a key does not arrive in time. */
 import { durationText } from '#contract/duration.ts';
+import { type OptionalTexts, optionalTextsOf } from '#contract/history/fields.ts';
 import { notFound } from '../errors.ts';
 import { isEscalation, type TakeOffContext, takeOff, takeOffStanding } from '../history/take-off.ts';
 import type { Intake } from '../intake/intake.ts';
-import type { CheckedFields } from '../intake/notification.ts';
+import { type CheckedFields, fieldsOfStored } from '../intake/notification.ts';
 import { ownSenderId, type Sender } from '../intake/own-sender.ts';
-import type { HistoryRecord, TenantId } from '../ports.ts';
+import type { TenantId } from '../ports.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { DueTime } from './due-times.ts';
 import type { Schedule } from './schedule.ts';
 
-export interface Expected {
+/** The texts of the notification that came last, with which the one that reports it is sent. */
+export interface Expected extends Partial<OptionalTexts> {
   readonly everyMs: number;
   readonly level: string;
   readonly title: string;
   readonly host: string | null;
-  readonly ip?: string | null;
-  readonly url?: string | null;
   readonly sourceIp?: string;
   readonly token: { readonly id: string; readonly name: string };
   /** When the last one arrived; Unix milliseconds. */
@@ -43,9 +43,10 @@ export async function expectNext(
   {
     sender: { tenant, id, name },
     sourceIp,
-    fields: { key, title, host, ip, url, expect },
+    fields,
   }: { readonly sender: Sender; readonly sourceIp: string; readonly fields: CheckedFields },
 ): Promise<void> {
+  const { key, title, expect } = fields;
   if (key === null || !expect) return;
   const subject = { tenant, kind, subject: key } as const;
   const { everyMs, level } = expect;
@@ -53,7 +54,7 @@ export async function expectNext(
   const lastAt = await schedule.now();
   const token = { id, name };
   const data: Expected = {
-    ...{ everyMs, level, title, host, ip, url, sourceIp, token, lastAt },
+    ...{ ...optionalTextsOf(fields), everyMs, level, title, sourceIp, token, lastAt },
     raised: null,
   };
   await schedule.put(subject, everyMs + graceOf(everyMs), data);
@@ -93,27 +94,20 @@ export async function raiseMissing(
   if (hasArrived && (await history.find(tenant, id))?.cleared === null)
     await intake.raise(tenant, {
       by: kind,
-      fields: sentFields(record),
+      fields: fieldsOfStored(record, { level: record.sentLevel, ttl: record.sentTtl }),
       retryKey: { key: `belfry:${kind}:${version}:replaced` },
       inPlaceOf: { token: { id: record.tokenId, name: record.tokenName }, sourceIp: record.sourceIp },
     });
   await takeOff({ history, bus, now }, tenant, id, ownSenderId(kind));
 }
 
-function sentFields(record: HistoryRecord): CheckedFields {
-  const { title, message, sentLevel: level, sentTtl: ttl, ip, host, key, url } = record;
-  return { title, message, level, ttl, ip, host, key, url };
-}
-
-const missingFields = (
-  key: string,
-  { everyMs, level, title, host, ip = null, url = null }: Expected,
-): CheckedFields => ({
-  title: `Overdue: ${title}`.slice(0, 250).toWellFormed(),
-  message: `No notification with the key "${key}" for more than ${durationText(everyMs)}, the expected interval.`,
-  level,
+const missingFields = (key: string, expected: Expected): CheckedFields => ({
+  ...optionalTextsOf(expected),
+  key,
+  title: `Overdue: ${expected.title}`.slice(0, 250).toWellFormed(),
+  message: `No notification with the key "${key}" for more than ${durationText(expected.everyMs)}, the expected interval.`,
+  level: expected.level,
   ttl: 0,
-  ...{ ip, host, key, url },
 });
 
 /** Ends an expectation, and clears the notification that it raised. @throws AppError `not-found`. */

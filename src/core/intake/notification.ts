@@ -5,6 +5,7 @@ import {
   mapOptionalTexts,
   type OptionalText,
   type OptionalTexts,
+  optionalTextsOf,
 } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInLevels } from '#contract/routing/level-styles.ts';
@@ -30,6 +31,15 @@ export interface Expectation {
   /** The level of the notification that Belfry sends when it is missing. */
   readonly level: string;
 }
+
+/** The fields of a stored notification that is sent once more, with this level and time on panels. */
+export const fieldsOfStored = (
+  stored: OptionalTexts & Pick<CheckedFields, 'title' | 'message'>,
+  { level, ttl }: Pick<CheckedFields, 'level' | 'ttl'>,
+): CheckedFields => ({
+  ...{ title: stored.title, message: stored.message },
+  ...{ level, ttl, ...optionalTextsOf(stored) },
+});
 
 /** @throws AppError `bad-request` for the first field that is wrong, in the order of the table of fields. */
 export function checkFields(sent: SentFields): CheckedFields {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { addressSet } from '#core/addresses.ts';
 import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -56,6 +56,14 @@ interface Caller {
   readonly sourceIp: string;
 }
 
+interface Arrival {
+  readonly sourceIp: string;
+  /** As a header would have it, wherever it was. */
+  readonly authorization?: string | undefined;
+  readonly inUrl?: boolean;
+  readonly principal?: Principal | undefined;
+}
+
 /** A credential's principal and allow-list, computed once for each record. */
 interface Prepared {
   readonly principal: Principal;
@@ -95,29 +103,26 @@ export class Authenticator {
 
   /** The hook of every request: sets `sourceIp` and `principal`, and enforces the route's policy and rate limit. */
   readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    request.sourceIp = this.#sourceOf(request.raw);
-    const { policy, senderCredential, urlToken } = request.routeOptions.config;
+    const { config } = request.routeOptions;
+    const { policy, senderCredential, urlToken } = config;
+    const { sourceIp, authorization, inUrl, principal: recognised } = this.recognise(request.raw, config);
+    request.sourceIp = sourceIp;
     if (policy === undefined || policy === 'public') return done();
     const { cookie } = request.headers;
-    const header = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
-    const inUrl = header === undefined && urlToken !== undefined ? urlTokenOf(request.raw) : undefined;
-    const authorization = inUrl === undefined ? header : `Bearer ${inUrl}`;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
         // Some senders send their password only after a 401, so a missing one is no failure.
         const isFailure = authorization !== undefined || !senderCredential;
-        const error = isFailure ? this.refuse(request.sourceIp, reply) : unauthorized();
+        const error = isFailure ? this.refuse(sourceIp, reply) : unauthorized();
         const hasAuth =
           authorization === undefined && urlToken !== undefined && /[?&]auth=/.test(request.url);
         return done(hasAuth && error.code === 'unauthorized' ? authInUrl() : error);
       }
-      if (inUrl !== undefined && urlToken === 'if allowed' && !mayBeInUrl(principal))
-        return done(notAllowedInUrl());
+      if (inUrl && urlToken === 'if allowed' && !mayBeInUrl(principal)) return done(notAllowedInUrl());
       request.principal = principal;
       const limit = this.#limits.take(request, reply);
       done(allows(policy, principal) ? limit : refusal(policy, principal));
     };
-    const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
     if (authorization === undefined && cookie !== undefined) {
       this.#checkPerson(request, reply, policy).then(
@@ -126,7 +131,7 @@ export class Authenticator {
       );
       return;
     }
-    const found = this.#identify(authorization, request.sourceIp);
+    const found = this.#identify(authorization, sourceIp);
     if (found instanceof Promise) found.then(pass, done);
     else pass(found);
   };
@@ -175,16 +180,21 @@ export class Authenticator {
   }
 
   /**
-   * The sender of a request, if its token was valid before and `policy` allows it, as {@link check} would find. Undefined
-   * decides nothing: only `check` refuses.
+   * What a request shows without waiting: where it comes from, its credential, and whose that is if it was right before. Without a
+   * principal nothing is decided: only {@link check} refuses.
    */
-  recogniseSender(
+  recognise(
     request: IncomingMessage,
-    policy: Policy,
-  ): { readonly sender: Sender; readonly sourceIp: string } | undefined {
+    { policy = 'public', senderCredential, urlToken }: FastifyContextConfig,
+  ): Arrival {
     const sourceIp = this.#sourceOf(request);
-    const sender = this.#recognise(request.headers.authorization, sourceIp);
-    return sender?.kind === 'token' && allows(policy, sender) ? { sender, sourceIp } : undefined;
+    if (policy === 'public') return { sourceIp };
+    const { headers } = request;
+    const header = senderCredential ? bearerOf(headers) : headers.authorization;
+    const inUrl = header === undefined && urlToken !== undefined ? urlTokenOf(request) : undefined;
+    const authorization = inUrl === undefined ? header : `Bearer ${inUrl}`;
+    const principal = this.#recognise(authorization, sourceIp);
+    return { sourceIp, authorization, inUrl: inUrl !== undefined, principal };
   }
 
   /**

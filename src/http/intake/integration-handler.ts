@@ -22,19 +22,11 @@ import { PayloadWork } from '#integrations/payload-work.ts';
 import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
+import { type IntakeControl, senderOf } from './intake-control.ts';
 import { countIgnoredFiles, readPayloadBody, unpack } from './integration-body.ts';
 import { queryOf, readHeader } from './notify-fields.ts';
-import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
-import { type IntakeGate, refuseOverload } from './overload.ts';
 import type { PayloadTurns } from './payload-turns.ts';
-
-/** Controls intake of all protocols. */
-export interface IntakeControl {
-  readonly rates: NotifyLimits;
-  readonly gate: IntakeGate;
-  readonly turns: PayloadTurns;
-}
 
 export interface NamedFormat extends Format {
   readonly name: string;
@@ -62,31 +54,17 @@ const atOnce = 100;
 
 export class IntegrationHandler {
   readonly #services: Services;
+  readonly #control: IntakeControl;
   readonly #rates: NotifyLimits;
-  readonly #gate: IntakeGate;
   readonly #turns: PayloadTurns;
-  /** Errors whose items are counted. */
-  readonly #counted = new WeakSet<AppError>();
+  /** Requests whose refused items are counted. */
+  readonly #counted = new WeakSet<FastifyRequest>();
 
-  constructor(services: Services, { rates, gate, turns }: IntakeControl) {
+  constructor(services: Services, control: IntakeControl, turns: PayloadTurns) {
     this.#services = services;
-    this.#rates = rates;
-    this.#gate = gate;
+    this.#control = control;
+    this.#rates = control.rates;
     this.#turns = turns;
-  }
-
-  /** Before the body is read. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    refuseOverload(this.#gate, this.#services.metrics);
-    const sender = senderOf(request);
-    await this.#rates.load(sender);
-    this.#rates.refuseAnyLevel(reply, sender);
-  }
-
-  /** Stores nothing, and costs as much as an invalid payload. @throws AppError `rate-limited`. */
-  answerHead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    this.#rates.take(reply, senderOf(request), undefined);
-    return reply.type('application/json; charset=utf-8').send(null);
   }
 
   /**
@@ -112,22 +90,16 @@ export class IntegrationHandler {
     } finally {
       this.#rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
     }
-    const stored = this.#conclude(call.sender, outcomes);
+    const stored = this.#conclude(call, outcomes);
     if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.alert);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     const files = countIgnoredFiles(request.raw) + (format.countFiles?.(payload) ?? 0);
     return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes, files);
   }
 
-  /** Counts an error that is answered, and writes the limits if they are not written. Returns what to answer. */
-  async explain(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<AppError> {
-    const sender = senderOf(request);
-    // The sender went away before its body was complete: nothing was refused.
-    if (request.raw.destroyed && !request.raw.complete) return error;
-    const known = error.code === 'too-large' ? (this.#takeOne({ reply, sender }) ?? error) : error;
-    if (known.code !== 'not-found' && !this.#counted.has(known)) this.#count(sender, known);
-    if (!reply.hasHeader('ratelimit')) await this.#rates.writeHeaders(reply, sender);
-    return known;
+  /** Whether the items that were refused are counted, so that the answer to the request is not. */
+  hasCounted(request: FastifyRequest): boolean {
+    return this.#counted.has(request);
   }
 
   /** Takes one token for the request before it is read. Returns the refusal, if any; then only critical items are stored. */
@@ -255,17 +227,16 @@ export class IntegrationHandler {
     { fields, retryKey }: Draft,
     payment: { isLeft: boolean; readonly isForCritical: boolean },
   ): Promise<Outcome> {
-    const underWay = this.#gate.enter();
     try {
-      if (payment.isLeft && (!payment.isForCritical || fields.level === 'critical')) payment.isLeft = false;
-      else this.#rates.take(reply, sender, fields.level);
-      const { id } = await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey);
-      return { id, fields };
+      return await this.#control.run(async () => {
+        if (payment.isLeft && (!payment.isForCritical || fields.level === 'critical')) payment.isLeft = false;
+        else this.#rates.take(reply, sender, fields.level);
+        const { id } = await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey);
+        return { id, fields };
+      });
     } catch (error) {
       if (error instanceof AppError) return { error };
       throw error;
-    } finally {
-      this.#gate.leave(underWay);
     }
   }
 
@@ -273,27 +244,21 @@ export class IntegrationHandler {
     return retryKey === null ? undefined : this.#services.intake.findEarlier(tenant, fields, retryKey);
   }
 
-  #count({ tenant }: Sender, error: AppError): void {
-    this.#counted.add(error);
-    this.#services.metrics.of(tenant).rejected(reasonOf(error));
-  }
-
   /** Counts each item that was refused, by its own reason. */
-  #conclude(sender: Sender, outcomes: readonly Outcome[]): readonly Stored[] {
+  #conclude({ request, sender }: Call, outcomes: readonly Outcome[]): readonly Stored[] {
     const stored = outcomes.filter((outcome): outcome is Stored => 'id' in outcome);
     const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
     const passing = errors.find(({ retryAfterSeconds }) => retryAfterSeconds !== undefined);
     const first = passing ?? errors[0];
-    for (const error of errors) this.#count(sender, error);
+    for (const error of errors) this.#control.count(sender, error);
     if (!first || (!passing && stored.length > 0)) return stored;
+    this.#counted.add(request);
     if (stored.length === 0) throw first;
-    const partial = new AppError(
+    throw new AppError(
       'unavailable',
       `${errors.length} of ${outcomes.length} were not stored (${first.message}): send all of them again, those that are stored are not stored twice`,
       { retryAfterSeconds: first.retryAfterSeconds ?? 1 },
     );
-    this.#counted.add(partial);
-    throw partial;
   }
 }
 

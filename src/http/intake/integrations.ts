@@ -3,25 +3,42 @@ import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { AppError } from '#core/errors.ts';
 import type { Answer } from '#integrations/format.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { answerError, endAfterBody, toAppError } from '../errors.ts';
+import { answerError, endAfterBody } from '../errors.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { type IntakeControl, senderOf } from './intake-control.ts';
 import { isCutShort, readStart } from './integration-body.ts';
-import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
+import { IntegrationHandler } from './integration-handler.ts';
 import { ntfyAccountRoutes } from './ntfy-account.ts';
+import type { PayloadTurns } from './payload-turns.ts';
 import { type SenderRoute, senderRoutes } from './sender-routes.ts';
 import { SignedSenders } from './signed-sender.ts';
 
 const policy = { scope: 'notify' } as const;
 
+interface IntegrationParts {
+  readonly control: IntakeControl;
+  readonly turns: PayloadTurns;
+  readonly authenticator: Authenticator;
+}
+
+interface Parts {
+  readonly control: IntakeControl;
+  readonly handler: IntegrationHandler;
+  readonly signed: SignedSenders;
+}
+
 /** Payloads as other software sends them: at /api/integrations/NAME, /ntfy and /gotify. */
 export function integrationRoutes(
   app: App,
   services: Services,
-  control: IntakeControl & { readonly authenticator: Authenticator },
+  { control, turns, authenticator }: IntegrationParts,
 ): void {
-  const handler = new IntegrationHandler(services, control);
-  const signed = new SignedSenders(services, control.authenticator);
+  const parts: Parts = {
+    control,
+    handler: new IntegrationHandler(services, control, turns),
+    signed: new SignedSenders(services, authenticator),
+  };
   void app.register(async (scope) => {
     // The formats read the body themselves, whatever its type is called.
     scope.removeAllContentTypeParsers();
@@ -35,8 +52,7 @@ export function integrationRoutes(
       endAfterBody(raw, reply.raw);
     });
     const routes = senderRoutes(services);
-    for (const each of routes.filter(({ takesFiles }) => !takesFiles))
-      addRoute(scope, { handler, signed }, each);
+    for (const each of routes.filter(({ takesFiles }) => !takesFiles)) addRoute(scope, parts, each);
     answerHandshake(scope);
     ntfyAccountRoutes(scope);
     void scope.register(async (files) => {
@@ -44,8 +60,7 @@ export function integrationRoutes(
       files.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
         readStart(payload),
       );
-      for (const each of routes.filter(({ takesFiles }) => takesFiles))
-        addRoute(files, { handler, signed }, each);
+      for (const each of routes.filter(({ takesFiles }) => takesFiles)) addRoute(files, parts, each);
     });
   });
 }
@@ -69,11 +84,7 @@ function answerHandshake(scope: App): void {
   });
 }
 
-function addRoute(
-  scope: App,
-  { handler, signed }: { readonly handler: IntegrationHandler; readonly signed: SignedSenders },
-  own: SenderRoute,
-): void {
+function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRoute): void {
   const entryOf = (request: FastifyRequest) => own.entryOf(request.params as Record<string, string>, request);
   scope.route({
     method: own.method,
@@ -93,14 +104,14 @@ function addRoute(
       if (own.method === 'GET') refuseBrowser(request);
       replaceInvalidType(request.raw.headers);
       if (own.isSigned) await signed.find(request, reply);
-      else await handler.admit(request, reply);
+      else await control.admit(reply, senderOf(request));
     },
     handler: async (request, reply) => {
       if (own.isSigned) {
         await signed.verify(request, reply);
-        await handler.admit(request, reply);
+        await control.admit(reply, senderOf(request));
       }
-      if (request.method === 'HEAD') return handler.answerHead(request, reply);
+      if (request.method === 'HEAD') return control.answerHead(request, reply);
       const { load, name } = entryOf(request);
       const format = { ...(await load()), name };
       return send(reply, await handler.handle(request, reply, format, own.takesFiles ? 0 : own.bodyBytes));
@@ -108,10 +119,9 @@ function addRoute(
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (principal?.kind !== 'token') return answerError(error, request, reply);
-      const found = toAppError(error, own.bodyBytes);
-      const known = await handler.explain(found, request, reply);
+      const known = await control.explain(error, request, reply, handler.hasCounted(request));
       if (known.code !== 'rate-limited' || !entryOf(request).retriesOnly5xx)
-        return answerError(known === found ? error : known, request, reply);
+        return answerError(error, request, reply, known);
       const { message, retryAfterSeconds = 1 } = known;
       return answerError(new AppError('unavailable', message, { retryAfterSeconds }), request, reply);
     },

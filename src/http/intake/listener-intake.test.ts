@@ -3,6 +3,7 @@ import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import type { Services } from '../services.ts';
+import { IntakeControl } from './intake-control.ts';
 import { ListenerIntake } from './listener-intake.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import { IntakeGate } from './overload.ts';
@@ -17,7 +18,7 @@ it('refuses under overload as HTTP does, and adds nothing to what waits', async 
     metrics: { overload: { inc: () => overloads++ } },
   } as unknown as Services;
   const rates = { load: () => undefined, take: () => undefined, refuseAnyLevel: () => undefined };
-  const control = { gate, rates: rates as unknown as NotifyLimits };
+  const control = new IntakeControl(services, rates as unknown as NotifyLimits, gate);
   const intake = new ListenerIntake(services, {} as Authenticator, control);
   const accept = () => intake.accept({ tenant: 1 } as Sender, '', { level: 'info' } as CheckedFields, null);
   expect(await accept()).toBe('an-id');

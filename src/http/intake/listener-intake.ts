@@ -6,9 +6,7 @@ import type { Authenticator } from '../callers/auth.ts';
 import type { HeaderSink } from '../callers/rate-headers.ts';
 import { toAppError } from '../errors.ts';
 import type { Services } from '../services.ts';
-import type { IntakeControl } from './integration-handler.ts';
-import { reasonOf } from './notify-handler.ts';
-import { refuseOverload } from './overload.ts';
+import type { IntakeControl } from './intake-control.ts';
 
 /** Discards rate limit headers, which other protocols do not have. */
 const ignoredHeaders: HeaderSink = { header: () => undefined };
@@ -16,13 +14,9 @@ const ignoredHeaders: HeaderSink = { header: () => undefined };
 export class ListenerIntake {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
-  readonly #control: Pick<IntakeControl, 'rates' | 'gate'>;
+  readonly #control: IntakeControl;
 
-  constructor(
-    services: Services,
-    authenticator: Authenticator,
-    control: Pick<IntakeControl, 'rates' | 'gate'>,
-  ) {
+  constructor(services: Services, authenticator: Authenticator, control: IntakeControl) {
     this.#services = services;
     this.#authenticator = authenticator;
     this.#control = control;
@@ -35,10 +29,7 @@ export class ListenerIntake {
 
   /** Before anything is read or parsed. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
   async admit(sender: Sender): Promise<void> {
-    const { rates, gate } = this.#control;
-    refuseOverload(gate, this.#services.metrics);
-    await rates.load(sender);
-    rates.refuseAnyLevel(ignoredHeaders, sender);
+    await this.#control.admit(ignoredHeaders, sender);
   }
 
   /** Resolves once it is durable. @throws AppError. */
@@ -48,20 +39,17 @@ export class ListenerIntake {
     fields: CheckedFields,
     retryKey: RetryKey | null,
   ): Promise<string> {
-    const { intake, metrics } = this.#services;
-    const { rates, gate } = this.#control;
-    refuseOverload(gate, metrics);
+    const { rates } = this.#control;
+    this.#control.refuseOverload();
     await rates.load(sender);
-    const underWay = gate.enter();
     try {
-      rates.take(ignoredHeaders, sender, fields.level);
-      return (await intake.accept(sender, source, fields, retryKey)).id;
+      return await this.#control.run(async () => {
+        rates.take(ignoredHeaders, sender, fields.level);
+        return (await this.#services.intake.accept(sender, source, fields, retryKey)).id;
+      });
     } catch (error) {
-      const known = toAppError(error);
-      metrics.of(sender.tenant).rejected(reasonOf(known));
+      this.#control.count(sender, toAppError(error));
       throw error;
-    } finally {
-      gate.leave(underWay);
     }
   }
 

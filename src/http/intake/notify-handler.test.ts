@@ -6,6 +6,7 @@ import type { Sender } from '#core/intake/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import type { Services } from '../services.ts';
+import { IntakeControl } from './intake-control.ts';
 import { NotifyHandler } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import { IntakeGate } from './overload.ts';
@@ -32,13 +33,11 @@ describe('what counts as waiting for an answer', () => {
     } as unknown as Services;
     const rates = {
       load: () => undefined,
-      refuseAnyLevel: () => false,
+      refuseAnyLevel: () => undefined,
       take: () => undefined,
       writeHeaders: async () => undefined,
     } as unknown as NotifyLimits;
-    const handler = new NotifyHandler(services, {
-      rates,
-      gate,
+    const handler = new NotifyHandler(services, new IntakeControl(services, rates, gate), {
       refusalOf: async () => undefined,
       log: {} as FastifyBaseLogger,
     });

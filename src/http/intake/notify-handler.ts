@@ -1,20 +1,18 @@
 /** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { RejectionReason } from '#contract/history/overview.ts';
+import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '#contract/limits.ts';
-import { type AppError, badRequest, forbidden } from '#core/errors.ts';
+import { type AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { Accepted } from '#core/intake/intake.ts';
 import { type CheckedFields, checkFields, textProblem } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
+import { type Answer, answerError, tooLarge } from '../errors.ts';
 import { requestIdOf } from '../request-id.ts';
 import type { Services } from '../services.ts';
 import { traceRequest } from '../tracing.ts';
+import type { IntakeControl } from './intake-control.ts';
 import { queryOf, type ReadFields, readFields, readHeader, readQueryFields } from './notify-fields.ts';
-import type { NotifyLimits } from './notify-limits.ts';
-import type { IntakeGate } from './overload.ts';
 
 /** A body that comes later than this after its head: its token may have been revoked since. */
 const lateBodySeconds = 0.1;
@@ -22,18 +20,17 @@ const lateBodySeconds = 0.1;
 /** Why a sender may no longer send: its token may have been revoked since its request began. */
 type RefusalOf = (sender: Sender, sourceIp: string) => Promise<AppError | undefined>;
 
-/** One request of an authenticated sender. */
-class NotifyCall {
-  readonly request: IncomingMessage;
+/** The answer to one request of an authenticated sender. */
+class NotifyCall implements Answer {
+  readonly raw: ServerResponse;
   readonly sender: Sender;
-  readonly #response: ServerResponse;
   readonly #beganAt = performance.now();
+  #status = 200;
   /** Names and values in turn. */
   readonly #headers = ['x-content-type-options', 'nosniff'];
 
-  constructor(request: IncomingMessage, response: ServerResponse, sender: Sender) {
-    this.request = request;
-    this.#response = response;
+  constructor(response: ServerResponse, sender: Sender) {
+    this.raw = response;
     this.sender = sender;
   }
 
@@ -41,8 +38,17 @@ class NotifyCall {
     this.#headers.push(name, value);
   }
 
-  get saysLimits(): boolean {
-    return this.#headers.includes('ratelimit');
+  hasHeader(name: string): boolean {
+    return this.#headers.includes(name);
+  }
+
+  code(status: number): void {
+    this.#status = status;
+  }
+
+  send(body: string): void {
+    this.header('content-length', String(Buffer.byteLength(body)));
+    this.raw.writeHead(this.#status, this.#headers).end(body);
   }
 
   get seconds(): number {
@@ -51,45 +57,35 @@ class NotifyCall {
 
   accept({ id, warning }: Accepted): void {
     const more = warning === undefined ? '' : `,"warning":${JSON.stringify(warning)}`;
-    const body = `{"ok":true,"id":"${id}"${more}}`;
-    this.#headers.push('content-type', 'application/json; charset=utf-8');
-    this.#headers.push('content-length', String(Buffer.byteLength(body)));
-    this.#response.writeHead(200, this.#headers).end(body);
-  }
-
-  refuse(error: AppError): void {
-    answerRawError(error, this.request, this.#response, this.#headers);
+    this.header('content-type', 'application/json; charset=utf-8');
+    this.send(`{"ok":true,"id":"${id}"${more}}`);
   }
 }
 
+type HandlerServices = Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
+
 export class NotifyHandler {
-  readonly #services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
-  readonly #rates: NotifyLimits;
-  readonly #gate: IntakeGate;
+  readonly #services: HandlerServices;
+  readonly #control: IntakeControl;
   readonly #refusalOf: RefusalOf;
   readonly #log: FastifyBaseLogger;
 
   constructor(
-    services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>,
-    {
-      rates,
-      gate,
-      refusalOf,
-      log,
-    }: { rates: NotifyLimits; gate: IntakeGate; refusalOf: RefusalOf; log: FastifyBaseLogger },
+    services: HandlerServices,
+    control: IntakeControl,
+    { refusalOf, log }: { readonly refusalOf: RefusalOf; readonly log: FastifyBaseLogger },
   ) {
     this.#services = services;
-    this.#rates = rates;
-    this.#gate = gate;
+    this.#control = control;
     this.#refusalOf = refusalOf;
     this.#log = log;
   }
 
   /** Answers the request, or ends its connection. `sender` may send notifications. */
   handle(request: IncomingMessage, response: ServerResponse, sender: Sender, sourceIp: string): void {
-    const call = new NotifyCall(request, response, sender);
+    const call = new NotifyCall(response, sender);
     const answer = () =>
-      this.#answer(call, sourceIp).catch((error: unknown) => {
+      this.#answer(request, call, sourceIp).catch((error: unknown) => {
         this.#log.error(
           { err: error, requestId: requestIdOf(request) },
           'a notification could not be answered',
@@ -102,82 +98,62 @@ export class NotifyHandler {
     else void answer();
   }
 
-  async #answer(call: NotifyCall, sourceIp: string): Promise<void> {
-    const { request, sender } = call;
-    const metrics = this.#services.metrics.of(sender.tenant);
+  async #answer(request: IncomingMessage, call: NotifyCall, sourceIp: string): Promise<void> {
+    const { sender } = call;
     let accepted: Accepted;
     try {
-      const loading = this.#rates.load(sender);
+      const admitted = this.#control.admit(call, sender);
       // Awaited only if necessary, so that a body that arrived with its head is read without buffering.
-      if (loading) await loading;
-      const onlyCritical = this.#rates.refuseAnyLevel(call, sender);
+      if (admitted) await admitted;
       const body = isGet(request) ? Buffer.from(queryOf(request.url)) : await readBody(request);
       const refusal = call.seconds > lateBodySeconds && (await this.#refusalOf(sender, sourceIp));
       if (refusal) throw refusal;
-      accepted = await this.#store(call, body, { sourceIp, onlyCritical });
+      accepted = await this.#control.run(() => this.#store(request, call, body, sourceIp));
     } catch (error) {
-      // The sender disconnected: nothing was refused, and no answer is needed.
+      const known = await this.#control.explain(error, { raw: request, principal: sender }, call);
+      // The sender disconnected: no answer is needed.
       if (request.destroyed && !request.complete) return;
-      const known = await this.#explain(call, error);
-      logBug(error, known, { log: this.#log, request });
-      call.refuse(known);
-      return metrics.rejected(reasonOf(known));
+      answerError(error, { raw: request, log: this.#log }, call, known);
+      return;
     }
     call.accept(accepted);
-    metrics.answeredAfter(call.seconds);
+    this.#services.metrics.of(sender.tenant).answeredAfter(call.seconds);
   }
 
   async #store(
+    request: IncomingMessage,
     call: NotifyCall,
     body: Buffer,
-    { sourceIp, onlyCritical }: { readonly sourceIp: string; readonly onlyCritical: boolean },
+    sourceIp: string,
   ): Promise<Accepted> {
-    const { request, sender } = call;
-    const { intake } = this.#services;
-    const underWay = this.#gate.enter();
-    try {
-      if (onlyCritical && !mayBeCritical(request, body)) this.#rates.refuseUsual(call, sender);
-      const parsing = this.#services.tracer?.start('parse');
-      const { fields, warning, idempotencyKey } = this.#readAndTake(call, body);
-      parsing?.end();
-      const accepted = await intake.accept(sender, sourceIp, fields, retryKey(request, idempotencyKey));
-      return warning === undefined
-        ? accepted
-        : { id: accepted.id, warning: [accepted.warning, warning].filter(Boolean).join('; ') };
-    } finally {
-      this.#gate.leave(underWay);
-    }
+    const { intake, tracer } = this.#services;
+    const parsing = tracer?.start('parse');
+    const { fields, warning, idempotencyKey } = this.#readAndTake(request, call, body);
+    parsing?.end();
+    const accepted = await intake.accept(call.sender, sourceIp, fields, retryKey(request, idempotencyKey));
+    return warning === undefined
+      ? accepted
+      : { id: accepted.id, warning: [accepted.warning, warning].filter(Boolean).join('; ') };
   }
 
   /** Validates the fields, and takes a token in any case. */
   #readAndTake(
+    request: IncomingMessage,
     call: NotifyCall,
     body: Buffer,
   ): Omit<ReadFields, 'fields'> & { readonly fields: CheckedFields } {
-    const { request } = call;
+    const { rates } = this.#control;
     let sent: ReadFields;
     let fields: CheckedFields;
     try {
       sent = isGet(request) ? readQueryFields(request) : readFields(request, body);
       fields = checkFields(sent.fields);
     } catch (error) {
-      this.#rates.take(call, call.sender, undefined);
+      rates.take(call, call.sender, undefined);
       throw error;
     }
-    this.#rates.take(call, call.sender, fields.level);
+    rates.take(call, call.sender, fields.level);
     return { ...sent, fields };
-  }
-
-  /** The answer to an error. A refusal includes the rate limits, and takes a token for a body that is too large. */
-  async #explain(call: NotifyCall, error: unknown): Promise<AppError> {
-    try {
-      const known = toAppError(error);
-      if (known.code === 'too-large') this.#rates.take(call, call.sender, undefined);
-      else if (!call.saysLimits) await this.#rates.writeHeaders(call, call.sender);
-      return known;
-    } catch (limit) {
-      return toAppError(limit);
-    }
   }
 }
 
@@ -205,12 +181,6 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Whether it could be critical, before it is parsed: by the word itself, or by escapes that may spell it. */
-function mayBeCritical({ headers }: IncomingMessage, body: Buffer): boolean {
-  if (/critical|=\?/i.test(String(headers['x-level'] ?? ''))) return true;
-  return /critical|\\u00|%[4-7]/i.test(body.toString('latin1'));
-}
-
 /** `ofQuery`: the key that the query has; then the header is not read. */
 function retryKey({ headers, rawHeaders }: IncomingMessage, ofQuery: string | undefined): RetryKey | null {
   if (ofQuery === undefined && headers['idempotency-key'] === undefined) return null;
@@ -222,24 +192,4 @@ function retryKey({ headers, rawHeaders }: IncomingMessage, ofQuery: string | un
   const problem = textProblem(text);
   if (problem) throw badRequest(`${name} ${problem}`);
   return { key: text };
-}
-
-const reasons: Readonly<Record<string, RejectionReason>> = {
-  'bad-request': 'invalid',
-  forbidden: 'forbidden',
-  'tenant.suspended': 'forbidden',
-  conflict: 'conflict',
-  'too-large': 'too-large',
-  'unsupported-type': 'unsupported-type',
-  'rate-limited': 'rate-limited',
-  unavailable: 'unavailable',
-};
-
-/** The reason by which a refusal is counted. */
-export const reasonOf = ({ code }: AppError): RejectionReason => reasons[code] ?? 'internal';
-
-/** @throws AppError `forbidden` for a caller without a token. */
-export function senderOf({ principal }: FastifyRequest): Sender {
-  if (principal.kind !== 'token') throw forbidden();
-  return principal;
 }

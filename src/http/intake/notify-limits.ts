@@ -28,18 +28,21 @@ class Buckets {
     if (ofTenant !== 'off') this.#tenant.charge(String(tenant), ofTenant, count, now);
   }
 
+  /** Takes from both buckets or, if one of them refuses, from none. */
   run(how: 'take' | 'peek', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
     const { token: ofToken, tenant: ofTenant } = rates;
     if (ofToken === 'off' && ofTenant === 'off') return unlimited;
-    const states: NamedState[] = [];
-    if (ofToken !== 'off')
-      states.push({ name: 'token', rate: ofToken, state: this.#token[how](id, ofToken, now) });
-    // If the token's bucket refuses a notification, the tenant's bucket is not charged.
-    const stopped = states[0]?.state.allowed === false;
-    if (ofTenant !== 'off') {
-      const state = this.#tenant[stopped ? 'peek' : how](String(tenant), ofTenant, now);
-      states.push({ name: 'tenant', rate: ofTenant, state });
+    let own = ofToken === 'off' ? undefined : this.#token[how](id, ofToken, now);
+    const isStopped = own?.allowed === false;
+    const all =
+      ofTenant === 'off' ? undefined : this.#tenant[isStopped ? 'peek' : how](String(tenant), ofTenant, now);
+    if (how === 'take' && ofToken !== 'off' && !isStopped && all?.allowed === false) {
+      this.#token.giveBack(id, ofToken, now);
+      own = this.#token.peek(id, ofToken, now);
     }
+    const states: NamedState[] = [];
+    if (ofToken !== 'off' && own) states.push({ name: 'token', rate: ofToken, state: own });
+    if (ofTenant !== 'off' && all) states.push({ name: 'tenant', rate: ofTenant, state: all });
     return states;
   }
 }
@@ -48,9 +51,9 @@ const allowed = (states: readonly NamedState[]) => states.every(({ state }) => s
 
 /**
  * Rate limits of notifications, by token and by tenant. Critical notifications have separate buckets of the same size, so that
- * other traffic cannot block them. The level may be in the body, so there are three checks, the cheapest first:
- * `refuseAnyLevel` before the body is read, `refuseUsual` before it is parsed if the first found little room, and `take` when the level is known. Every
- * response carries the rate limit headers: from `take`, or from `writeHeaders` if nothing was taken.
+ * other traffic cannot block them. The level may be in the body, so `refuseAnyLevel` refuses before the body is read only
+ * what no level could save, and `take` decides when the level is known. Every response carries the rate limit headers: from `take`, or from
+ * `writeHeaders` if nothing was taken.
  */
 export class NotifyLimits {
   readonly #services: Services;
@@ -76,26 +79,15 @@ export class NotifyLimits {
   }
 
   /**
-   * Before the body is read: refuses if the buckets of both kinds are empty, whatever the level is. Returns whether only those
-   * of critical notifications have room.
+   * Before the body is read: refuses if the buckets of both kinds are empty, whatever the level is.
    * @throws AppError `rate-limited`.
    */
-  refuseAnyLevel(answer: HeaderSink, caller: Principal): boolean {
+  refuseAnyLevel(answer: HeaderSink, caller: Principal): void {
     const rates = this.#rates(caller);
     const now = this.#services.now();
     const states = this.#usual.run('peek', caller, rates, now);
-    if (allowed(states)) return false;
-    if (allowed(this.#critical.run('peek', caller, rates, now))) return true;
+    if (allowed(states) || allowed(this.#critical.run('peek', caller, rates, now))) return;
     throw this.#exceeded(answer, caller, states);
-  }
-
-  /**
-   * Before a body that cannot be critical is parsed: refuses if the usual bucket is still empty.
-   * @throws AppError `rate-limited`.
-   */
-  refuseUsual(answer: HeaderSink, caller: Principal): void {
-    const states = this.#usual.run('peek', caller, this.#rates(caller), this.#services.now());
-    if (!allowed(states)) throw this.#exceeded(answer, caller, states);
   }
 
   /**

@@ -5,14 +5,15 @@ import { fieldNames, sentFields } from '#contract/history/fields.ts';
 import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
 import { AppError } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { allows } from '#core/people/access.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { answerError, toAppError } from '../errors.ts';
+import { answerError } from '../errors.ts';
 import { problems, route, UrlToken } from '../openapi/route-schemas.ts';
 import { findHeadProblem } from '../request-head.ts';
 import type { App, Services } from '../services.ts';
-import { NotifyHandler, reasonOf, senderOf } from './notify-handler.ts';
-import type { NotifyLimits } from './notify-limits.ts';
-import { guardIntake, type IntakeGate, refuseOverload } from './overload.ts';
+import { type IntakeControl, senderOf } from './intake-control.ts';
+import { NotifyHandler } from './notify-handler.ts';
+import { guardIntake } from './overload.ts';
 
 const policy = { scope: 'notify' } as const;
 const headerNames = fieldNames.map((name) => sentFields[name].header);
@@ -41,24 +42,21 @@ const headers = {
 export function notifyRoutes(
   app: App,
   services: Services,
-  {
-    authenticator,
-    rates,
-    gate,
-  }: { readonly authenticator: Authenticator; readonly rates: NotifyLimits; readonly gate: IntakeGate },
+  { authenticator, control }: { readonly authenticator: Authenticator; readonly control: IntakeControl },
 ): void {
   const refusalOf = (principal: Sender, sourceIp: string) =>
     authenticator.refusalOf(policy, { principal, sourceIp });
-  const handler = new NotifyHandler(services, { rates, gate, refusalOf, log: app.log });
+  const handler = new NotifyHandler(services, control, { refusalOf, log: app.log });
   guardIntake(app.server, {
-    gate,
+    gate: control.gate,
     onRefused: () => services.metrics.overload.inc(),
     take(request, response) {
       // While the server drains, the framework must answer, because it adds `Connection: close`.
       if (services.tenantStreams.draining || findHeadProblem(request)) return false;
-      const known = authenticator.recogniseSender(request, policy);
-      if (known) handler.handle(request, response, known.sender, known.sourceIp);
-      return known !== undefined;
+      const { principal, sourceIp } = authenticator.recognise(request, { policy });
+      if (principal?.kind !== 'token' || !allows(policy, principal)) return false;
+      handler.handle(request, response, principal, sourceIp);
+      return true;
     },
   });
   app.route({
@@ -111,30 +109,19 @@ header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
       const sender = senderOf(request);
       if (!sender.allowInUrl) throw notAllowedInUrl();
       refuseEarlyFetch(request.headers);
-      refuseOverload(gate, services.metrics);
       if (request.method === 'HEAD') return;
       reply.hijack();
       handler.handle(request.raw, reply.raw, sender, request.sourceIp);
     },
-    handler: answerHead,
+    handler: control.answerHead,
     errorHandler: answerSender,
   });
-
-  /** Stores nothing, and costs as much as an invalid notification. @throws AppError `rate-limited`. */
-  async function answerHead(request: FastifyRequest, reply: FastifyReply) {
-    const sender = senderOf(request);
-    await rates.load(sender);
-    rates.take(reply, sender, undefined);
-    return reply.type('application/json; charset=utf-8').send(null);
-  }
 
   /** Errors of authenticated senders carry the rate limit headers too. */
   async function answerSender(error: Error, request: FastifyRequest, reply: FastifyReply) {
     const principal = request.principal as FastifyRequest['principal'] | undefined;
     if (!principal) return answerError(error, request, reply);
-    services.metrics.of(principal.tenant).rejected(reasonOf(toAppError(error)));
-    if (!reply.hasHeader('ratelimit')) await rates.writeHeaders(reply, principal);
-    return answerError(error, request, reply);
+    return answerError(error, request, reply, await control.explain(error, request, reply));
   }
 }
 

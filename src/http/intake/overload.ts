@@ -4,8 +4,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
-import { unavailable } from '#core/errors.ts';
-import type { Metrics } from '#core/metrics.ts';
 
 /** A notification that has arrived completely and is not answered yet. */
 interface UnderWay {
@@ -73,16 +71,9 @@ class RestingConnections {
   }
 }
 
-const message = 'not stored: more is being sent than can be stored; try again';
+export const overloadMessage = 'not stored: more is being sent than can be stored; try again';
 
-/** For requests that are refused within the framework. @throws AppError `unavailable` while the gate is shut. */
-export function refuseOverload({ isShut }: IntakeGate, { overload }: Metrics): void {
-  if (!isShut) return;
-  overload.inc();
-  throw unavailable(message);
-}
-
-const busy = JSON.stringify({ error: message });
+const busy = JSON.stringify({ error: overloadMessage });
 const refusal = [
   ...['content-type', 'application/json; charset=utf-8'],
   ...['content-length', String(Buffer.byteLength(busy))],

@@ -3,6 +3,7 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyReply,
   type FastifySchema,
   LogController,
   type RouteOptions,
@@ -212,7 +213,7 @@ export async function createApiReference(
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     schemaController: { compilersFactory: lazyCompilers },
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply as FastifyReply),
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(nothingThere(), request, reply));

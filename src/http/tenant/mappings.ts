@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { optionalTextsOf } from '#contract/history/fields.ts';
 import {
   Capture,
   Mapping,
@@ -95,8 +96,9 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
       );
       const levels = parseLevelMap([]);
       const shown = items.slice(0, mostPreviewed).map((item) => {
-        const { title, message, level, host, ip, key, url } = fieldsOf(item, levels);
-        return { title, message, level, host, ip, key, url };
+        const fields = fieldsOf(item, levels);
+        const { title, message, level } = fields;
+        return { title, message, level, ...optionalTextsOf(fields) };
       });
       return { items: shown, count: items.length };
     },

@@ -1,0 +1,113 @@
+/** What all ways of sending share: limits and overload, the count of what waits, and what an error counts, costs and says. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RejectionReason } from '#contract/history/overview.ts';
+import { type AppError, forbidden, unavailable } from '#core/errors.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import type { Principal } from '#core/people/access.ts';
+import type { HeaderSink } from '../callers/rate-headers.ts';
+import { type Answer, toAppError } from '../errors.ts';
+import type { Services } from '../services.ts';
+import { NotifyLimits } from './notify-limits.ts';
+import { IntakeGate, overloadMessage } from './overload.ts';
+
+/** A request of an authenticated caller. */
+interface Call {
+  readonly raw: IncomingMessage;
+  readonly principal: Principal;
+  readonly routeOptions?: { readonly bodyLimit?: number };
+}
+
+export class IntakeControl {
+  readonly #services: Pick<Services, 'metrics'>;
+  readonly rates: NotifyLimits;
+  readonly gate: IntakeGate;
+
+  constructor(
+    services: Services,
+    rates = new NotifyLimits(services),
+    gate = new IntakeGate(() => performance.now()),
+  ) {
+    this.#services = services;
+    this.rates = rates;
+    this.gate = gate;
+  }
+
+  /**
+   * Before a body is read. Returns a promise only if the sender's tenant is not in memory.
+   * @throws AppError `rate-limited` or `unavailable` when nothing could be stored.
+   */
+  admit(answer: HeaderSink, sender: Sender): Promise<void> | undefined {
+    this.refuseOverload();
+    const loading = this.rates.load(sender);
+    if (loading) return loading.then(() => this.rates.refuseAnyLevel(answer, sender));
+    this.rates.refuseAnyLevel(answer, sender);
+    return undefined;
+  }
+
+  /** @throws AppError `unavailable` while more is sent than can be stored. */
+  refuseOverload(): void {
+    if (!this.gate.isShut) return;
+    this.#services.metrics.overload.inc();
+    throw unavailable(overloadMessage);
+  }
+
+  /** Stores nothing, and costs as much as an invalid notification. @throws AppError `rate-limited`. */
+  readonly answerHead = async (request: FastifyRequest, reply: FastifyReply) => {
+    const sender = senderOf(request);
+    await this.admit(reply, sender);
+    this.rates.take(reply, sender, undefined);
+    return reply.type('application/json; charset=utf-8').send(null);
+  };
+
+  /** Counts as waiting for as long as `work` takes. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const underWay = this.gate.enter();
+    try {
+      return await work();
+    } finally {
+      this.gate.leave(underWay);
+    }
+  }
+
+  /**
+   * What to answer to an error. It is counted, and its answer has the rate limits in its headers. A body that is too large costs as
+   * much as an invalid notification.
+   */
+  async explain(error: unknown, call: Call, answer: Answer, isCounted = false): Promise<AppError> {
+    const { raw, principal, routeOptions } = call;
+    let known = toAppError(error, routeOptions?.bodyLimit);
+    // The sender went away before its body was complete: nothing was refused.
+    if (raw.destroyed && !raw.complete) return known;
+    try {
+      if (known.code === 'too-large') this.rates.take(answer, principal, undefined);
+      else if (!answer.hasHeader('ratelimit')) await this.rates.writeHeaders(answer, principal);
+    } catch (limit) {
+      known = toAppError(limit);
+    }
+    if (!isCounted && known.code !== 'not-found') this.count(principal, known);
+    return known;
+  }
+
+  /** Counts a notification that was refused. */
+  count({ tenant }: Principal, { code }: AppError): void {
+    this.#services.metrics.of(tenant).rejected(reasons[code] ?? 'internal');
+  }
+}
+
+const reasons: Readonly<Record<string, RejectionReason>> = {
+  'bad-request': 'invalid',
+  forbidden: 'forbidden',
+  'tenant.suspended': 'forbidden',
+  conflict: 'conflict',
+  'too-large': 'too-large',
+  'unsupported-type': 'unsupported-type',
+  'rate-limited': 'rate-limited',
+  unavailable: 'unavailable',
+};
+
+/** @throws AppError `forbidden` for a caller without a token. */
+export function senderOf({ principal }: { readonly principal: Principal }): Sender {
+  if (principal.kind !== 'token') throw forbidden();
+  return principal;
+}
