@@ -1,11 +1,12 @@
-/** The steps of a release, in a checkout that has only the files they read. */
+/** The steps of a release, in a checkout that has only the files they read, and the workflows that publish it. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-const script = join(import.meta.dirname, '../../scripts/release.mjs');
+const root = join(import.meta.dirname, '../..');
+const script = join(root, 'scripts/release.mjs');
 
 test('a release is tagged when every place has its version, and not before', () => {
   const home = mkdtempSync(join(tmpdir(), 'belfry-release-'));
@@ -57,4 +58,14 @@ test('a release is tagged when every place has its version, and not before', () 
 
   run('git', 'commit', '--quiet', '--allow-empty', '--message', 'later');
   expect(release('check', '1.2.3').stderr).toBe('the tag v1.2.3 is another commit\n');
+});
+
+test('every action of a workflow is pinned by its commit, with the version beside it', () => {
+  const folder = join(root, '.github/workflows');
+  const used = readdirSync(folder).flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/\buses: (.*)$/gm)].map(([, action = '']) => action),
+  );
+  const foreign = used.filter((action) => !action.startsWith('./'));
+  expect(foreign.length).toBeGreaterThan(0);
+  expect(foreign.filter((action) => !/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
 });
