@@ -22,6 +22,8 @@ test('a release is tagged when every place has its version, and not before', () 
     'package.json': '{"version": "0.1.0", "type": "module"}',
     'package-lock.json': '{"version": "0.1.0", "packages": {"": {"version": "0.1.0"}}}',
     'deploy/helm/belfry/Chart.yaml': 'version: 0.1.0\nappVersion: 0.1.0\n',
+    'docs/operations.md': 'npm install ./belfry-0.1.0.tgz\ndocker push example.org/belfry:0.1.0\n',
+    'README.md': 'npm install ./belfry-0.1.0.tgz\n',
     'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n- A change.\n',
     'src/main.ts':
       "import { readFileSync } from 'node:fs';\nconsole.log(JSON.parse(readFileSync('package.json', 'utf8')).version);\n",
@@ -37,15 +39,17 @@ test('a release is tagged when every place has its version, and not before', () 
 
   const early = release('tag', '1.2.3');
   expect(early.status).toBe(1);
-  for (const place of [
-    'package.json',
-    'package-lock.json',
-    'version of',
-    'appVersion of',
-    '--version',
-    'CHANGELOG',
-  ])
-    expect(early.stderr).toContain(place);
+  expect(early.stderr.split('\n')).toEqual([
+    'package.json is 0.1.0, not 1.2.3',
+    'package-lock.json is 0.1.0, not 1.2.3',
+    'packages[""] of package-lock.json is 0.1.0, not 1.2.3',
+    '--version is 0.1.0, not 1.2.3',
+    ...Array(2).fill('deploy/helm/belfry/Chart.yaml is 0.1.0, not 1.2.3'),
+    ...Array(2).fill('docs/operations.md is 0.1.0, not 1.2.3'),
+    'README.md is 0.1.0, not 1.2.3',
+    'CHANGELOG.md has no heading "## [1.2.3] - YYYY-MM-DD"',
+    '',
+  ]);
 
   expect(release('prepare', '1.2.3').status).toBe(0);
   expect(release('check', '1.2.3').stderr).toBe('the work tree is not clean: commit the changes\n');
@@ -58,6 +62,14 @@ test('a release is tagged when every place has its version, and not before', () 
 
   run('git', 'commit', '--quiet', '--allow-empty', '--message', 'later');
   expect(release('check', '1.2.3').stderr).toBe('the tag v1.2.3 is another commit\n');
+});
+
+test('every place of this checkout has the version of its package', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { stderr } = spawnSync(process.execPath, [script, 'check', version], { cwd: root, encoding: 'utf8' });
+  // Between two releases.
+  const ofCommits = /^the work tree is not clean|^the tag v\S+ is another commit/;
+  expect(stderr.split('\n').filter((line) => line !== '' && !ofCommits.test(line))).toEqual([]);
 });
 
 test('every action of a workflow is pinned by its commit, with the version beside it', () => {
