@@ -4,7 +4,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const chart = 'deploy/helm/belfry/Chart.yaml';
+/**
+ * Where the version stands, besides package.json, its lock file and the CHANGELOG.
+ * @type {[file: string, version: RegExp][]}
+ */
+const places = [
+  ['deploy/helm/belfry/Chart.yaml', /(?<=^(?:version|appVersion): ).*$/gm],
+  ['docs/operations.md', /(?<=\/belfry-)\d\S*(?=\.tgz)|(?<=\/belfry:)\d\S*/g],
+  ['README.md', /(?<=\/belfry-)\d\S*(?=\.tgz)/g],
+];
 /** @param {string} file */
 const read = (file) => readFileSync(file, 'utf8');
 /** @param {string[]} args */
@@ -18,7 +26,7 @@ function prepare(version) {
     if (manifest.packages) manifest.packages[''].version = version;
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   }
-  writeFileSync(chart, read(chart).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`));
+  for (const [file, place] of places) writeFileSync(file, read(file).replace(place, version));
   const changes = read('CHANGELOG.md');
   if (!changes.includes(`\n## [${version}]`)) {
     const today = new Date().toISOString().slice(0, 10);
@@ -34,16 +42,16 @@ function prepare(version) {
 function problemsOf(version) {
   const lock = JSON.parse(read('package-lock.json'));
   const shown = execFileSync(process.execPath, ['src/main.ts', '--version'], { encoding: 'utf8' });
-  /** @type {Record<string, string | undefined>} */
-  const versions = {
-    'package.json': JSON.parse(read('package.json')).version,
-    'package-lock.json': lock.version,
-    'packages[""] of package-lock.json': lock.packages[''].version,
-    [`version of ${chart}`]: /^version: (.*)$/m.exec(read(chart))?.[1],
-    [`appVersion of ${chart}`]: /^appVersion: (.*)$/m.exec(read(chart))?.[1],
-    '--version': /\d+\.\d+\.\d+\S*/.exec(shown)?.[0],
-  };
-  const problems = Object.entries(versions)
+  /** @type {[place: string, found: string | undefined][]} */
+  const versions = [
+    ['package.json', JSON.parse(read('package.json')).version],
+    ['package-lock.json', lock.version],
+    ['packages[""] of package-lock.json', lock.packages[''].version],
+    ['--version', /\d+\.\d+\.\d+\S*/.exec(shown)?.[0]],
+  ];
+  for (const [file, place] of places)
+    for (const found of read(file).match(place) ?? [undefined]) versions.push([file, found]);
+  const problems = versions
     .filter(([, found]) => found !== version)
     .map(([place, found]) => `${place} is ${found}, not ${version}`);
   const headings = read('CHANGELOG.md').split('\n');

@@ -10,5 +10,5 @@ export const version: string = manifest.version;
 export const commit: string | undefined =
   (typeof builtFromCommit === 'string' && builtFromCommit) || undefined;
 
-/** As in `0.1.0 (1a2b3c4d5e6f)`. */
+/** As in `0.9.0 (1a2b3c4d5e6f)`. */
 export const build: string = commit === undefined ? version : `${version} (${commit})`;

@@ -9,7 +9,7 @@ export interface Io {
   /** How to call this program in a shell: `belfry`, or through npm in a checkout. */
   readonly program: string;
   readonly version: string;
-  /** The version with the commit, if that is known: as in `0.1.0 (1a2b3c4d5e6f)`. */
+  /** The version with the commit, if that is known: as in `0.9.0 (1a2b3c4d5e6f)`. */
   readonly build: string;
   /** Whether the process does nothing else: then a command may lower its priority. */
   readonly isWholeProcess: boolean;

@@ -272,6 +272,6 @@ test('the server is told which screen it is, with every connection', async () =>
     stream([ready(), note(1)]),
     stream([ready(), note(2)], { open: true }),
   );
-  await read(url, { count: 4, screen: 'panel/0.1.0' });
-  expect(requests.map(({ headers }) => headers['belfry-client'])).toEqual(['panel/0.1.0', 'panel/0.1.0']);
+  await read(url, { count: 4, screen: 'panel/0.9.0' });
+  expect(requests.map(({ headers }) => headers['belfry-client'])).toEqual(['panel/0.9.0', 'panel/0.9.0']);
 });

@@ -54,7 +54,7 @@ const known: Readonly<Record<keyof DataOf, true>> = {
 };
 
 export interface PanelEventsOptions extends Omit<EventStreamOptions, 'wait'> {
-  /** What this screen is, as in panel/0.1.0; shown with the panel. */
+  /** What this screen is, as in panel/0.9.0; shown with the panel. */
   readonly screen?: string;
 }
 

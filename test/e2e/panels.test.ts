@@ -195,8 +195,8 @@ test('what its newest screen says it is, and where from, is shown with the panel
     await stream.next(({ event }) => event === 'ready');
     return stream;
   };
-  const older = await open('panel/0.1.0');
-  await eventually(async () => expect(await shown()).toEqual([true, 'panel/0.1.0', '127.0.0.1']));
+  const older = await open('panel/0.9.0');
+  await eventually(async () => expect(await shown()).toEqual([true, 'panel/0.9.0', '127.0.0.1']));
   const newer = await open('tail/0.2.0-rc.1');
   await eventually(async () => expect(await shown()).toEqual([true, 'tail/0.2.0-rc.1', '127.0.0.1']));
   older.close();

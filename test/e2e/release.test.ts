@@ -1,11 +1,12 @@
-/** The steps of a release, in a checkout that has only the files they read. */
+/** The steps of a release, in a checkout that has only the files they read, and the workflows that publish it. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-const script = join(import.meta.dirname, '../../scripts/release.mjs');
+const root = join(import.meta.dirname, '../..');
+const script = join(root, 'scripts/release.mjs');
 
 test('a release is tagged when every place has its version, and not before', () => {
   const home = mkdtempSync(join(tmpdir(), 'belfry-release-'));
@@ -21,6 +22,8 @@ test('a release is tagged when every place has its version, and not before', () 
     'package.json': '{"version": "0.1.0", "type": "module"}',
     'package-lock.json': '{"version": "0.1.0", "packages": {"": {"version": "0.1.0"}}}',
     'deploy/helm/belfry/Chart.yaml': 'version: 0.1.0\nappVersion: 0.1.0\n',
+    'docs/operations.md': 'npm install ./belfry-0.1.0.tgz\ndocker push example.org/belfry:0.1.0\n',
+    'README.md': 'npm install ./belfry-0.1.0.tgz\n',
     'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n- A change.\n',
     'src/main.ts':
       "import { readFileSync } from 'node:fs';\nconsole.log(JSON.parse(readFileSync('package.json', 'utf8')).version);\n",
@@ -36,15 +39,17 @@ test('a release is tagged when every place has its version, and not before', () 
 
   const early = release('tag', '1.2.3');
   expect(early.status).toBe(1);
-  for (const place of [
-    'package.json',
-    'package-lock.json',
-    'version of',
-    'appVersion of',
-    '--version',
-    'CHANGELOG',
-  ])
-    expect(early.stderr).toContain(place);
+  expect(early.stderr.split('\n')).toEqual([
+    'package.json is 0.1.0, not 1.2.3',
+    'package-lock.json is 0.1.0, not 1.2.3',
+    'packages[""] of package-lock.json is 0.1.0, not 1.2.3',
+    '--version is 0.1.0, not 1.2.3',
+    ...Array(2).fill('deploy/helm/belfry/Chart.yaml is 0.1.0, not 1.2.3'),
+    ...Array(2).fill('docs/operations.md is 0.1.0, not 1.2.3'),
+    'README.md is 0.1.0, not 1.2.3',
+    'CHANGELOG.md has no heading "## [1.2.3] - YYYY-MM-DD"',
+    '',
+  ]);
 
   expect(release('prepare', '1.2.3').status).toBe(0);
   expect(release('check', '1.2.3').stderr).toBe('the work tree is not clean: commit the changes\n');
@@ -57,4 +62,22 @@ test('a release is tagged when every place has its version, and not before', () 
 
   run('git', 'commit', '--quiet', '--allow-empty', '--message', 'later');
   expect(release('check', '1.2.3').stderr).toBe('the tag v1.2.3 is another commit\n');
+});
+
+test('every place of this checkout has the version of its package', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { stderr } = spawnSync(process.execPath, [script, 'check', version], { cwd: root, encoding: 'utf8' });
+  // Between two releases.
+  const ofCommits = /^the work tree is not clean|^the tag v\S+ is another commit/;
+  expect(stderr.split('\n').filter((line) => line !== '' && !ofCommits.test(line))).toEqual([]);
+});
+
+test('every action of a workflow is pinned by its commit, with the version beside it', () => {
+  const folder = join(root, '.github/workflows');
+  const used = readdirSync(folder).flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/\buses: (.*)$/gm)].map(([, action = '']) => action),
+  );
+  const foreign = used.filter((action) => !action.startsWith('./'));
+  expect(foreign.length).toBeGreaterThan(0);
+  expect(foreign.filter((action) => !/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
 });

@@ -20,7 +20,7 @@ export interface PanelView {
 export interface FollowPanelOptions {
   readonly client: Pick<Client, 'panelEvents' | 'receipts'>;
   readonly panelId: string;
-  /** Name and version of this program, as in tail/0.1.0. */
+  /** Name and version of this program, as in tail/0.9.0. */
   readonly screen: string;
   /** Opens the view, which calls `onShown` with the notifications that a reader can see. */
   readonly open: (onShown: (ids: readonly string[]) => void) => PanelView;

@@ -69,7 +69,7 @@ export const Panel = component('Panel', {
   online: Type.Boolean({ description: 'Its event stream is connected.' }),
   lastSeenAt: NullableInstant,
   lag: Type.Integer({ minimum: 0, description: 'Entries of the log not yet sent to it.' }),
-  version: nullable(Type.String(), { description: 'What its newest screen says it is, as in panel/0.1.0.' }),
+  version: nullable(Type.String(), { description: 'What its newest screen says it is, as in panel/0.9.0.' }),
   address: nullable(Type.String(), { description: 'Where its newest screen is connected from, or was.' }),
 });
 export type Panel = Static<typeof Panel>;

@@ -58,7 +58,7 @@ export interface RuleSet {
   readonly rules: readonly RuleSpec[];
 }
 
-/** The screen that shows a panel: the client it reports, as in panel/0.1.0, and its address. */
+/** The screen that shows a panel: the client it reports, as in panel/0.9.0, and its address. */
 export interface Screen {
   readonly client: string | null;
   readonly address: string | null;

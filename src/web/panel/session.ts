@@ -18,7 +18,7 @@ export type CommandEvent = Extract<PanelEvent, { readonly type: PanelCommand }>;
 export interface SessionOptions {
   readonly client: Client;
   readonly panelId: string;
-  /** What this screen is, as in panel/0.1.0. */
+  /** What this screen is, as in panel/0.9.0. */
   readonly screen: string;
   /** The board or the connection has changed; `changes` lists the cards concerned. */
   readonly onChange: (changes: readonly BoardChange[]) => void;

@@ -178,11 +178,6 @@ test('systemd takes the unit, and finds little that it may do', (context) => {
   expect(exposure.status, exposure.stdout).toBe(0);
 });
 
-test('the chart has the version of the package', () => {
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  expect(parse(read('deploy/helm/belfry/Chart.yaml'))).toMatchObject({ version, appVersion: version });
-});
-
 test('pods of the chart get no variables about services, roll with their Secrets, and are scraped one by one', () => {
   const template = (name: string) => read(`deploy/helm/belfry/templates/${name}.yaml`);
   for (const name of ['deployment', 'migrate'])

@@ -95,7 +95,7 @@ CREATE TABLE panels (
   created_at bigint NOT NULL,
   last_seen_at bigint,
   cursor bigint,
-  client text COLLATE "C",               -- what the panel's newest screen said it is, as in panel/0.1.0
+  client text COLLATE "C",               -- what the panel's newest screen said it is, as in panel/0.9.0
   address text COLLATE "C",              -- where it connected from
   PRIMARY KEY (tenant, id),
   UNIQUE (tenant, name)

@@ -92,7 +92,7 @@ CREATE TABLE panels (
   created_at INTEGER NOT NULL,
   last_seen_at INTEGER,
   cursor INTEGER,
-  client TEXT,               -- what the panel's newest screen said it is, as in panel/0.1.0
+  client TEXT,               -- what the panel's newest screen said it is, as in panel/0.9.0
   address TEXT,              -- where it connected from
   PRIMARY KEY (tenant, id),
   UNIQUE (tenant, name)
