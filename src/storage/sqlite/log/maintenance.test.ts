@@ -78,6 +78,32 @@ it('a partition that nobody keeps any more is dropped, however few entries were 
   model.db.close();
 });
 
+it('what a busy tenant no longer keeps leaves the file, also when a quiet tenant keeps a row of each partition', () => {
+  const partitionRows = 40;
+  const model = new HistoryModel({ sizes: { partitionRows, indexBatchRows: 20 } });
+  const kept = 100;
+  const quiet = 12;
+  for (let i = 0; i < quiet; i++) {
+    model.transaction(() => {
+      model.append(draft(), 8);
+      for (let j = 1; j < partitionRows; j++) model.append(draft({ expiresAt: 1 }));
+    });
+    model.prune(Math.max(0, (i + 1) * (partitionRows - 1) - kept), 2);
+    model.maintain();
+  }
+  const tables = model.db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'log_*'")
+    .pluck()
+    .all();
+  const stored = tables.map(
+    (table) => model.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+  );
+  expect(stored.filter((rows) => rows > 0).length).toBe(quiet);
+  // So many dead rows may stay: those of one partition.
+  expect(stored.reduce((sum, rows) => sum + rows, 0)).toBeLessThanOrEqual(kept + quiet + partitionRows);
+  model.db.close();
+});
+
 it('no step of dropping a partition frees many pages, as each of them may have to be read from the disk', () => {
   const model = new HistoryModel({ sizes: { partitionRows: 9_000, indexBatchRows: 250 } });
   for (let i = 0; i < 9_100; i += 100)
@@ -99,6 +125,26 @@ it('no step of dropping a partition frees many pages, as each of them may have t
   );
   expect(free()).toBeGreaterThan(300);
   expect(most).toBeLessThan(8);
+  model.db.close();
+});
+
+it('of two partitions, the one is rewritten of which the smaller share is kept, so that less is copied', () => {
+  const model = new HistoryModel({ sizes: { partitionRows: 40, indexBatchRows: 20 } });
+  for (const tenant of [7, 8, 7])
+    model.transaction(() => {
+      for (let i = 0; i < 40; i++) model.append(draft({ expiresAt: 1 }), tenant);
+    });
+  const generations = () =>
+    model.db.prepare('SELECT id, generation FROM partitions WHERE generation > 0').raw().all();
+  model.prune(20, 2);
+  model.maintain(undefined, 0);
+  expect(generations()).toEqual([[1, 1]]);
+  // Now 14 of 20 rows of the first partition are dead, and 16 of 40 of the second one.
+  model.db.exec('UPDATE logs SET first = 17 WHERE tenant = 8');
+  model.prune(34, 2);
+  const before = generations();
+  while (String(generations()) === String(before)) model.maintain(1, 0);
+  expect(generations()).toEqual([[1, 2]]);
   model.db.close();
 });
 

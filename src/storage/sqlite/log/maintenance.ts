@@ -124,7 +124,7 @@ function empty(sql: Statements, table: string, rows: number): boolean {
 const noSegments = Buffer.alloc(7);
 
 /**
- * As {@link empty}, for an index, whose pages are rows of a table that SQLite protects. The first step empties its list of segments,
+ * As {@link empty}, for an index, whose pages are rows of a table that SQLite protects; FTS5 has no statement that frees some of them (ADR 13). The first step empties its list of segments,
  * because a backup checks the database, and a list with missing segments counts as damage.
  */
 function emptyIndex(sql: Statements, terms: string, pages: number): boolean {

@@ -31,7 +31,7 @@ export interface Retired {
   readonly used: number | null;
 }
 
-/** When too many rows are dead, begins to rewrite the partition that has the most of them. */
+/** When too many rows are dead, begins to rewrite the partition with the greatest share of them, because the fewest rows are copied for it. */
 export function startCopy(sql: Statements, tolerated: number): boolean {
   const worst = sql
     .of<[{ tolerated: number }], { id: number; generation: number }>(
@@ -42,7 +42,7 @@ export function startCopy(sql: Statements, tolerated: number): boolean {
          WHERE p.last_row IS NOT NULL GROUP BY p.id)
        SELECT id, generation FROM counts
        WHERE (SELECT sum(dead) FROM counts) > iif(@tolerated = 0, 0, max(@tolerated, (SELECT sum(rows) FROM counts) * ${mostDeadShare}))
-       ORDER BY dead DESC LIMIT 1`,
+       ORDER BY dead * 1.0 / rows DESC LIMIT 1`,
     )
     .get({ tolerated });
   if (!worst) return false;
