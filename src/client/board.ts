@@ -137,7 +137,6 @@ export class Board {
   #add(notification: NotificationEvent, now: number): BoardChange[] {
     const { id, receivedAt, remainingMs, count, escalated } = notification;
     const endsAt = remainingMs === null ? null : now + remainingMs;
-    // A node of an older version does not say whether it was escalated.
     const since = Date.parse(escalated?.since ?? receivedAt);
     const card: Card = { notification, receivedAt: Date.parse(receivedAt), since, endsAt, count };
     const isKnown = this.#cards.has(id);

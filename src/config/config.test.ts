@@ -155,12 +155,11 @@ describe('a setting', () => {
 });
 
 test('an unknown name is refused with the nearest known one, if one is near', () => {
-  const given = { BELFRY_PROT: '1', BELFRY_PORT_FILE: '/x', BELFRY_DATA_DIR: '/x', BELFRY_TENANTS_MAX: '9' };
+  const given = { BELFRY_PROT: '1', BELFRY_PORT_FILE: '/x', BELFRY_DATA_DIR: '/x' };
   expect(problemsOf(given)).toEqual([
     'BELFRY_DATA_DIR is not a setting; docs/configuration.md lists all settings',
     'BELFRY_PORT_FILE is not a setting: only secrets come from files; set BELFRY_PORT itself',
     'BELFRY_PROT is not a setting; did you mean BELFRY_PORT?',
-    'BELFRY_TENANTS_MAX is not a setting; it is named BELFRY_MAX_TENANTS now',
   ]);
 });
 

@@ -232,14 +232,6 @@ interface Effective {
   readonly about: string;
 }
 
-/** The names that some settings had until November 2026. */
-const formerNames: Readonly<Record<string, Name>> = {
-  BELFRY_TENANTS_MAX: 'BELFRY_MAX_TENANTS',
-  BELFRY_RATE_TENANT_MAX: 'BELFRY_MAX_TENANT_RATE',
-  BELFRY_RETENTION_DAYS_MAX: 'BELFRY_MAX_RETENTION_DAYS',
-  BELFRY_RETENTION_COUNT_MAX: 'BELFRY_MAX_RETENTION_COUNT',
-};
-
 /** Unknown names with the prefix BELFRY_. Otherwise a typo would silently leave a default active. */
 function unknownNames(env: Environment): string[] {
   const known = names.flatMap((name) => (variables[name].secret ? [name, name + fileSuffix] : [name]));
@@ -250,7 +242,6 @@ function unknownNames(env: Environment): string[] {
       const plain = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
       if (known.includes(plain))
         return `${name} is not a setting: only secrets come from files; set ${plain} itself`;
-      if (formerNames[name]) return `${name} is not a setting; it is named ${formerNames[name]} now`;
       const { nearest } = offerNearest(
         name.slice(prefix.length),
         known.map((one) => one.slice(prefix.length)),

@@ -76,10 +76,10 @@ export async function replaceKey(db: Database, key: string): Promise<boolean> {
   return before !== undefined && before !== fingerprint;
 }
 
-/** Whether it is the key with which the database was used last; undefined if that is not known. */
-export async function isKeyOf(db: Database, key: string): Promise<boolean | undefined> {
+/** Whether a server has used the database with no other key. */
+export async function isKeyOf(db: Database, key: string): Promise<boolean> {
   const before = await readMeta(db, 'key');
-  return before === undefined ? undefined : before === fingerprintOf(key);
+  return before === undefined || before === fingerprintOf(key);
 }
 
 /**
@@ -87,16 +87,7 @@ export async function isKeyOf(db: Database, key: string): Promise<boolean | unde
  * @throws AppError `conflict`, with the way out, when the database has been used with a key.
  */
 export async function assertFirstKey(db: Database, path: string): Promise<void> {
-  // On SQLite, the fingerprint has been stored since November 2026.
-  const isUsed =
-    (await readMeta(db, 'key')) !== undefined ||
-    (
-      await db.read(
-        sql`select 1 from sessions union all select 1 from two_factors union all select 1 from push_devices
-          union all select 1 from channels where sealed is not null limit 1`,
-      )
-    ).length > 0;
-  if (isUsed)
+  if ((await readMeta(db, 'key')) !== undefined)
     throw new AppError(
       'conflict',
       `the key file ${path} is missing, and this database was used with one: put it back from its copy, or name it in BELFRY_KEY_FILE. ${ifKeyIsLost(path)}`,

@@ -257,19 +257,6 @@ export function intakeConformance(lab: () => HistoryLab): void {
     };
   }
 
-  test('a step that a repeat has replaced is sent again, also if an older version began the escalation', async () => {
-    const { nodes, live, dueTimes, tenant } = await open(escalate);
-    const [first] = nodes;
-    await first.send();
-    const [due] = (await dueTimes.list(tenant, 'escalation', 1)) as [DueTime];
-    const { since, ...older } = due.data as { since?: number };
-    expect([since, await dueTimes.settle(due, { ...due, data: older })]).toEqual([now, true]);
-    const storeRepeat = await fireBeforeRepeat(nodes);
-    await storeRepeat();
-    await first.fire(0);
-    expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 1 } } }]);
-  });
-
   test('a last step that a repeat has replaced is sent again within an hour if it cannot be at once', async () => {
     const { nodes, live } = await open(escalate);
     const [first, { around }] = nodes;

@@ -274,7 +274,7 @@ test('a backup in which one byte is not as it was written is refused', async () 
     expect([code, stderr]).toEqual([1, expect.stringMatching(/is damaged \(it is not as its checksum says/)]);
   }
   expect(look(cli.database).epoch).toBe(before);
-  // Cut to its pages, it is a database as older versions and copies of the file are.
+  // Cut to its pages, it is a database as copies of the file are.
   writeFileSync(file, whole.subarray(0, whole.length - (whole.length % 4096)));
   expect(look(file).tenants).toEqual(['default']);
   await cli.ok(['restore', file]);

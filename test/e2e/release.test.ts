@@ -75,7 +75,9 @@ test('every place of this checkout has the version of its package', () => {
 test('every action of a workflow is pinned by its commit, with the version beside it', () => {
   const folder = join(root, '.github/workflows');
   const used = readdirSync(folder).flatMap((file) =>
-    [...readFileSync(join(folder, file), 'utf8').matchAll(/\buses: (.*)$/gm)].map(([, action = '']) => action),
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/\buses: (.*)$/gm)].map(
+      ([, action = '']) => action,
+    ),
   );
   const foreign = used.filter((action) => !action.startsWith('./'));
   expect(foreign.length).toBeGreaterThan(0);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ruleSpecWith } from '../support/rule-spec.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -159,24 +158,4 @@ test('a rule that there is not can be neither changed nor deleted', async () => 
       (await server.call(method, `/api/rules/${unknownId}`, { token: key, ...(json && { json }) })).status,
     ).toBe(404);
   }
-});
-
-test('a rule from before the limit of tags is listed, applied and switched off, and not saved as it is', async () => {
-  const { directory } = server.running;
-  const tenant = await server.tenant('before');
-  const own = await server.key('admin', 'before');
-  const tags = ['x'.repeat(33), 'noc'];
-  const spec = ruleSpecWith({ id: '01890000-0000-7000-8000-000000000001', then: { panels: { tags } } });
-  await directory.rules.create(tenant, spec, 'test', Date.now());
-  const listed = await server.call('GET', '/api/rules', { token: own });
-  expect([listed.status, listed.json.rules?.[0]?.then]).toEqual([200, { panels: { tags } }]);
-  const path = `/api/rules/${spec.id}`;
-  const json = { notification: {} };
-  const { json: explained } = await server.call('POST', '/api/rules/explain', { token: own, json });
-  expect(explained.target).toEqual({ all: false, ids: [], tags });
-  const change = async (changes: object) =>
-    (await server.call('PATCH', path, { token: own, json: changes })).status;
-  expect(await change({ then: spec.then })).toBe(400);
-  expect(await change({ enabled: false })).toBe(200);
-  expect(await change({ then: { panels: { tags: ['noc'] } } })).toBe(200);
 });

@@ -78,8 +78,6 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'OPTIONS /api/integrations/cloudevents': plain('/api/integrations/cloudevents'),
     'GET /readyz': plain('/readyz'),
     'GET /openapi.json': plain('/openapi.json'),
-    'GET /docs/json': plain('/docs/json'),
-    'GET /docs/yaml': plain('/docs/yaml'),
     // 404 where the documentation has not been built.
     'GET /docs': { ...plain('/docs'), ok: [200, 404] },
     'GET /docs/*': { ...plain('/docs/none'), ok: [404] },

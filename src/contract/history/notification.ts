@@ -1,4 +1,5 @@
 import { type Static, type TOptional, Type } from 'typebox';
+import { limits } from '../limits.ts';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
 import { type FieldName, fieldNames, mapOptionalTexts, type SentField, sentFields } from './fields.ts';
 
@@ -96,16 +97,12 @@ export const NotificationEvent = Type.Object(
 );
 export type NotificationEvent = Static<typeof NotificationEvent>;
 
-/**
- * A rule that is saved has tags of at most `limits.tagChars` characters (`validateRule`). The schema has no such limit, because it also
- * describes rules in answers, and an earlier version may have stored longer tags.
- */
 export const PanelsTarget = Type.Union(
   [
     Type.Literal('all'),
     Type.Literal('none'),
     closed({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) }),
-    closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }),
+    closed({ tags: Type.Array(Type.String({ maxLength: limits.tagChars }), { minItems: 1, maxItems: 100 }) }),
   ],
   {
     title: 'PanelsTarget',

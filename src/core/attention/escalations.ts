@@ -17,14 +17,14 @@ import type { Schedule } from './schedule.ts';
 interface EscalationData {
   /** The newest notification of this alarm: the first one, a repeat, or the last step's. It may not be stored yet. */
   readonly id: string;
-  /** Others of this alarm: those that may be on panels, and those that are being stored at the same time. Older versions wrote one id. */
-  readonly replaced?: string | readonly string[];
+  /** Others of this alarm: those that may be on panels, and those that are being stored at the same time. */
+  readonly replaced?: readonly string[];
   /** Index of the next step; equal to the number of steps after the last one. */
   readonly step: number;
   readonly steps: readonly EscalationStep[];
   readonly rule: Ref;
-  /** When the first notification of this alarm was received; absent if an older version began it. */
-  readonly since?: number;
+  /** When the first notification of this alarm was received. */
+  readonly since: number;
   /** A panel has shown an earlier notification of this alarm. */
   readonly isShown?: boolean;
 }
@@ -111,7 +111,7 @@ export async function escalateAgain(
     const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
     const data = due?.data as EscalationData | undefined;
     if (!due || !data || data.step > times) return;
-    if (data.since !== undefined && data.since !== since) return;
+    if (data.since !== since) return;
     if (await schedule.putOff(due, 0, { ...data, step: times - 1 })) return;
   }
 }
@@ -223,7 +223,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       target: unite(record.route.target, named),
       escalates: record.id,
       escalated: {
-        ...{ times: data.step + 1, since: data.since ?? record.receivedAt },
+        ...{ times: data.step + 1, since: data.since },
         ...(step?.unless === 'shown' && { unless: step.unless }),
       },
     };
@@ -280,7 +280,7 @@ async function settleFor(
 const isEscalated = ({ route }: HistoryRecord): boolean =>
   route.escalates !== undefined || route.repeats !== undefined;
 
-const idsOf = ({ id, replaced = [] }: EscalationData): readonly string[] => [id, ...[replaced].flat()];
+const idsOf = ({ id, replaced = [] }: EscalationData): readonly string[] => [id, ...replaced];
 
 /**
  * `current`: the one that is on panels, or was the last one there. `live`: all that were on panels when they were read, the newest

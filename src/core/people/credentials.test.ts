@@ -5,7 +5,6 @@ import {
   newKey,
   newPanelToken,
   newToken,
-  principalOf,
   tokenChange,
   tokenView,
 } from './credentials.ts';
@@ -93,13 +92,6 @@ describe('a new credential', () => {
     for (const scopes of [['panel'], ['notify', 'panel'], [], undefined] as const)
       expect(() => make(scopes && [...scopes])).toThrow(/^allowInUrl: .*notify/);
     expect(newToken(1, { name: 'x' }, 'cli', at).record.allowInUrl).toBe(false);
-  });
-
-  test('a token that an older node gave another scope is no longer taken from a URL', () => {
-    const made = newToken(1, { name: 'x', scopes: ['notify'], allowInUrl: true }, 'cli', at);
-    const record = { ...made.record, tenantState: 'active' } as const;
-    expect(principalOf(record)).toMatchObject({ allowInUrl: true });
-    expect(principalOf({ ...record, scopes: ['notify', 'panel'] })).toMatchObject({ allowInUrl: false });
   });
 
   test.each(['2026-11-01T00:00:00Z', '2020-01-01T00:00:00Z', '2026-12-31T23:59:60Z', 'never'])(

@@ -80,20 +80,17 @@ export function principalOf(record: FoundCredential): Principal {
     scopes: record.scopes,
     rate: record.rate,
     panelId: record.panelId,
-    // A node of an older version gives a token further scopes without regard to this option.
-    allowInUrl: record.allowInUrl && isForNotify(record.scopes),
+    allowInUrl: record.allowInUrl,
   };
 }
-
-/** Whether the scope is `notify` alone. */
-const isForNotify = (scopes: CredentialRecord['scopes']) => scopes.length === 1 && scopes[0] === 'notify';
 
 /** @throws AppError `bad-request` for a token that may be in a URL and has other scopes than `notify`. */
 export function assertMayAllowInUrl({
   allowInUrl,
   scopes,
 }: Pick<CredentialRecord, 'allowInUrl' | 'scopes'>): void {
-  if (allowInUrl && !isForNotify(scopes))
+  const isForNotify = scopes.length === 1 && scopes[0] === 'notify';
+  if (allowInUrl && !isForNotify)
     throw badField(
       'allowInUrl',
       `only a token with the scope notify alone may be in a URL, not one with ${scopes.join(', ')}`,

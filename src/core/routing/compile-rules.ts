@@ -1,5 +1,3 @@
-/** Compiles the rules of a tenant to a router. No I/O; equal notifications give equal decisions. */
-import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { YieldToEventLoop } from '../concurrency.ts';
 import { AppError, badField } from '../errors.ts';
@@ -129,7 +127,7 @@ export interface RuleSurroundings {
 }
 
 /**
- * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones, tags that no panel can have,
+ * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones,
  * times that never come, too many regular expressions for a tenant, and a `then` without effect. Tags need not exist yet; the
  * names in `level` and `token` are checked by `requireKnownNames`, only when a rule is saved. Disabled rules are checked too.
  *
@@ -159,16 +157,9 @@ function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): v
     if (typeof target !== 'object') continue;
     if ('ids' in target)
       requireKnown(`${path}.panels.ids`, target.ids, panels, "panel's id; GET /api/panels lists them");
-    else requireShort(`${path}.panels.tags`, target.tags);
   }
   const named = spec.then.channels ?? [];
   requireKnown('then.channels', named, channels, "channel's id or name; GET /api/channels lists them");
-}
-
-function requireShort(field: string, tags: readonly string[]): void {
-  const long = tags.findIndex((tag) => tag.length > limits.tagChars);
-  if (long >= 0)
-    throw badField(`${field}[${long}]`, `must have at most ${limits.tagChars} characters, as tags of panels`);
 }
 
 function requireKnown(

@@ -31,7 +31,4 @@ export function openApiRoutes(
       reply.hijack();
       reference.routing(request.raw, reply.raw);
     });
-  // The addresses from before the documentation had other pages.
-  for (const name of ['json', 'yaml'])
-    app.get(`/docs/${name}`, options, (_request, reply) => reply.redirect(`/docs/api/${name}`, 308));
 }

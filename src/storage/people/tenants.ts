@@ -132,15 +132,7 @@ export function createTenants(db: Database): Tenants {
         return {
           entry: { tenant: id, by, at, action: 'tenant.delete', subject: name, detail: { title } },
           when: precondition('tenants', { id, name, state }),
-          effects: (guard) => [
-            updateWhen('tenants', { set, where: { id } }, guard),
-            // For nodes of an older version, which do not read the state.
-            updateWhen(
-              'credentials',
-              { set: { revoked_at: at }, where: { tenant: id, revoked_at: null } },
-              guard,
-            ),
-          ],
+          effects: (guard) => [updateWhen('tenants', { set, where: { id } }, guard)],
           after: read,
         };
       });

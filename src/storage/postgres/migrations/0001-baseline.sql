@@ -562,7 +562,6 @@ CREATE INDEX deliveries_open ON deliveries (tenant, open_key, channel) WHERE ope
 
 CREATE INDEX log_position ON log (tenant, position);
 CREATE INDEX log_id ON log (id);
-CREATE INDEX log_at ON log USING brin (at) WITH (pages_per_range = 32);
 
 CREATE INDEX live_keys ON live (tenant, key) WHERE key IS NOT NULL;
 CREATE INDEX live_expiry ON live (expires_at) WHERE expires_at IS NOT NULL;

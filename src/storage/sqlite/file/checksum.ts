@@ -23,7 +23,7 @@ export function addChecksum(path: string): void {
   }
 }
 
-/** Whether a file is as its checksum says. One without a checksum is: a copy of a database, or a backup of an older version. */
+/** Whether a file is as its checksum says. One without a checksum is: a copy of a database. */
 export function matchesChecksum(path: string): boolean {
   const file = openSync(path, 'r');
   try {

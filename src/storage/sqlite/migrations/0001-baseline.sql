@@ -219,7 +219,7 @@ CREATE TABLE logs (
   first_row INTEGER NOT NULL, -- rows below this one are not kept
   notifications INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  head_row INTEGER NOT NULL DEFAULT 0 -- row of the newest entry; 0: not known
+  head_row INTEGER NOT NULL DEFAULT 0 -- row of the newest entry; 0: there is none
 );
 
 CREATE TABLE partitions (

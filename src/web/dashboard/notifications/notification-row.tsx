@@ -135,7 +135,6 @@ export function EscalatedBadge({
 }: Pick<NotificationRowProps, 'notification' | 'dayStart'>) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  // A node of an older version does not say it.
   if (!escalated) return null;
   const { times, since } = escalated;
   const isToday = Date.parse(since) >= dayStart;

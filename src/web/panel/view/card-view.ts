@@ -103,8 +103,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
-    // A node of an older version does not say it.
-    acknowledge.hidden = Boolean(acknowledged);
+    acknowledge.hidden = acknowledged !== null;
     tick();
   };
   update(first);
