@@ -122,7 +122,7 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
 }
 
 /** Each is made to fit its field: a text that checkFields refuses would lose the alert. */
-function textsOf({ source, key, url }: Item): Readonly<Record<OptionalText, string | undefined>> {
+function textsOf({ source, key, url }: Item): Partial<Record<OptionalText, string | undefined>> {
   return {
     ...sourceOf(source),
     key: key === undefined ? undefined : keyOf(key),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { ageText } from '#contract/duration.ts';
-import type { OptionalTexts } from '#contract/history/fields.ts';
+import { optionalTextNames } from '#contract/history/fields.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';
@@ -83,11 +83,14 @@ export function plainLine({ kind, card }: BoardChange, at: number): string | und
   return [time, (isNew ? level : kind).padEnd(levelColumns), text, ...fields].join('  ');
 }
 
-function fieldsOf({ notification: { host, ip, key, url } }: Card): string[] {
-  const texts: OptionalTexts = { host, ip, key, url };
-  return Object.entries(texts).flatMap(([name, value]) =>
-    value === null ? [] : [`${name}=${quoted(visibleText(value))}`],
-  );
+/** In the order of a line. */
+const textNames = ['host', ...optionalTextNames.filter((name) => name !== 'host')] as const;
+
+function fieldsOf({ notification }: Card): string[] {
+  return textNames.flatMap((name) => {
+    const value = notification[name];
+    return value === null ? [] : [`${name}=${quoted(visibleText(value))}`];
+  });
 }
 
 function changedFieldsOf(kind: BoardChange['kind'], { count, notification }: Card): string[] {
