@@ -1,16 +1,17 @@
 /** `belfry migrate`: copies a whole database to another one. */
 import { existsSync } from 'node:fs';
-import { sql } from 'kysely';
 import { createKeyFile, openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config/values.ts';
 import { AppError } from './core/errors.ts';
-import { createSealer } from './core/history/sealing.ts';
 import { keyFileOf } from './services.ts';
 import { assertFirstKey, assertSharedKey, isKeyOf } from './storage/meta.ts';
-import type { Database } from './storage/sql.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
-import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
-import type { TransferDatabase } from './storage/transfer/transfer-database.ts';
+import {
+  type TransferDatabase,
+  type TransferProgress,
+  type TransferResult,
+  transfer,
+} from './storage/transfer.ts';
 
 export interface MigrateOptions {
   readonly from: string;
@@ -39,7 +40,11 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     if (key === undefined) await assertFirstKey(from.db, keyFile);
     // With another key than the servers', nobody could sign in afterwards.
-    else await assertOpens(from.db, key, keyFile);
+    else if ((await isKeyOf(from.db, key)) === false)
+      throw new AppError(
+        'conflict',
+        `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
+      );
     const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
     if (key !== undefined && existsSync(needed) && openKeyFile(needed) !== key)
       throw new AppError(
@@ -57,33 +62,6 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     }
   } finally {
     await from.close();
-  }
-}
-
-/** @throws AppError `conflict` when it is not the key with which the source was used. */
-async function assertOpens(db: Database, key: string, keyFile: string): Promise<void> {
-  const isKnown = await isKeyOf(db, key);
-  if (isKnown ?? (await opensChannel(db, key))) return;
-  throw new AppError(
-    'conflict',
-    `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
-  );
-}
-
-/** For a source from before fingerprints were stored. True, too, if it has no channel with a secret. */
-async function opensChannel(db: Database, key: string): Promise<boolean> {
-  const [channel] = await db.read(
-    sql<{
-      tenant: number;
-      id: string;
-      sealed: string;
-    }>`select tenant, id, sealed from channels where sealed is not null limit 1`,
-  );
-  try {
-    if (channel) createSealer(key, 'channel secrets').open(channel.sealed, `${channel.tenant} ${channel.id}`);
-    return true;
-  } catch {
-    return false;
   }
 }
 
