@@ -37,7 +37,9 @@ async function move(what: string, from: string, to: string): Promise<string[]> {
   const began = performance.now();
   let copied = began;
   let logged = began;
-  const { entries } = await migrateDatabase({
+  const {
+    log: { rows: entries },
+  } = await migrateDatabase({
     from,
     to,
     keyFile: join(folder, 'no.key'),

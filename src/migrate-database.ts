@@ -5,10 +5,13 @@ import { type DatabaseSetting, databaseUrl } from './config/values.ts';
 import { AppError } from './core/errors.ts';
 import { keyFileOf } from './services.ts';
 import { assertFirstKey, assertSharedKey, isKeyOf } from './storage/meta.ts';
-import type { Database } from './storage/sql.ts';
 import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
-import { type TransferProgress, type TransferResult, transfer } from './storage/transfer/transfer.ts';
-import type { TransferDatabase } from './storage/transfer/transfer-database.ts';
+import {
+  type TransferDatabase,
+  type TransferProgress,
+  type TransferResult,
+  transfer,
+} from './storage/transfer.ts';
 
 export interface MigrateOptions {
   readonly from: string;
@@ -37,7 +40,11 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     if (key === undefined) await assertFirstKey(from.db, keyFile);
     // With another key than the servers', nobody could sign in afterwards.
-    else await assertOpens(from.db, key, keyFile);
+    else if (!(await isKeyOf(from.db, key)))
+      throw new AppError(
+        'conflict',
+        `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
+      );
     const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
     if (key !== undefined && existsSync(needed) && openKeyFile(needed) !== key)
       throw new AppError(
@@ -56,15 +63,6 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
   } finally {
     await from.close();
   }
-}
-
-/** @throws AppError `conflict` when it is not the key with which the source was used. */
-async function assertOpens(db: Database, key: string, keyFile: string): Promise<void> {
-  if (await isKeyOf(db, key)) return;
-  throw new AppError(
-    'conflict',
-    `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
-  );
 }
 
 /** Nobody waits for an answer here, and words go into their index in large pieces. */

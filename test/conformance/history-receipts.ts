@@ -10,9 +10,9 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     const { id } = await store(database.history, tenant);
     const fresh = await database.receipts.record(tenant, lobby, [{ id, state: 'shown', at: now + 50 }]);
     expect(fresh).toEqual([{ id, state: 'shown', at: now + 50, receivedAt: now }]);
-    expect(await database.receipts.of(tenant, id)).toEqual([
-      { panelId: 'lobby', shownAt: now + 50, expiredAt: null, clearedAt: null },
-    ]);
+    expect(await database.receipts.of(tenant, [id])).toEqual(
+      new Map([[id, [{ panelId: 'lobby', shownAt: now + 50, expiredAt: null, clearedAt: null }]]]),
+    );
     expect((await database.history.find(tenant, id))?.receipts).toEqual({ shown: 1, expired: 0, cleared: 0 });
   });
 
@@ -27,7 +27,7 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     expect(await say('expired', 3)).toMatchObject([{ state: 'expired', at: 3 }]);
     expect(await say('cleared', 4)).toMatchObject([{ state: 'cleared', at: 4 }]);
     expect(await say('expired', 5)).toEqual([]);
-    expect(await database.receipts.of(tenant, id)).toEqual([
+    expect((await database.receipts.of(tenant, [id])).get(id)).toEqual([
       { panelId: 'lobby', shownAt: 1, expiredAt: 3, clearedAt: 4 },
     ]);
   });
@@ -69,15 +69,16 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const { id } = await store(database.history, tenant);
-    for (const panel of ['a', 'b', 'c'])
+    const [other, without] = [await store(database.history, tenant), await store(database.history, tenant)];
+    await database.receipts.record(tenant, lobby, [{ id: other.id, state: 'expired', at: 3 }]);
+    for (const panel of ['c', 'a', 'b'])
       await database.receipts.record(tenant, { id: panel, tags: [] }, [{ id, state: 'shown', at: 1 }]);
     await database.receipts.record(tenant, { id: 'b', tags: [] }, [{ id, state: 'cleared', at: 2 }]);
     expect((await database.history.find(tenant, id))?.receipts).toEqual({ shown: 3, expired: 0, cleared: 1 });
-    expect((await database.receipts.of(tenant, id)).map(({ panelId }) => panelId).toSorted()).toEqual([
-      'a',
-      'b',
-      'c',
-    ]);
+    const receipts = await database.receipts.of(tenant, [id, without.id, other.id]);
+    expect([...receipts.keys()].toSorted()).toEqual([id, other.id].toSorted());
+    expect(receipts.get(id)?.map(({ panelId }) => panelId)).toEqual(['a', 'b', 'c']);
+    expect(receipts.get(other.id)).toMatchObject([{ panelId: 'lobby', shownAt: null, expiredAt: 3 }]);
   });
 
   test('what was not routed to the panel, and what there is not, is ignored', async () => {
@@ -94,8 +95,7 @@ export function receiptsConformance(lab: () => HistoryLab): void {
       ids.map((id) => ({ id, state: 'shown', at: 1 })),
     );
     expect(fresh.map(({ id }) => id)).toEqual([here.id]);
-    expect(await database.receipts.of(tenant, elsewhere.id)).toEqual([]);
-    expect(await database.receipts.of(tenant, 'no uuid')).toEqual([]);
+    expect(await database.receipts.of(tenant, [elsewhere.id, 'no uuid'])).toEqual(new Map());
   });
 
   test("another tenant's notification takes no receipt, and its receipts are not told", async () => {
@@ -104,8 +104,8 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     const { id } = await store(database.history, a);
     expect(await database.receipts.record(b, lobby, [{ id, state: 'shown', at: 1 }])).toEqual([]);
     await database.receipts.record(a, lobby, [{ id, state: 'shown', at: 1 }]);
-    expect(await database.receipts.of(b, id)).toEqual([]);
-    expect(await database.receipts.of(a, id)).toHaveLength(1);
+    expect(await database.receipts.of(b, [id])).toEqual(new Map());
+    expect((await database.receipts.of(a, [id])).get(id)).toHaveLength(1);
   });
 
   test('each notification is found by its id, whichever way the clock stepped, and text that is no id finds none', async () => {

@@ -138,7 +138,7 @@ export function retentionConformance(lab: () => HistoryLab): void {
     const kept = await store(history, tenant, { ...over, host: 'db-01' });
     await prune(history, tenant, { keep: 1 });
     expect(await history.find(tenant, gone.id)).toBeUndefined();
-    expect(await receipts.of(tenant, gone.id)).toEqual([]);
+    expect(await receipts.of(tenant, [gone.id])).toEqual(new Map());
     expect(await history.clear(tenant, gone.id, 'x', now)).toEqual({ kind: 'not-found' });
     for (const query of [{ kind: 'all' }, { kind: 'host', patterns: ['db-01'] }] as const) {
       const { records } = await history.search(tenant, query, { limit: 10, now });

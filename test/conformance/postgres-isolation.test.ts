@@ -91,7 +91,7 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
         shown: await history.readLive(own, [1, 2, 3, 4, 5, 6], now, 10_000),
         foreign: [
           await history.find(own, id),
-          await receipts.of(own, id),
+          await receipts.of(own, [id]),
           await history.clear(own, id, 'x', now),
         ],
         size: await history.size(own),

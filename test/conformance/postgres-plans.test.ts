@@ -284,17 +284,11 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
       const { entries } = await storage.history.readAfter(tenant, 0, rows);
       const other = await openPostgresTransfer(storage, url);
       for (let from = 0; from < rows; from += 500) {
+        const receipts = [{ panelId: lobby.id, shownAt: now, expiredAt: null, clearedAt: null }];
         const page = entries
           .slice(from, from + 500)
-          .map((entry) => ({ ...entry, id: `${entry.id.slice(0, -4)}ffff` }));
-        const receipts = page.map(({ id }) => ({
-          id,
-          panelId: lobby.id,
-          shownAt: now,
-          expiredAt: null,
-          clearedAt: null,
-        }));
-        await other.prepareImport(tenant + 1, { entries: page, receipts }, now)();
+          .map((entry) => ({ entry: { ...entry, id: `${entry.id.slice(0, -4)}ffff` }, receipts }));
+        await other.importPage(tenant + 1, page, now);
       }
     });
     expect(read).toBeLessThan(5 * rows);

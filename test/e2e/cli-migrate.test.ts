@@ -5,6 +5,7 @@ import pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
+import { draft, wholeDraft } from '../support/notification-draft.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { onStorage } from '../support/storage.ts';
@@ -150,6 +151,51 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const found = await server.call('GET', '/api/history?q=Größe host:db-1&limit=100', { token: world.key });
     expect(found.json.notifications.length).toBeGreaterThan(2);
     await server.stop({ keep: true });
+  });
+
+  test('every field, state and receipt of a notification is the same after the way there and the way back', async () => {
+    const cli = newCli();
+    const { sqlite, keyFile } = filesOf(cli.folder);
+    const [own, other] = [Date.now(), Date.now() + 1];
+    const counted = draft({ receivedAt: own });
+    const whole = wholeDraft({ receivedAt: other, throttledOn: counted.id });
+    const shown = wholeDraft({ receivedAt: other, ttl: 0 });
+    const live = { ...shown, expiresAt: null, throttledOn: null, throttleCount: 0, key: "l'k\\x: \u{1f4be}" };
+    const panel = { id: 'p1', tags: ['noc'] };
+    const read = (env: Readonly<Record<string, string>>) =>
+      onStorage(
+        cli.folder,
+        async ({ storage: { history }, directory }) => {
+          const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
+          const ids = [counted.id, whole.id, live.id];
+          return {
+            entries: (await history.readAfter(tenant, 0, 10)).entries,
+            records: await Promise.all(ids.map((id) => history.find(tenant, id))),
+            receipts: await history.of(tenant, ids),
+            live: await history.live(tenant, panel, other + 1, 10),
+            text: (await history.readLive(tenant, [3], other + 1, 10_000)).notifications,
+          };
+        },
+        env,
+      );
+    await onStorage(cli.folder, async ({ storage: { history }, directory }) => {
+      const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
+      for (const each of [counted, whole, live]) await history.append(tenant, each, null);
+      await history.acknowledge(tenant, live.id, { by: 'Ann', at: other + 3, note: 'n' });
+      await history.record(tenant, panel, [
+        { id: counted.id, state: 'shown', at: other + 4 },
+        { id: live.id, state: 'shown', at: other + 5 },
+      ]);
+      await history.clear(tenant, counted.id, 'Ann', other + 6);
+    });
+    const before = await read({});
+    expect(before.entries).toContainEqual({ ...whole, kind: 'notification', position: 2 });
+    const url = await newDatabase();
+    await cli.ok(['migrate', sqlite, url]);
+    expect(await read({ BELFRY_DATABASE_URL: url, BELFRY_KEY_FILE: keyFile })).toEqual(before);
+    const back = `sqlite:${join(cli.folder, 'back.db')}`;
+    await cli.ok(['migrate', url, back], { env: { BELFRY_KEY_FILE: keyFile } });
+    expect(await read({ BELFRY_DATABASE_URL: back })).toEqual(before);
   });
 
   test('a copy that was killed makes no server start, and goes on where it was', async () => {

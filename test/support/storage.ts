@@ -8,8 +8,14 @@ import { createLogger } from '#log.ts';
 import { environment } from './environment.ts';
 
 /** Opens the storage of a folder, while no server uses it. */
-export async function onStorage<T>(folder: string, work: (opened: OpenedStorage) => Promise<T>): Promise<T> {
-  const own = Object.entries(environment(folder)).filter(([name]) => name.startsWith('BELFRY_'));
+export async function onStorage<T>(
+  folder: string,
+  work: (opened: OpenedStorage) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const own = Object.entries({ ...environment(folder), ...env }).filter(([name]) =>
+    name.startsWith('BELFRY_'),
+  );
   const config = readConfig(Object.fromEntries(own));
   const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'server');
   try {

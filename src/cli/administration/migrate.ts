@@ -3,7 +3,9 @@ import type { Config } from '#app.ts';
 import { databaseFailure, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-type Progress = Parameters<Parameters<typeof import('#app.ts').migrateDatabase>[0]['onProgress']>[0];
+type Migrate = typeof import('#app.ts').migrateDatabase;
+type Progress = Parameters<Parameters<Migrate>[0]['onProgress']>[0];
+type Result = Awaited<ReturnType<Migrate>>;
 
 /** `belfry migrate`: copies a whole database to another one, as from SQLite to PostgreSQL. */
 export function addMigrate(program: Command, io: Io): void {
@@ -30,9 +32,10 @@ export function addMigrate(program: Command, io: Io): void {
           throw databaseFailure(databaseFailure(error, source), target);
         },
       );
-      const { tenants, entries, rows, keyFile } = result;
+      const { tenants, tables, log, keyFile } = result;
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       io.stdout.write(
-        `${io.stdout.isTTY ? '\n' : ''}copied and compared: ${count(tenants, 'tenant')}, ${count(entries, 'entry', 'entries')} of history, ${count(rows, 'other row')}; panels go on where they were\n`,
+        `${io.stdout.isTTY ? '\n' : ''}${hashes([...tables, log])}copied and compared: ${count(tenants, 'tenant')}, ${count(log.rows, 'entry', 'entries')} of history, ${count(rows, 'other row')}; panels go on where they were\n`,
       );
       if (keyFile === undefined) return;
       io.stdout.write(
@@ -50,6 +53,16 @@ function databaseOf(text: string, read: (text: string) => Config['database']): C
     throw new Failure(`a database ${error instanceof Error ? error.message : String(error)}`, 2);
   }
 }
+
+/** A line for each table that has rows: how many, and the hash that both databases have. */
+const hashes = (tables: Result['tables']): string =>
+  tables
+    .filter(({ rows }) => rows > 0)
+    .map(
+      ({ name, rows, hash }) =>
+        `${name.padEnd(16)}${rows.toLocaleString('en').padStart(13)}  ${hash.slice(0, 32)}\n`,
+    )
+    .join('');
 
 const count = (n: number, one: string, many = `${one}s`) =>
   `${n.toLocaleString('en')} ${n === 1 ? one : many}`;

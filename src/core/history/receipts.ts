@@ -32,5 +32,6 @@ export interface ReceiptStore {
   >;
   /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
+  /** The receipts of each of these notifications, by panel; those without any are missing. */
+  of(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, readonly ReceiptRow[]>>;
 }

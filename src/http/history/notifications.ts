@@ -175,11 +175,11 @@ async function deliveries(
   if (record.route.muted || record.throttledOn !== null) return [];
   // Panels are read from the directory, because the tenant snapshot has outdated cursors of offline panels.
   const [rows, { panels: connected }, panels] = await Promise.all([
-    receipts.of(tenant, record.id),
+    receipts.of(tenant, [record.id]),
     presence.online(tenant),
     directory.panels.list(tenant),
   ]);
-  const receiptOf = new Map(rows.map((row) => [row.panelId, row]));
+  const receiptOf = new Map((rows.get(record.id) ?? []).map((row) => [row.panelId, row]));
   const reached = panels.filter((panel) => reaches(record.route.target, panel));
   const listed = reached
     .sort((a, b) => Number(receiptOf.has(b.id)) - Number(receiptOf.has(a.id)))

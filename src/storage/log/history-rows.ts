@@ -11,6 +11,7 @@ import type {
   Ref,
   RepeatOutcome,
 } from '#core/ports.ts';
+import { isEmpty } from '#core/target.ts';
 
 /** The columns of an entry that are the same in both stores. */
 export interface EntryColumns {
@@ -70,6 +71,10 @@ export const columnValue = (
   draft: Pick<NotificationDraft, StoredField>,
   field: StoredField,
 ): string | number | null => (field === 'sentLevel' && draft.sentLevel === draft.level ? null : draft[field]);
+
+/** Whether it leads to any panel. */
+export const isShown = ({ route, throttledOn }: Pick<NotificationDraft, 'route' | 'throttledOn'>): boolean =>
+  !route.muted && !isEmpty(route.target) && throttledOn === null;
 
 /** The fields of a notification whose columns are the same in both stores. */
 export function sharedFields<Shared>(

@@ -8,8 +8,7 @@ import type {
   SearchOptions,
   SearchPage,
 } from '#core/ports.ts';
-import { isEmpty } from '#core/target.ts';
-import { isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
+import { isShown, isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
 import type { DraftRow } from './log/rows.ts';
 import type { LogReads } from './threads/reader-thread.ts';
 import type { Remote } from './threads/thread.ts';
@@ -106,10 +105,11 @@ function draftRows(): (draft: NotificationDraft) => DraftRow {
 }
 
 /** `route`: the draft's route as JSON. */
-export function toDraftRow(draft: NotificationDraft, route: string): DraftRow {
-  const { muted, target } = draft.route;
-  return { ...draft, route, shown: !muted && !isEmpty(target) && draft.throttledOn === null };
-}
+export const toDraftRow = (draft: NotificationDraft, route: string): DraftRow => ({
+  ...draft,
+  route,
+  shown: isShown(draft),
+});
 
 /**
  * A search in steps. Each step is a search with a short time limit, and continues where the previous one ended. The last step

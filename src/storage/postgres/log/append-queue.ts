@@ -14,8 +14,7 @@ import type {
   ThrottleClaim,
 } from '#core/ports.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
-import { isEmpty } from '#core/target.ts';
-import { columnList, columnValue } from '../../log/history-rows.ts';
+import { columnList, columnValue, isShown } from '../../log/history-rows.ts';
 import type { Availability } from '../availability.ts';
 import { appendAndQueue, toDeliveries, toResolve } from './append-deliveries.ts';
 import type { LogWrite } from './partitions.ts';
@@ -216,14 +215,14 @@ function toDecision(route: Route, nr: number) {
 }
 
 /** As the type `log_fields` of the schema has it. */
-function fieldsOf(draft: NotificationDraft): Record<string, string | number | undefined> {
+export function fieldsOf(draft: NotificationDraft): Record<string, string | number | undefined> {
   const fields: Record<string, string | number | undefined> = {};
   for (const [field, { column }] of columnList) fields[column] = columnValue(draft, field) ?? undefined;
   return fields;
 }
 
 /** As the type `append_entry` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
-export function toJob(
+function toJob(
   { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
   n: number,
   decision?: number,
@@ -235,7 +234,7 @@ export function toJob(
     decision,
     id: d.id,
     at: d.receivedAt,
-    shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
+    shown: isShown(d),
     ttl: d.ttl,
     throttle_count: d.throttleCount,
     expires_at: d.expiresAt ?? undefined,

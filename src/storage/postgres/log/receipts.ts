@@ -44,13 +44,20 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
     return new Map(rows.map(({ id, at }) => [id, at]));
   },
 
-  async of(tenant, id) {
-    if (!isUuid(id)) return [];
-    return reads.query<ReceiptRow>(
+  async of(tenant, ids) {
+    const rows = await reads.query<ReceiptRow & { readonly id: string }>(
       tenant,
-      `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
-         FROM receipts_of($1, (SELECT array_agg(row) FROM find_entry($1, $2))) r ORDER BY r.panel_id`,
-      [tenant, id],
+      `WITH n AS MATERIALIZED (SELECT row, id FROM find_entries($1, $2::uuid[]))
+         SELECT n.id, r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
+         FROM n JOIN receipts_of($1, (SELECT array_agg(row) FROM n)) r ON r.row = n.row ORDER BY r.panel_id`,
+      [tenant, ids.filter(isUuid)],
     );
+    const receipts = new Map<string, ReceiptRow[]>();
+    for (const { id, ...receipt } of rows) {
+      const earlier = receipts.get(id);
+      if (earlier) earlier.push(receipt);
+      else receipts.set(id, [receipt]);
+    }
+    return receipts;
   },
 });

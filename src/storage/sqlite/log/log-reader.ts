@@ -197,15 +197,24 @@ export function misdated(
   return { misdated, upTo: compared[comparedAtOnce - 1]?.row };
 }
 
-export function receiptsOf({ sql }: LogConnection, tenant: number, id: string): ReceiptRow[] {
-  const found = findById(sql, tenant, id);
-  if (!found) return [];
-  return sql
-    .of<[number], ReceiptRow>(
-      `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
-       FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
-    )
-    .all(found.row);
+export function receiptsOf(
+  { sql }: LogConnection,
+  tenant: number,
+  ids: readonly string[],
+): ReadonlyMap<string, readonly ReceiptRow[]> {
+  const receipts = new Map<string, readonly ReceiptRow[]>();
+  for (const id of ids) {
+    const found = findById(sql, tenant, id);
+    if (!found) continue;
+    const rows = sql
+      .of<[number], ReceiptRow>(
+        `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+         FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
+      )
+      .all(found.row);
+    if (rows.length > 0) receipts.set(id, rows);
+  }
+  return receipts;
 }
 
 export function firstShown(
@@ -214,8 +223,8 @@ export function firstShown(
   ids: readonly string[],
 ): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  for (const id of ids) {
-    const shown = receiptsOf(connection, tenant, id).flatMap(({ shownAt }) => shownAt ?? []);
+  for (const [id, receipts] of receiptsOf(connection, tenant, ids)) {
+    const shown = receipts.flatMap(({ shownAt }) => shownAt ?? []);
     if (shown.length > 0) times.set(id, Math.min(...shown));
   }
   return times;

@@ -1,0 +1,326 @@
+/**
+ * A transfer copies everything from one database to another, between SQLite and PostgreSQL in either direction. Tables are copied
+ * row by row, each time from their beginning, because they are small. Each tenant's log is a stream of entries in the order of
+ * positions: the ordinary reading of the source, and one transaction of the target for each page. An interrupted transfer goes on
+ * after the last position that the target has. At the end both are read and compared.
+ */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { AppError } from '#core/errors.ts';
+import type { ReceiptRow, ReceiptStore } from '#core/history/receipts.ts';
+import type { Entry, History, Notification, TenantId } from '#core/ports.ts';
+import { readMeta, transferMark, writeMeta } from './meta.ts';
+import type { Schema } from './schema.ts';
+import type { Database } from './sql.ts';
+
+/** An entry of a log, and what panels reported of it if it is a notification. */
+export interface TransferEntry {
+  readonly entry: Entry;
+  readonly receipts: readonly ReceiptRow[];
+}
+
+/** One of the two databases. No server uses it during the transfer. */
+export interface TransferDatabase {
+  readonly db: Database;
+  readonly history: Pick<History & ReceiptStore, 'bounds' | 'readAfter' | 'of'>;
+  /**
+   * Stores entries at the end of the tenant's log, with their positions and what follows from them; all of them durable, or none.
+   * Notifications that have expired at `now` are not added to the live set.
+   */
+  importPage(tenant: TenantId, page: readonly TransferEntry[], now: number): Promise<void>;
+  /** Call it after the tenants were stored with their numbers. */
+  readonly afterTenants?: () => Promise<void>;
+  /** Converts the id of a notification in the table `idempotency` from and to the form of this database. */
+  readonly storedId: { toText(stored: unknown): string; fromText(id: string): unknown };
+  close(): Promise<void>;
+}
+
+export interface TransferProgress {
+  readonly step: 'copying' | 'checking';
+  /** Entries of all logs. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What both databases have of a table, or of all logs. */
+export interface Compared {
+  readonly name: string;
+  readonly rows: number;
+  /** SHA-256 of the rows as JSON, in hexadecimal. */
+  readonly hash: string;
+}
+
+export interface TransferResult {
+  readonly tenants: number;
+  readonly tables: readonly Compared[];
+  readonly log: Compared;
+}
+
+/** Every table but those of the log, with the columns that order its rows. */
+const tables: Readonly<
+  Record<Exclude<keyof Schema, 'meta'> | 'idempotency' | 'passkeys', readonly string[]>
+> = {
+  tenants: ['id'],
+  credentials: ['tenant', 'id'],
+  levels: ['tenant', 'name'],
+  rules: ['tenant', 'id', 'since'],
+  rule_hits: ['tenant', 'id'],
+  panels: ['tenant', 'id'],
+  pairings: ['secret_hash'],
+  saved_searches: ['tenant', 'id'],
+  mappings: ['tenant', 'name'],
+  channels: ['tenant', 'id'],
+  deliveries: ['tenant', 'channel', 'position'],
+  push_devices: ['tenant', 'channel', 'id'],
+  idempotency: ['tenant', 'key'],
+  audit: ['tenant', 'id'],
+  people: ['id'],
+  members: ['tenant', 'person'],
+  invitations: ['tenant', 'id'],
+  sessions: ['id'],
+  sign_in_methods: ['id'],
+  due_times: ['tenant', 'kind', 'subject'],
+  verifications: ['id'],
+  two_factors: ['id'],
+  passkeys: ['id'],
+};
+/** Rows of `meta` that describe the history and not the database. */
+const metaNames = ['epoch', 'changes', 'clock'];
+
+const pageEntries = 1_000;
+const pageRows = 500;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Whether a notification has not expired at `now`. */
+export const isLasting = ({ expiresAt }: Notification, now: number) => expiresAt === null || expiresAt > now;
+
+/**
+ * Copies everything, or continues an interrupted copy of the same source; then reads both databases and compares them.
+ * @throws AppError `conflict` when the target is not empty, or differs afterwards.
+ */
+export async function transfer(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  { now, onProgress }: { readonly now: number; readonly onProgress: (progress: TransferProgress) => void },
+): Promise<TransferResult> {
+  await markTarget(from, to);
+  for (const [table, keys] of Object.entries(tables)) await copyTable(from, to, table, keys);
+  await to.afterTenants?.();
+  const logs: { tenant: TenantId; after: number; head: number }[] = [];
+  for (const { id: tenant } of await from.db.read(sql<{ id: number }>`select id from tenants order by id`)) {
+    const { first, head } = await from.history.bounds(tenant);
+    logs.push({ tenant, after: first - 1, head });
+  }
+  const total = logs.reduce((sum, { after, head }) => sum + head - after, 0);
+  let done = 0;
+  const progress = (step: TransferProgress['step']) => (entries: number) => {
+    done += entries;
+    onProgress({ step, done, total });
+  };
+  for (const log of logs) if (log.head > 0) await copyLog(from, to, { ...log, now }, progress('copying'));
+  for (const name of metaNames) {
+    const value = await readMeta(from.db, name);
+    if (value !== undefined) await writeMeta(to.db, name, value);
+  }
+
+  const compared: Compared[] = [];
+  for (const [table, keys] of Object.entries(tables))
+    compared.push(await compareTable(from, to, table, keys));
+  done = 0;
+  const log = new Comparison('log', progress('checking'));
+  for (const { tenant, after } of logs) await compareLog(from, to, tenant, after, log);
+  await compareLive(from, to, now);
+  await to.db.write([sql`delete from meta where name = ${transferMark}`]);
+  return { tenants: logs.length, tables: compared, log: log.result() };
+}
+
+async function markTarget(from: TransferDatabase, to: TransferDatabase): Promise<void> {
+  const epoch = await readMeta(from.db, 'epoch');
+  const mark = await readMeta(to.db, transferMark);
+  if (mark === epoch) return;
+  if (mark !== undefined)
+    throw new AppError('conflict', 'the target is an unfinished copy of another database: use a new one');
+  const found = await to.db.read(
+    sql`select 1 from tenants union all select 1 from people union all select 1 from logs limit 1`,
+  );
+  if (found.length > 0) throw new AppError('conflict', 'the target is not empty: use a new database');
+  await writeMeta(to.db, transferMark, epoch ?? '');
+}
+
+async function copyTable(
+  from: TransferDatabase,
+  { db, storedId }: TransferDatabase,
+  table: string,
+  keys: readonly string[],
+): Promise<void> {
+  await db.write([sql`delete from ${sql.table(table)}`]);
+  for await (const rows of tablePages(from, table, keys)) {
+    const columns = Object.keys(rows[0] ?? {});
+    const values = rows.map((row) => {
+      const stored = table === 'idempotency' ? { ...row, id: storedId.fromText(String(row.id)) } : row;
+      return sql`(${sql.join(columns.map((column) => stored[column]))})`;
+    });
+    const names = sql.join(columns.map((column) => sql.ref(column)));
+    await db.write([sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`]);
+  }
+}
+
+/** Begins after the last entry that the target has. */
+async function copyLog(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  { tenant, after, now }: { readonly tenant: TenantId; readonly after: number; readonly now: number },
+  onCopied: (entries: number) => void,
+): Promise<void> {
+  await to.db.write([
+    sql`insert into logs (tenant, head, first, first_row, notifications, bytes)
+      values (${tenant}, ${after}, ${after + 1}, 0, 0, 0) on conflict (tenant) do nothing`,
+  ]);
+  const { head: copied } = await to.history.bounds(tenant);
+  onCopied(copied - after);
+  for await (const page of logPages(from, tenant, copied)) {
+    await to.importPage(tenant, page, now);
+    onCopied(page.length);
+  }
+}
+
+/** The rows of a table in the order of their keys; without `columns`, with all of theirs. */
+async function* tablePages(
+  { db, storedId }: TransferDatabase,
+  table: string,
+  keys: readonly string[],
+  { columns = sql`*`, where = sql`1 = 1` } = {},
+): AsyncGenerator<readonly Row[]> {
+  const order = sql.join(keys.map((key) => sql.ref(key)));
+  for (let last: Row | undefined; ; ) {
+    const rest = last ? sql`and (${order}) > (${sql.join(keys.map((key) => last?.[key]))})` : sql``;
+    const found: readonly Row[] = await db.read(
+      sql<Row>`select ${columns} from ${sql.table(table)} where ${where} ${rest} order by ${order} limit ${pageRows}`,
+    );
+    if (found.length > 0)
+      yield table === 'idempotency' ? found.map((row) => ({ ...row, id: storedId.toText(row.id) })) : found;
+    if (found.length < pageRows) return;
+    last = found.at(-1);
+  }
+}
+
+/** The entries of a log after a position, to its head. */
+async function* logPages(
+  { history }: TransferDatabase,
+  tenant: TenantId,
+  after: number,
+): AsyncGenerator<readonly TransferEntry[]> {
+  const { head } = await history.bounds(tenant);
+  for (let position = after; position < head; ) {
+    const { entries } = await history.readAfter(tenant, position, pageEntries);
+    const last = position + entries.length;
+    if (entries.length === 0 || entries.at(-1)?.position !== last)
+      throw new Error(`the log is not whole after position ${position}`);
+    const ids = entries.flatMap(({ kind, id }) => (kind === 'notification' ? id : []));
+    const receipts = await history.of(tenant, ids);
+    yield entries.map((entry) => ({
+      entry,
+      receipts: entry.kind === 'notification' ? (receipts.get(entry.id) ?? []) : [],
+    }));
+    position = last;
+  }
+}
+
+/** @throws AppError `conflict` naming table and tenant when the rows differ. */
+export async function compareTable(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  table: string,
+  keys: readonly string[],
+): Promise<Compared> {
+  const comparison = new Comparison(table);
+  await comparison.add(tablePages(from, table, keys), tablePages(to, table, keys), ({ tenant }) =>
+    tenant === undefined ? `table ${table}` : `table ${table} of tenant ${String(tenant)}`,
+  );
+  return comparison.result();
+}
+
+/** Compares the notifications that panels should show at `now`. @throws AppError as {@link compareTable}. */
+export async function compareLive(from: TransferDatabase, to: TransferDatabase, now: number): Promise<void> {
+  const keys = ['tenant', 'rank', 'position'];
+  const shown = {
+    columns: sql`tenant, rank, position`,
+    where: sql`(expires_at is null or expires_at > ${now})`,
+  };
+  const read = (side: TransferDatabase) => tablePages(side, 'live', keys, shown);
+  const where = ({ tenant }: Row) => `what is live of tenant ${String(tenant)}`;
+  await new Comparison('live').add(read(from), read(to), where);
+}
+
+/** @throws AppError as {@link compareTable}, naming the first position that differs. */
+export async function compareLog(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  tenant: TenantId,
+  after: number,
+  comparison: Comparison,
+): Promise<void> {
+  const [bounds, copied] = [await from.history.bounds(tenant), await to.history.bounds(tenant)];
+  if (bounds.first !== copied.first || bounds.head !== copied.head)
+    throw differs(`where the log of tenant ${tenant} begins and ends`);
+  const read = (side: TransferDatabase) => logPages(side, tenant, after);
+  const where = ({ entry }: TransferEntry) => `the log of tenant ${tenant} at position ${entry.position}`;
+  await comparison.add(read(from), read(to), where);
+}
+
+/** Counts and hashes what is the same in both databases. */
+export class Comparison {
+  readonly #name: string;
+  readonly #onPage: (rows: number) => void;
+  readonly #hash = createHash('sha256');
+  #rows = 0;
+
+  constructor(name: string, onPage: (rows: number) => void = () => undefined) {
+    this.#name = name;
+    this.#onPage = onPage;
+  }
+
+  /** `where` names the place of the first difference, from the row or its copy. @throws AppError `conflict` when they differ. */
+  async add<T>(
+    from: AsyncIterator<readonly T[]>,
+    to: AsyncIterator<readonly T[]>,
+    where: (row: T) => string,
+  ): Promise<void> {
+    for (;;) {
+      const [rows, copies] = (await Promise.all([from.next(), to.next()])).map(
+        ({ value }) => (value ?? []) as readonly T[],
+      ) as [readonly T[], readonly T[]];
+      for (let i = 0; i < Math.max(rows.length, copies.length); i++) {
+        const text = asText(rows[i]);
+        if (text !== asText(copies[i])) throw differs(where((rows[i] ?? copies[i]) as T));
+        this.#hash.update(`${text}\n`);
+      }
+      if (rows.length === 0) return;
+      this.#rows += rows.length;
+      this.#onPage(rows.length);
+    }
+  }
+
+  result(): Compared {
+    return { name: this.#name, rows: this.#rows, hash: this.#hash.digest('hex') };
+  }
+}
+
+/** The same for equal values, in whichever order their fields are. */
+const asText = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, part: unknown) =>
+    part === null || typeof part !== 'object' || Array.isArray(part)
+      ? part
+      : Object.fromEntries(
+          Object.keys(part)
+            .sort()
+            .map((key) => [key, part[key as keyof typeof part]]),
+        ),
+  );
+
+const differs = (what: string) =>
+  new AppError(
+    'conflict',
+    `the copy differs in ${what}. Make sure that no server runs on either database, and start again with a new target`,
+  );
