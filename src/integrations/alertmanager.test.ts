@@ -53,6 +53,7 @@ describe("Alertmanager's webhook", () => {
         url: 'http://prometheus.example.org:9090/graph?g0.expr=x&g0.tab=1',
       },
       {
+        ...noTexts,
         title: 'Resolved: TargetDown',
         message: 'alertname: TargetDown\ninstance: 10.0.0.5:9100\njob: node',
         level: 'success',
