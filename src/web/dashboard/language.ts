@@ -12,6 +12,18 @@ export type TextsName = keyof typeof en;
 /** Needed by every page. */
 const always: readonly TextsName[] = ['shell'];
 const files = import.meta.glob<Readonly<Record<string, ResourceLanguage>>>('./texts/*/*.ts');
+/** Texts without a file of their own name: the file that has them beside others which the same people read. */
+const sharedFiles: Partial<Record<TextsName, string>> = {
+  entry: 'account',
+  channels: 'settings',
+  expectations: 'settings',
+  levels: 'settings',
+  members: 'settings',
+  tenant: 'settings',
+  integrations: 'sending',
+  tokens: 'sending',
+  welcome: 'sending',
+};
 const inUse = new Set<TextsName>();
 
 declare module 'i18next' {
@@ -37,8 +49,9 @@ async function load(language: string, names: Iterable<TextsName>): Promise<void>
   await Promise.all(
     [...names].map(async (name) => {
       if (i18next.hasResourceBundle(language, name)) return;
-      const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      const module = await files[`./texts/${language}/${file}.ts`]?.();
+      const ownFile = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const fileNamed = (file: string | undefined) => files[`./texts/${language}/${file}.ts`];
+      const module = await (fileNamed(ownFile) ?? fileNamed(sharedFiles[name]))?.();
       if (module?.[name]) i18next.addResourceBundle(language, name, module[name]);
     }),
   );

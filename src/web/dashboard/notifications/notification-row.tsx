@@ -205,7 +205,7 @@ export function RefineChip({
   const chip = (
     <button
       type="button"
-      className={`${chipStyles.chip} ${quiet ? chipStyles.quiet : ''} ${inRow ? chipStyles.inRow : ''}`}
+      className={`${chipStyles.chip} ${quiet ? chipStyles.subdued : ''} ${inRow ? chipStyles.inRow : ''}`}
       title={t('refineHint', { term })}
       onClick={(event) => refine(event, event.altKey || event.shiftKey)}
       {...(inRow && { tabIndex: -1 })}

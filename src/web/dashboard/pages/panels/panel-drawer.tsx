@@ -50,7 +50,7 @@ function PanelState({ panel }: { panel: Panel }) {
   const formats = useFormats();
   const { lastSeenAt, online, lag, address, version } = panel;
   return (
-    <p className={styles.state}>
+    <p className={styles.summary}>
       <PanelMark panel={panel} />
       {lastSeenAt !== null && !online && (
         <span>

@@ -37,7 +37,7 @@ export function Mutes({
   if (mutes.length === 0 && ended.length === 0) return null;
   return (
     <section className={styles.mutes} aria-label={t('mutes')}>
-      <div className={styles.head}>
+      <div className={styles.muteHead}>
         {mutes.length > 0 && (
           <h2>
             <Icon paths={muteIcon} size={16} />
@@ -80,7 +80,7 @@ function Mute({
   const left = endText(rule, now, formats);
   return (
     <li>
-      <Link from="/t/$tenant/rules" to="." search={{ id: rule.id }} className={styles.name}>
+      <Link from="/t/$tenant/rules" to="." search={{ id: rule.id }} className={styles.muteName}>
         <bdi>{rule.name}</bdi>
       </Link>
       <span className={styles.what}>
