@@ -2,15 +2,12 @@
  * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
  * take to complete, on a history made by history-data.ts. Run: node bench/histogram.ts FILE [SEARCHES PER KIND]
  */
-import { histogramTimes } from '#core/history/histogram.ts';
-import { valueFields } from '#core/history/statistics.ts';
+import { histogramTimes, valueFields } from '#core/log/statistics.ts';
 import { parseQuery } from '#core/search/search-parser.ts';
-import { openReadOnly } from '#storage/sqlite/file/database.ts';
+import { openReadOnly } from '#storage/sqlite/file/database-file.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
 import { connectLog } from '#storage/sqlite/log/rows.ts';
-import { countStep } from '#storage/sqlite/search/count.ts';
-import { fieldValues } from '#storage/sqlite/search/field-values.ts';
-import { busiestHosts } from '#storage/sqlite/search/overview.ts';
+import { busiestHosts, countStep, fieldValues } from '#storage/sqlite/search/statistics.ts';
 import { hostAddress, hostName, newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 import { quantile } from './statistics.ts';

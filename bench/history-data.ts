@@ -4,10 +4,9 @@
  */
 import { existsSync } from 'node:fs';
 import { noTexts } from '#contract/history/fields.ts';
-import type { Route } from '#core/ports.ts';
-import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
-import { append } from '#storage/sqlite/log/append.ts';
-import { clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
+import type { Route } from '#core/log/log.ts';
+import { type Db, openWritable } from '#storage/sqlite/file/database-file.ts';
+import { append, clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { LogWriter } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
 import { ensurePartition } from '#storage/sqlite/log/partitions.ts';

@@ -4,7 +4,7 @@
  */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrateDatabase } from '#app.ts';
+import { migrateDatabase } from '#server/app.ts';
 import { createDatabase } from '#test/support/postgres.ts';
 import { benchFolder } from './machine.ts';
 import { startBenchPostgres } from './postgres.ts';

@@ -4,9 +4,9 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStorage } from '#app.ts';
-import { readConfig } from '#config/config.ts';
-import { createLogger } from '#log.ts';
+import { openStorage } from '#server/app.ts';
+import { createLogger } from '#server/log.ts';
+import { readConfig } from '#settings/config.ts';
 import { missingNats, startNats } from '#test/support/nats.ts';
 import { createDatabase } from '#test/support/postgres.ts';
 import { ServerProcess } from '#test/support/server-process.ts';

@@ -4,7 +4,7 @@ import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { newKey, newToken } from '#core/people/credentials.ts';
 import type { CredentialRecord } from '#core/tenants/directory.ts';
-import { type Db, openWritable } from '#storage/sqlite/file/database.ts';
+import { type Db, openWritable } from '#storage/sqlite/file/database-file.ts';
 import { ensurePartition } from '#storage/sqlite/log/partitions.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { notification } from './notification-sample.ts';

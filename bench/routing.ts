@@ -4,10 +4,10 @@
  */
 import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
-import { createYieldToEventLoop } from '#core/concurrency.ts';
-import { compileRules, compileRulesInSlices } from '#core/routing/compile-rules.ts';
-import { compileRegex } from '#core/routing/regex/regex.ts';
+import { createYieldToEventLoop } from '#core/limits/concurrency.ts';
+import { compileRegex } from '#core/routing/regex.ts';
 import type { Router } from '#core/routing/router.ts';
+import { compileRules, compileRulesInSlices } from '#core/routing/rules.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
 
 const levels = new Map([

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrateDatabase } from '#app.ts';
+import { migrateDatabase } from '#server/app.ts';
 import { createDatabase } from '#test/support/postgres.ts';
 import { benchFolder } from './machine.ts';
 import { startBenchPostgres } from './postgres.ts';

@@ -5,7 +5,7 @@
  */
 import { parseQuery } from '#core/search/search-parser.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
-import { openReadOnly } from '#storage/sqlite/file/database.ts';
+import { openReadOnly } from '#storage/sqlite/file/database-file.ts';
 import { Statements } from '#storage/sqlite/log/partitions.ts';
 import { connectLog } from '#storage/sqlite/log/rows.ts';
 import { searchPage } from '#storage/sqlite/search/search.ts';

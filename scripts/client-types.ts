@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PanelEvent } from '#client/panel-events.ts';
 import { HistoryNotification, NotificationEvent, NotifyBody } from '#contract/history/notification.ts';
+import * as events from '#contract/panels/panel.ts';
 import { ReadyEvent } from '#contract/panels/panel.ts';
-import * as events from '#contract/panels/panel-events.ts';
 
 /** What of JSON Schema the contract uses. */
 interface Schema {

@@ -1,9 +1,9 @@
 /** The manual page of the package, from the command line's own tables. */
 import { EventEmitter } from 'node:events';
-import { type CommandEntry, commandTable } from '#cli/command-table.ts';
+import { type CommandEntry, commandTable } from '#cli/completion.ts';
 import type { Io } from '#cli/io.ts';
 import { createProgram } from '#cli/run.ts';
-import { describeConfig, readConfig } from '#config/config.ts';
+import { describeConfig, readConfig } from '#settings/config.ts';
 
 /** belfry.1, as man and mandoc take it. */
 export function manualPage(version: string): string {

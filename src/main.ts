@@ -15,8 +15,8 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 // Loaded after the check, because an older Node cannot parse them.
 const [{ run }, { readConfig }, { build, version }] = await Promise.all([
   import('./cli/run.ts'),
-  import('./config/config.ts'),
-  import('./version.ts'),
+  import('./settings/config.ts'),
+  import('./server/version.ts'),
 ]);
 
 const { stdin, stdout, stderr, env } = process;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeIo } from '#test/support/fake-io.ts';
 import { run } from './cli/run.ts';
-import { readConfig } from './config/config.ts';
+import { readConfig } from './settings/config.ts';
 
 const docs = join(import.meta.dirname, '../docs');
 

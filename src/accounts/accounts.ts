@@ -1,10 +1,9 @@
 import { AppError } from '#core/errors.ts';
 import { type AccountStore, where } from '#core/people/accounts.ts';
-import { findEmail } from '#core/people/email.ts';
 import type { OwnAccount, SignIn, Visit } from '#core/people/sign-in.ts';
+import { findEmail } from '#core/people/sign-in-fields.ts';
 import { createTrustedOutbound } from '#outbound/outbound.ts';
-import { createOidc, providerId } from './oidc.ts';
-import type { OidcSettings } from './oidc-provider.ts';
+import { createOidc, type OidcSettings, providerId } from './oidc.ts';
 import { createPasskeys } from './passkeys.ts';
 import { hashNewPassword, newPerson, passwordMatches } from './passwords.ts';
 import { createPending, createSessions, expiredCookie } from './sessions.ts';

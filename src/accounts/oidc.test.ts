@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AccountStore } from '#core/people/accounts.ts';
 import type { Visit } from '#core/people/sign-in.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { createOidc } from './oidc.ts';
-import { exchange } from './oidc-provider.ts';
+import { createOidc, exchange } from './oidc.ts';
 import type { SignInParts } from './sessions.ts';
 
 const issuer = 'https://id.example.org';

@@ -4,8 +4,7 @@ import { promisify } from 'node:util';
 import { uuidv7 } from 'uuidv7';
 import { AppError, badRequest } from '#core/errors.ts';
 import type { NewPerson } from '#core/people/accounts.ts';
-import { readEmail } from '#core/people/email.ts';
-import { passwordProblem } from '#core/people/passwords.ts';
+import { passwordProblem, readEmail } from '#core/people/sign-in-fields.ts';
 
 /**
  * OWASP's first recommendation: 46 MiB, one pass, one lane. Of the settings that it calls equally strong, this one gives its

@@ -2,11 +2,10 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import type { AuditDetail } from '#contract/people/audit-words.ts';
+import type { AuditDetail } from '#contract/people/audit.ts';
 import { AppError, unauthorized } from '#core/errors.ts';
-import { createSealer, derivedKey } from '#core/history/sealing.ts';
 import { type Row, type SignedInPerson, where } from '#core/people/accounts.ts';
-import { randomText } from '#core/people/secrets.ts';
+import { createSealer, derivedKey, randomText } from '#core/people/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/people/sign-in.ts';
 import { expiredCookie, type SignInParts } from './sessions.ts';
 

@@ -1,5 +1,4 @@
-import type { Bus, Topic } from '#core/bus.ts';
-import type { Entry } from '#core/ports.ts';
+import type { Bus, Entry, Topic } from '#core/log/log.ts';
 
 type Listener = (entries: readonly Entry[]) => void;
 

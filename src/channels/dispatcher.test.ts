@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels/channels.ts';
-import type { HistoryRecord } from '#core/ports.ts';
+import type { HistoryRecord } from '#core/log/log.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { SendResult } from './message.ts';

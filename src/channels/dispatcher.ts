@@ -9,8 +9,8 @@ import {
   longestPauseMs,
   type WaitingChannel,
 } from '#core/channels/channels.ts';
-import { coalesced } from '#core/concurrency.ts';
-import type { History, HistoryRecord, TenantId } from '#core/ports.ts';
+import { coalesced } from '#core/limits/concurrency.ts';
+import type { History, HistoryRecord, TenantId } from '#core/log/log.ts';
 import type { SendResult } from './message.ts';
 
 /** The most channels served in parallel, on this node and of one tenant. */

@@ -1,7 +1,7 @@
 /** One attempt to deliver one notification through one channel. */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, pauseOf } from './answer.ts';
+import { answerLine, createMask, type Mask, pauseOf } from './answer.ts';
 import { apprise } from './kinds/apprise.ts';
 import { discord } from './kinds/discord.ts';
 import { type MailServer, sendMail } from './kinds/email.ts';
@@ -14,7 +14,6 @@ import { slack } from './kinds/slack.ts';
 import { teams } from './kinds/teams.ts';
 import { telegram } from './kinds/telegram.ts';
 import { webhook } from './kinds/webhook.ts';
-import { createMask, type Mask } from './mask.ts';
 import {
   attemptMs,
   type ChannelSetup,

@@ -1,20 +1,19 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
-import { durationText } from '#contract/duration.ts';
 import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
+import { durationText } from '#contract/time.ts';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
-import { createSealer } from '#core/history/sealing.ts';
-import type { Escalated, History, Route, TenantId } from '#core/ports.ts';
+import type { Escalated, History, Route, TenantId } from '#core/log/log.ts';
+import type { Tracer } from '#core/observability/tracing.ts';
+import { createSealer } from '#core/people/secrets.ts';
 import type { Directory } from '#core/tenants/directory.ts';
-import type { Tracer } from '#core/tracing.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
-import type { MailServer } from './kinds/email.ts';
+import { MailBudget, type MailServer } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
-import { createPushService, type PushTest } from './kinds/push-service.ts';
-import { MailBudget } from './mail-budget.ts';
+import { createPushService, type PushTest } from './kinds/push.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
 
 export interface ChannelServiceOptions {

@@ -11,7 +11,7 @@ export function addConfig(program: Command, io: Io): void {
     .addHelpText('after', `\nExample:\n  ${io.program} config --explain`)
     .action(async ({ explain = false }: { explain?: boolean }) => {
       const config = io.config();
-      const { describeConfig } = await import('#app.ts');
+      const { describeConfig } = await import('#server/app.ts');
       io.stdout.write(describeConfig(config, { explain }));
     });
 }

@@ -1,4 +1,4 @@
-import type { Config } from '#app.ts';
+import type { Config } from '#server/app.ts';
 
 /** The parts of the process that the command line uses. */
 export interface Io {

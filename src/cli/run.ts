@@ -8,7 +8,7 @@ import { addUser } from './administration/user.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addApply, addDiff, addExport } from './configuration-commands.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from './failure.ts';
 import type { Io } from './io.ts';
 import { addAcknowledge } from './sending/acknowledge.ts';
 import { addSend } from './sending/send.ts';

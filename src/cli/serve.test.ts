@@ -3,7 +3,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { FakeIo } from '#test/support/fake-io.ts';
 import { run } from './run.ts';
-import { serveUntil } from './serve.ts';
+import { firstSteps, serveUntil } from './serve.ts';
 
 test.each([
   { ends: true, kills: 0 },
@@ -41,4 +41,55 @@ test('a server that cannot start says why, also when a signal comes meanwhile', 
     code: 1,
     err: `belfry: ${tmpdir()} is a folder: set BELFRY_DATABASE_URL to a file in it\n`,
   });
+});
+
+function steps(
+  env: Record<string, string>,
+  url = 'http://127.0.0.1:8080',
+  program = 'belfry',
+  setUpSecret?: string,
+): string {
+  return firstSteps({
+    url,
+    env,
+    program,
+    config: new FakeIo({ env }).config(),
+    version: '1.2.3',
+    setUpSecret,
+  });
+}
+
+test('with the usual settings the commands carry none', () => {
+  const text = steps({});
+  expect(text).toContain('Belfry 1.2.3 is ready at http://127.0.0.1:8080');
+  expect(text).toContain('    export BELFRY_TOKEN=$(belfry token create --name desk)\n    belfry tail\n');
+  expect(text).not.toMatch(/BELFRY_(URL|DATABASE_URL)=/);
+});
+
+test('settings of this server go with the commands that need them, quoted for a shell', () => {
+  const text = steps({ BELFRY_DATABASE_URL: "sqlite:/var/lib/it's here/b.db" }, 'http://127.0.0.1:9000');
+  expect(text).toContain(
+    `$(BELFRY_DATABASE_URL='sqlite:/var/lib/it'\\''s here/b.db' belfry token create --name desk)`,
+  );
+  expect(text).toContain('    BELFRY_URL=http://127.0.0.1:9000 belfry tail\n');
+  expect(text).toContain('curl http://127.0.0.1:9000/api/notify');
+});
+
+test('people are given the address that others reach it at, programs on this machine its own', () => {
+  const text = steps({ BELFRY_BASE_URL: 'https://belfry.example.org/' });
+  expect(text).toContain('is ready at https://belfry.example.org\n');
+  expect(text).toContain('curl http://127.0.0.1:8080/api/notify');
+});
+
+test('in a checkout the commands are called through npm', () => {
+  const text = steps({}, undefined, 'npm run --silent belfry --');
+  expect(text).toContain('in a second terminal, in this folder');
+  expect(text).toContain('$(npm run --silent belfry -- token create --name desk)');
+});
+
+test('while there is no account, the link to make it comes first; the secret stands where no log sees it', () => {
+  const base = 'https://belfry.example.org';
+  const text = steps({ BELFRY_BASE_URL: base }, undefined, undefined, 'Secret123');
+  expect(text).toContain(`is ready at ${base}\n\n  Set up: ${base}/setup#Secret123\n\n`);
+  expect(steps({})).not.toContain('Set up');
 });

@@ -1,4 +1,4 @@
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import { type Client, createClient } from '#client/client.ts';
 import type { Scope } from '#contract/people/token.ts';
 import { Failure } from './failure.ts';

@@ -8,14 +8,17 @@ import type {
 } from '#contract/history/notification.ts';
 import type {
   ClearAccepted,
+  PairingCreated,
+  PairingState,
   Panel,
   PanelList,
   PanelRegister,
   Receipts,
   ReceiptsAccepted,
 } from '#contract/panels/panel.ts';
-import { type CallerOptions, type CallOptions, createCall, createRequest } from './call.ts';
+import { type CallerOptions, type CallOptions, createCall, createRequest, isTemporary } from './call.ts';
 import { type PanelEvent, type PanelEventsOptions, panelEvents } from './panel-events.ts';
+import { backoffMs, pause } from './timing.ts';
 
 export type NotificationToSend = Static<typeof NotifyBody>;
 
@@ -95,4 +98,52 @@ function queryOf({ q, limit, cursor }: HistoryRequest): string {
   if (limit !== undefined) query.set('limit', String(limit));
   if (cursor !== undefined) query.set('cursor', cursor);
   return query.size === 0 ? '' : `?${query}`;
+}
+
+/** The calls of a screen without a token. Both throw an ApiError if the call fails. */
+export interface PairingCalls {
+  /** Returns a code to show, and a secret to poll with. */
+  open(): Promise<Static<typeof PairingCreated>>;
+  /** Whether the screen is approved; only the first answer after the approval holds the token. */
+  collect(secret: string): Promise<Static<typeof PairingState>>;
+}
+
+/** @param url where the server is, as in http://127.0.0.1:8080. */
+export function createPairingCalls(url: string, timeoutMs?: number): PairingCalls {
+  const request = createRequest(createCall({ url }), timeoutMs);
+  return {
+    open: () => request('POST', '/api/pairings'),
+    collect: (secret) => request('GET', `/api/pairings/${encodeURIComponent(secret)}`),
+  };
+}
+
+/** A notification with the key that makes sending it again safe. */
+export interface Outgoing {
+  readonly notification: NotificationToSend;
+  readonly idempotencyKey: string;
+}
+
+/**
+ * Sends a notification and retries while the server is unavailable or busy, until the monotonic time `until`.
+ *
+ * @throws ApiError of the last attempt.
+ */
+export async function sendUntil(
+  client: Pick<Client, 'send'>,
+  { notification, idempotencyKey }: Outgoing,
+  until: number,
+  signal?: AbortSignal,
+): Promise<NotifyAccepted> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await client.send(notification, { idempotencyKey, ...(signal && { signal }) });
+    } catch (error) {
+      if (!isTemporary(error) || signal?.aborted) throw error;
+      const askedMs = (error.retryAfterSeconds ?? 0) * 1_000;
+      const waitMs = Math.max(askedMs, backoffMs(attempt, { baseMs: 250, capMs: 4_000 }));
+      if (performance.now() + waitMs > until) throw error;
+      await pause(waitMs, signal);
+      if (signal?.aborted) throw error;
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** Server-sent events over as many connections as it takes. */
 import { createParser } from 'eventsource-parser';
-import { ApiError, isCode } from './api-error.ts';
-import { backoffMs, pause } from './backoff.ts';
+import { ApiError, isCode } from './call.ts';
+import { backoffMs, pause } from './timing.ts';
 
 /** State of the connection to the server. */
 export type Connection =

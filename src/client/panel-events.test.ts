@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { encodeSse } from '#contract/panels/sse.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError } from './call.ts';
 import { createClient } from './client.ts';
 import type { Connection } from './event-stream.ts';
 import type { PanelEvent, PanelEventsOptions } from './panel-events.ts';

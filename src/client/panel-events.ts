@@ -1,18 +1,18 @@
 /** The events of a panel's stream. */
 import type { NotificationEvent } from '#contract/history/notification.ts';
-import type { ReadyEvent } from '#contract/panels/panel.ts';
 import type {
   AcknowledgeEvent,
   ByeEvent,
   ClearEvent,
   HeartbeatEvent,
   IdentifyEvent,
+  ReadyEvent,
   ReloadEvent,
   RestartEvent,
   SettingsEvent,
   TestEvent,
   ThrottledEvent,
-} from '#contract/panels/panel-events.ts';
+} from '#contract/panels/panel.ts';
 import type { Call } from './call.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
 

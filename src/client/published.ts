@@ -1,8 +1,6 @@
 /** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
-import { ApiError, isTemporary } from './api-error.ts';
-import { backoffMs, pause } from './backoff.ts';
-import { createCall } from './call.ts';
-import { createClient as createApiClient } from './client.ts';
+import { ApiError, createCall, isTemporary } from './call.ts';
+import { createClient as createApiClient, sendUntil } from './client.ts';
 import { panelEvents } from './panel-events.ts';
 import type {
   BelfryClient,
@@ -10,9 +8,9 @@ import type {
   HistoryQuery,
   SubscribeOptions,
 } from './published-types.d.ts';
-import { sendUntil } from './send-until.ts';
+import { backoffMs, pause } from './timing.ts';
 
-export { ApiError } from './api-error.ts';
+export { ApiError } from './call.ts';
 
 const usualRetryMs = 60_000;
 const pageSize = 200;

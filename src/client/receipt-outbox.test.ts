@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Receipts } from '#contract/panels/panel.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError } from './call.ts';
 import { type Receipt, ReceiptOutbox } from './receipt-outbox.ts';
 
 const receipt = (id: string): Receipt => ({ id, state: 'shown', at: 1 });

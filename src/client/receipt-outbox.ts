@@ -1,6 +1,6 @@
 import type { Receipts } from '#contract/panels/panel.ts';
-import { isTemporary } from './api-error.ts';
-import { backoffMs } from './backoff.ts';
+import { isTemporary } from './call.ts';
+import { backoffMs } from './timing.ts';
 
 export type Receipt = Receipts[number];
 

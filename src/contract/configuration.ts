@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { ChannelCreate } from './channels/channel.ts';
 import { SavedSearchPut } from './history/search.ts';
-import { MappingName, MappingPut } from './integrations/mapping.ts';
+import { MappingName, MappingPut } from './integrations/integration.ts';
 import { limits } from './limits.ts';
 import { PanelPatch } from './panels/panel.ts';
 import { LevelName, LevelPut } from './routing/level.ts';

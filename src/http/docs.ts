@@ -1,10 +1,12 @@
+/** The documentation at /docs, and the description of the API for machines and people. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, RouteOptions } from 'fastify';
 import { AppError } from '#core/errors.ts';
 import { nothingThere } from './errors.ts';
+import type { createApiReference } from './openapi/openapi.ts';
 import { makePublic } from './openapi/route-schemas.ts';
 import type { App, Services } from './services.ts';
 import { pagePolicy } from './web.ts';
@@ -71,4 +73,35 @@ function fileOf(path: string): string | undefined {
   return page.startsWith('assets/') || page.startsWith('files/') || extname(page) === '.html'
     ? page
     : `${page}.html`;
+}
+
+const options = { config: { policy: 'public' }, schema: { hide: true } } as const;
+
+/** /openapi.json, and /docs/api to read it in a browser. Their code is loaded by the first request. */
+export function openApiRoutes(
+  app: App,
+  { version }: Pick<Services, 'version'>,
+  routes: () => readonly RouteOptions[],
+): void {
+  let loading: ReturnType<typeof createApiReference> | undefined;
+  const load = () => {
+    loading ??= import('./openapi/openapi.ts')
+      .then(({ createApiReference }) => createApiReference(version, routes(), app.log))
+      .catch((error) => {
+        // The next request tries again.
+        loading = undefined;
+        throw error;
+      });
+    return loading;
+  };
+  app.get('/openapi.json', options, async (_request, reply) => {
+    reply.header('cache-control', 'no-cache');
+    return (await load()).swagger();
+  });
+  for (const url of ['/docs/api', '/docs/api/*'])
+    app.get(url, options, async (request, reply) => {
+      const reference = await load();
+      reply.hijack();
+      reference.routing(request.raw, reply.raw);
+    });
 }

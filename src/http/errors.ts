@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError } from 'fastify';
-import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
+import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { errorBodyAt, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError } from '#core/errors.ts';
-import type { HeaderSink } from './callers/rate-headers.ts';
-import { invalidRequest } from './invalid-request.ts';
-import { requestIdHeader, requestIdOf } from './request-id.ts';
+import { AppError, pathOf } from '#core/errors.ts';
+import { offerNearest } from '#core/search/search-nearest.ts';
+import type { HeaderSink } from './callers/rate-limits.ts';
+import { requestIdHeader, requestIdOf } from './requests.ts';
 
 /** An answer that has not begun: the framework's reply, and that of notifications, which go past the framework. */
 export interface Answer extends HeaderSink {
@@ -205,4 +205,77 @@ function parserError(code: string | undefined): AppError {
     default:
       return new AppError('bad-request', 'the request is not valid HTTP/1.1');
   }
+}
+
+/** The error for a request that does not match the schema of its route. */
+
+/** Ajv gives the schema of the keyword too (`verbose`), which may state what would be right. */
+type Problem = NonNullable<FastifyError['validation']>[number] & {
+  readonly parentSchema?: { readonly errorMessage?: string; readonly properties?: object };
+};
+
+/** "when.host must have at least 1 item", with the allowed values where there is a choice. */
+function invalidRequest(context: string | undefined, problems: readonly Problem[]): AppError {
+  // Each branch of a union has its problem. The deepest is of the branch that the value was meant for.
+  const deepest = problems.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  if (!deepest) return new AppError('bad-request', 'the request is not valid');
+  const { instancePath } = deepest;
+  const there = problems.filter((problem) => problem.instancePath === instancePath);
+  const name = pathOf(instancePath) || (context === 'querystring' ? 'the query' : 'the body');
+  return new AppError('bad-request', sentenceOf(name, instancePath, there), {
+    place: placeOf(context, instancePath),
+  });
+}
+
+const depthOf = ({ instancePath }: Problem) => instancePath.split('/').length;
+
+/** The schema's own words if it has any; of a union, those of the union itself come last. */
+function sentenceOf(name: string, pointer: string, problems: readonly Problem[]): string {
+  const stated = problems.findLast(
+    ({ keyword, parentSchema }) => keyword !== 'type' && parentSchema?.errorMessage,
+  );
+  if (stated?.parentSchema?.errorMessage) return `${name} ${stated.parentSchema.errorMessage}`;
+  const [first, ...others] = problems.filter(({ keyword }) => keyword !== 'anyOf');
+  if (first?.keyword === 'required')
+    return `${pathOf(`${pointer}/${String(first.params.missingProperty)}`)} is required`;
+  if (first?.keyword !== 'type' || others.some(({ keyword }) => keyword !== 'type'))
+    return `${name} ${plain(first)}`;
+  return `${name} must be ${[first, ...others].map(({ params }) => typesOf(params.type)).join(' or ')}`;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+const typesOf = (types: unknown) =>
+  [types]
+    .flat()
+    .map((type) => typeNames[String(type)] ?? String(type))
+    .join(' or ');
+
+function plain({ message = 'is not valid', params = {}, parentSchema }: Partial<Problem> = {}): string {
+  const { allowedValues, additionalProperty, format } = params as {
+    allowedValues?: unknown[];
+    additionalProperty?: string;
+    format?: string;
+  };
+  if (allowedValues) return `must be one of ${allowedValues.join(', ')}`;
+  if (additionalProperty !== undefined) {
+    const { clause } = offerNearest(additionalProperty, Object.keys(parentSchema?.properties ?? {}));
+    return `has no field "${additionalProperty}"${clause}`;
+  }
+  if (format === 'date-time') return 'must be a time, as in 2026-11-01T10:00:00Z';
+  return message
+    .replace('must NOT have more than', 'must have at most')
+    .replace('must NOT have fewer than', 'must have at least')
+    .replace(/ 1 (character|item|propertie)s$/, (_, one: string) => ` 1 ${one.replace('tie', 'ty')}`);
+}
+
+function placeOf(context: string | undefined, pointer: string): ErrorPlace {
+  return context === 'body' || context === undefined ? { pointer } : { parameter: pointer.slice(1) };
 }

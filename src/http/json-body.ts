@@ -1,8 +1,8 @@
 /** Parses JSON bodies, for all routes but those of senders, which read their bodies themselves. */
 import type { FastifyRequest } from 'fastify';
-import { findExcess } from '#core/bounded-json.ts';
 import { AppError, badRequest, pathOf } from '#core/errors.ts';
 import { textProblem } from '#core/intake/notification.ts';
+import { findExcess } from '#core/limits/bounded-json.ts';
 import { parseJson } from './intake/body.ts';
 import { validatorOf } from './openapi/lazy-compilers.ts';
 import type { App } from './services.ts';

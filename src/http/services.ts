@@ -7,30 +7,27 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import type { Schedule } from '#core/attention/schedule.ts';
-import type { Bus } from '#core/bus.ts';
+import type { Schedule } from '#core/alarms/schedule.ts';
 import type { ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
-import type { ReceiptStore } from '#core/history/receipts.ts';
-import type { Statistics } from '#core/history/statistics.ts';
 import type { Intake } from '#core/intake/intake.ts';
 import type { MappingReader } from '#core/intake/mappings.ts';
 import type { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
-import type { Limits } from '#core/limits.ts';
-import type { Metrics } from '#core/metrics.ts';
+import type { Limits } from '#core/limits/rate-limits.ts';
+import type { Bus, History, ReceiptStore } from '#core/log/log.ts';
+import type { Statistics } from '#core/log/statistics.ts';
+import type { Metrics } from '#core/observability/metrics.ts';
+import type { Tracer } from '#core/observability/tracing.ts';
 import type { Policy, Principal } from '#core/people/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/people/accounts.ts';
 import type { InitialSetup } from '#core/people/secrets.ts';
 import type { OwnAccount, SignIn } from '#core/people/sign-in.ts';
 import type { UsageRecorder } from '#core/people/usage-recorder.ts';
-import type { History } from '#core/ports.ts';
 import type { Explainer } from '#core/routing/explain.ts';
-import type { Presence } from '#core/stream/presence.ts';
-import type { TenantStreams } from '#core/stream/tenant-streams.ts';
+import type { Presence } from '#core/streams/presence.ts';
+import type { TenantStreams } from '#core/streams/tenant-streams.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
-import type { TenantBounds } from '#core/tenants/tenant-bounds.ts';
-import type { Rate } from '#core/tenants/tenants.ts';
-import type { Tracer } from '#core/tracing.ts';
+import type { Rate, TenantBounds } from '#core/tenants/tenants.ts';
 
 export interface Services {
   readonly directory: Directory;

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Sink } from '#core/stream/panel-stream.ts';
+import type { Sink } from '#core/streams/panel-stream.ts';
 
 export interface SseResponse extends Sink {
   /** Whether anything has been sent; until then an error can still be answered as one. */

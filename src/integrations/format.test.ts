@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '#contract/limits.ts';
-import { fieldsOf, type Item } from './format.ts';
-import { parseLevelMap, usualLevel } from './severity.ts';
+import { fieldsOf, type Item, parseLevelMap, usualLevel } from './format.ts';
 
 const none = parseLevelMap([]);
 const item = { title: 'T', message: 'M', severity: 'x', level: 'error' };

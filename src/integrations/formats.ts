@@ -9,20 +9,23 @@ export interface FormatEntry {
 }
 
 const webhooks: Readonly<Record<string, Omit<FormatEntry, 'name'>>> = {
-  alertmanager: { load: async () => (await import('./alertmanager.ts')).alertmanager, retriesOnly5xx: true },
-  apprise: { load: async () => (await import('./apprise.ts')).apprise },
-  cloudevents: { load: async () => (await import('./cloudevents.ts')).cloudevents },
-  github: { load: async () => (await import('./github.ts')).github },
-  gitlab: { load: async () => (await import('./gitlab.ts')).gitlab },
-  grafana: { load: async () => (await import('./grafana.ts')).grafana, retriesOnly5xx: true },
-  healthchecks: { load: async () => (await import('./healthchecks.ts')).healthchecks },
-  'home-assistant': { load: async () => (await import('./home-assistant.ts')).homeAssistant },
-  pagerduty: { load: async () => (await import('./pagerduty.ts')).pagerduty },
-  sentry: { load: async () => (await import('./sentry.ts')).sentry },
-  slack: { load: async () => (await import('./slack.ts')).slack },
-  sns: { load: async () => (await import('./sns.ts')).sns },
-  'uptime-kuma': { load: async () => (await import('./uptime-kuma.ts')).uptimeKuma },
-  zabbix: { load: async () => (await import('./zabbix.ts')).zabbix },
+  alertmanager: {
+    load: async () => (await import('./formats/alertmanager.ts')).alertmanager,
+    retriesOnly5xx: true,
+  },
+  apprise: { load: async () => (await import('./formats/apprise.ts')).apprise },
+  cloudevents: { load: async () => (await import('./formats/cloudevents.ts')).cloudevents },
+  github: { load: async () => (await import('./formats/github.ts')).github },
+  gitlab: { load: async () => (await import('./formats/gitlab.ts')).gitlab },
+  grafana: { load: async () => (await import('./formats/grafana.ts')).grafana, retriesOnly5xx: true },
+  healthchecks: { load: async () => (await import('./formats/healthchecks.ts')).healthchecks },
+  'home-assistant': { load: async () => (await import('./formats/home-assistant.ts')).homeAssistant },
+  pagerduty: { load: async () => (await import('./formats/pagerduty.ts')).pagerduty },
+  sentry: { load: async () => (await import('./formats/sentry.ts')).sentry },
+  slack: { load: async () => (await import('./formats/slack.ts')).slack },
+  sns: { load: async () => (await import('./formats/sns.ts')).sns },
+  'uptime-kuma': { load: async () => (await import('./formats/uptime-kuma.ts')).uptimeKuma },
+  zabbix: { load: async () => (await import('./formats/zabbix.ts')).zabbix },
 };
 
 /** Names of the formats at /api/integrations/NAME. */
@@ -37,25 +40,25 @@ export const findWebhook = (name: string): FormatEntry | undefined => entries.ge
 /** Formats at paths of their own. */
 export const pagerdutyV1: FormatEntry = {
   name: 'pagerduty',
-  load: async () => (await import('./pagerduty.ts')).pagerdutyV1,
+  load: async () => (await import('./formats/pagerduty.ts')).pagerdutyV1,
 };
 export const ntfy: FormatEntry = {
   name: 'ntfy',
-  load: async () => (await import('./ntfy.ts')).ntfy,
+  load: async () => (await import('./formats/ntfy.ts')).ntfy,
 };
 export const ntfyJson: FormatEntry = {
   name: 'ntfy',
-  load: async () => (await import('./ntfy.ts')).ntfyJson,
+  load: async () => (await import('./formats/ntfy.ts')).ntfyJson,
 };
 export const opsgenie: FormatEntry = {
   name: 'opsgenie',
-  load: async () => (await import('./opsgenie.ts')).opsgenie,
+  load: async () => (await import('./formats/opsgenie.ts')).opsgenie,
 };
 export const opsgenieAcknowledge: FormatEntry = {
   name: 'opsgenie',
-  load: async () => (await import('./opsgenie.ts')).opsgenieAcknowledge,
+  load: async () => (await import('./formats/opsgenie.ts')).opsgenieAcknowledge,
 };
 export const gotify: FormatEntry = {
   name: 'gotify',
-  load: async () => (await import('./gotify.ts')).gotify,
+  load: async () => (await import('./formats/gotify.ts')).gotify,
 };

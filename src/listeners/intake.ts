@@ -2,8 +2,7 @@
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import { fieldsOf, type Item, retryKeyOf } from '#integrations/format.ts';
-import { parseLevelMap } from '#integrations/severity.ts';
+import { fieldsOf, type Item, parseLevelMap, retryKeyOf } from '#integrations/format.ts';
 
 export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp' | 'mqtt';
 export type MessageResult = 'stored' | 'refused' | 'dropped';

@@ -1,5 +1,5 @@
 /** Opens the listeners that the settings name: all of them, or none. Only those are loaded. */
-import type { SharedLease } from '#core/nodes.ts';
+import type { SharedLease } from '#core/streams/nodes.ts';
 import { Certificate, type CertificateFiles } from './certificate.ts';
 import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './intake.ts';
 import type { MqttOptions } from './mqtt.ts';

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { itemOfMail, MailStart, textOfHtml } from './mail.ts';
+import { expect, it, test } from 'vitest';
+import { decodeEntities, itemOfMail, MailStart, textOfHtml } from './mail.ts';
 
 const startOf = (text: string) => {
   const start = new MailStart();
@@ -159,4 +159,10 @@ it('in HTML has its quotes, and its cells separated', async () => {
   expect(await item(['Content-Type: text/html; charset=utf-8', '', html])).toMatchObject({
     message: 'Can\'t reach "db-01"\nSuccess Warning\n1 0\n\u03a9\u21d2\u03c9',
   });
+});
+
+test('references are read as HTML reads them: numbers from 128 to 159 are of Windows', () => {
+  expect(decodeEntities('it&#146;s &#150; 5&deg; &#x41;&amp;&#8211; &unknown; &#0;')).toBe(
+    'it’s – 5° A&– &unknown; &#0;',
+  );
 });

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt-packet';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
-import { settlesWithin } from '#core/concurrency.ts';
 import { AppError } from '#core/errors.ts';
-import type { SharedLease } from '#core/nodes.ts';
-import type { Item } from '#integrations/format.ts';
+import { parseBoundedJson } from '#core/limits/bounded-json.ts';
+import { settlesWithin } from '#core/limits/concurrency.ts';
+import type { SharedLease } from '#core/streams/nodes.ts';
+import { type Item, usualLevel, wordOf } from '#integrations/format.ts';
+import { type JsonObject, textOf } from '#integrations/payload.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
-import { holdEveryMs, holds, renewLease } from './lease.ts';
-import { itemOfMqtt, takesTopic } from './mqtt-message.ts';
 
 export interface MqttOptions {
   /** As in mqtt://user:password@host:1883. */
@@ -296,4 +296,103 @@ export class MqttSubscriber implements Listener {
   async #pause(ms: number, signal = this.#closing.signal): Promise<void> {
     await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   }
+}
+
+/** Reads an MQTT message: JSON with Belfry's fields, or any other text. */
+
+const levels = ['success', 'info', 'warning', 'error', 'critical'];
+
+/** Undefined for a message that is not text, and for an empty one, which deletes a retained message. */
+export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
+  const text = decode(payload)?.trim();
+  if (!text) return undefined;
+  const fields = text.startsWith('{') ? findObject(text) : undefined;
+  const title = textOf(fields?.title);
+  const message = textOf(fields?.message);
+  const ofTopic = topic
+    .split('/')
+    .findLast((part) => levels.includes(part.toLowerCase()))
+    ?.toLowerCase();
+  // JSON of other programs may have the same names: a lamp has a "level", and a "url" may be anything.
+  if (!fields || (title ?? message) === undefined)
+    return {
+      title: topic,
+      message: text,
+      severity: ofTopic ?? 'message',
+      level: ofTopic ?? 'info',
+      source: topic,
+    };
+  const level = wordLike(fields.level);
+  const word = wordOf(level ?? wordLike(fields.severity) ?? ofTopic ?? 'message');
+  const isLevel = level !== undefined && limits.levelPattern.test(word);
+  return {
+    title: title ?? topic,
+    message,
+    severity: word,
+    level: usualLevel(word, isLevel ? word : 'info'),
+    source: textOf(fields.host, fields.ip) ?? topic,
+    key: textOf(fields.key),
+    url: textOf(fields.url),
+  };
+}
+
+/** Numbers are ignored: each program counts in its own way. */
+const wordLike = (value: unknown) => (/\D/.test(textOf(value) ?? '') ? textOf(value) : undefined);
+
+/** Whether a topic matches a filter with `+` and `#`. */
+export function takesTopic(filter: string, topic: string): boolean {
+  const [wanted, given] = [filter.split('/'), topic.split('/')];
+  // Topics that begin with $ belong to the broker itself.
+  if (topic.startsWith('$') && (wanted[0] === '#' || wanted[0] === '+')) return false;
+  const end = wanted.indexOf('#');
+  const fixed = end < 0 ? wanted : wanted.slice(0, end);
+  if (end < 0 ? given.length !== fixed.length : given.length < fixed.length) return false;
+  return fixed.every((part, at) => part === '+' || part === given[at]);
+}
+
+function findObject(text: string): JsonObject | undefined {
+  try {
+    return parseBoundedJson(text) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A lease that one of several nodes holds. Only that node does what must not be done twice. */
+
+const holdEveryMs = 5_000;
+/** After this time without an answer, another node may take the lease soon. */
+const heldMs = 10_000;
+
+/** Takes or renews the lease. Undefined when the database does not answer in time. */
+async function holds(lease: SharedLease): Promise<boolean | undefined> {
+  try {
+    const held = lease.hold();
+    return (await settlesWithin(held, holdEveryMs)) ? await held : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renews the lease until `signal` aborts. If the lease is lost, resolves earlier with the reason. */
+async function renewLease(lease: SharedLease, signal: AbortSignal): Promise<string | undefined> {
+  let heldAt = performance.now();
+  while (!signal.aborted) {
+    await sleep(holdEveryMs, undefined, { ref: false, signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    const at = performance.now();
+    const isHeld = await holds(lease);
+    if (isHeld) heldAt = at;
+    else if (isHeld === false) return 'another node has taken over';
+    else if (performance.now() - heldAt >= heldMs) return 'the database does not answer';
+  }
+  return undefined;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { addressSet, canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
-import { FairQueue } from '#core/fair-queue.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
 import type { Certificate } from './certificate.ts';
 import {
   type ListenAddress,

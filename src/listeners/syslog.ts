@@ -15,10 +15,11 @@ import {
   type OpenPort,
   storeItem,
 } from './intake.ts';
-import { type Frames, SyslogFrames } from './syslog-frames.ts';
 import {
+  type Frames,
   itemOfSyslog,
   parseSyslog,
+  SyslogFrames,
   type SyslogMessage,
   type SyslogSeverity,
   syslogSeverities,

@@ -1,7 +1,13 @@
 import type { lookup } from 'node:dns';
 import { expect, test } from 'vitest';
-import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
-import { createLookupQueue, createSingleFlight } from './lookup-queue.ts';
+import {
+  type AddressGuard,
+  assertLiteralAllowed,
+  createAddressGuard,
+  createLookupQueue,
+  createSingleFlight,
+  guardedLookup,
+} from './addresses.ts';
 
 const internal =
   `127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.192

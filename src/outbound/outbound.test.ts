@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { plainConnectionError } from './connection-error.ts';
-import { createOutbound } from './outbound.ts';
+import { createOutbound, plainConnectionError } from './outbound.ts';
 
 const outbound = createOutbound(['127.0.0.1']);
 let server: Server | undefined;

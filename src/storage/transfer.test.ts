@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ReceiptRow } from '#core/history/receipts.ts';
-import type { Entry } from '#core/ports.ts';
+import type { Entry, ReceiptRow } from '#core/log/log.ts';
+import { Database } from './database/sql.ts';
 import { postgresDialect } from './postgres/open.ts';
-import { Database } from './sql.ts';
 import { Comparison, compareLive, compareLog, compareTable, type TransferDatabase } from './transfer.ts';
 
 type Row = Readonly<Record<string, unknown>>;

@@ -7,11 +7,9 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { ReceiptRow, ReceiptStore } from '#core/history/receipts.ts';
-import type { Entry, History, Notification, TenantId } from '#core/ports.ts';
-import { readMeta, transferMark, writeMeta } from './meta.ts';
-import type { Schema } from './schema.ts';
-import type { Database } from './sql.ts';
+import type { Entry, History, Notification, ReceiptRow, ReceiptStore, TenantId } from '#core/log/log.ts';
+import { readMeta, transferMark, writeMeta } from './database/meta.ts';
+import type { Database, Schema } from './database/sql.ts';
 
 /** An entry of a log, and what panels reported of it if it is a notification. */
 export interface TransferEntry {

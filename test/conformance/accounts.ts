@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountStore, Condition, NewPerson } from '#core/people/accounts.ts';
 import type { Directory } from '#core/tenants/directory.ts';
-import { createDirectory } from '#storage/directory.ts';
+import { createDirectory } from '#storage/directory/directory.ts';
 import { createAccountStore } from '#storage/people/accounts.ts';
 import type { DirectoryDatabase } from './directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
-import { auditPage, deletions } from '#storage/audit-log.ts';
+import { auditPage, deletions } from '#storage/directory/audit.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function auditLogConformance(lab: () => DirectoryLab): void {

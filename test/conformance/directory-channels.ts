@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, Delivery, DeliveryQueue } from '#core/channels/channels.ts';
-import { createDeliveryQueue } from '#storage/channels/deliveries.ts';
+import { createDeliveryQueue } from '#storage/deliveries/deliveries.ts';
 import type { DirectoryLab } from './directory.ts';
 
 const minuteMs = 60_000;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DueTime, DueTimes } from '#core/attention/due-times.ts';
-import { Schedule } from '#core/attention/schedule.ts';
-import { createDueTimes } from '#storage/due-times.ts';
+import { type DueTime, type DueTimes, Schedule } from '#core/alarms/schedule.ts';
+import { createDueTimes } from '#storage/directory/due-times.ts';
 import { eventually } from '../support/eventually.ts';
 import type { DirectoryLab } from './directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InvitationRecord } from '#core/people/invitations.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { InvitationRecord } from '#core/people/members.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function invitationsConformance(lab: () => DirectoryLab): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Role } from '#contract/people/token.ts';
+import type { TenantId } from '#core/log/log.ts';
 import type { MemberChange } from '#core/people/members.ts';
-import type { TenantId } from '#core/ports.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function membersConformance(lab: () => DirectoryLab): void {

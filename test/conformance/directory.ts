@@ -1,10 +1,9 @@
 import { type CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import type { CredentialRecord, Directory } from '#core/tenants/directory.ts';
-import { createDirectory } from '#storage/directory.ts';
-import type { AuditRow } from '#storage/schema.ts';
-import type { Database, Statement } from '#storage/sql.ts';
+import type { AuditRow, Database, Statement } from '#storage/database/sql.ts';
+import { createDirectory } from '#storage/directory/directory.ts';
 import { auditLogConformance } from './directory-audit-log.ts';
 import { channelsConformance } from './directory-channels.ts';
 import { credentialsConformance } from './directory-credentials.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acknowledgeStanding, takeOffStanding } from '#core/history/take-off.ts';
+import { acknowledgeStanding, takeOffStanding } from '#core/log/take-off.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, type HistoryLab, now, readAll, shownOn, store, toTarget } from './history-lab.ts';
 

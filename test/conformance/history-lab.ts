@@ -1,6 +1,4 @@
-import type { DueTimes } from '#core/attention/due-times.ts';
-import type { ReceiptStore } from '#core/history/receipts.ts';
-import type { Statistics } from '#core/history/statistics.ts';
+import type { DueTimes } from '#core/alarms/schedule.ts';
 import type {
   AppendOutcome,
   Entry,
@@ -8,9 +6,11 @@ import type {
   LiveNotification,
   Notification,
   NotificationDraft,
+  ReceiptStore,
   TenantId,
-} from '#core/ports.ts';
-import type { PanelAddress, Target } from '#core/target.ts';
+} from '#core/log/log.ts';
+import type { Statistics } from '#core/log/statistics.ts';
+import type { PanelAddress, Target } from '#core/log/target.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { draft as anyDraft } from '#test/support/notification-draft.ts';
 

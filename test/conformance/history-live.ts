@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { NotificationEvent } from '#contract/history/notification.ts';
-import { enforceLiveLimit } from '#core/history/live-limit.ts';
-import type { History, TenantId } from '#core/ports.ts';
-import { FrameBuffer } from '#core/stream/frame-buffer.ts';
-import { PanelStream } from '#core/stream/panel-stream.ts';
+import type { History, TenantId } from '#core/log/log.ts';
+import { enforceLiveLimit } from '#core/log/retention.ts';
+import { FrameBuffer } from '#core/streams/frames.ts';
+import { PanelStream } from '#core/streams/panel-stream.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { everyone, type HistoryLab, liveOn, lobby, now, shownOn, store, toTarget } from './history-lab.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { patternFieldNames, searchForm } from '#contract/history/fields.ts';
 import { AppError } from '#core/errors.ts';
-import type { Entry } from '#core/ports.ts';
+import type { Entry } from '#core/log/log.ts';
 import { routeTo, wholeDraft } from '#test/support/notification-draft.ts';
 import {
   draft,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
-import type { Counted, CountTimes } from '#core/history/statistics.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { Counted, CountTimes } from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { draftOf, instant, panelOf, query, type Step, start, step } from '../support/arbitrary-history.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { History, TenantId } from '#core/ports.ts';
+import type { History, TenantId } from '#core/log/log.ts';
 import { now, readAll } from './history-lab.ts';
 
 /** Prunes until there is no more to drop; answers what each call dropped. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import {
   draft,

@@ -1,5 +1,5 @@
 import { addressKey } from '#core/addresses.ts';
-import type { NotificationDraft } from '#core/ports.ts';
+import type { NotificationDraft } from '#core/log/log.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { now, toTarget } from './history-lab.ts';

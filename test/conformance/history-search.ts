@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import { recordForms } from '#core/history/export.ts';
-import type { WantedValues } from '#core/history/statistics.ts';
-import type { HistoryRecord, TenantId } from '#core/ports.ts';
+import { recordForms } from '#core/log/history-view.ts';
+import type { HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { WantedValues } from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { eventually } from '../support/eventually.ts';
 import { draft, type HistoryDatabase, type HistoryLab, lobby, now, store } from './history-lab.ts';

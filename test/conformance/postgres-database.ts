@@ -1,7 +1,7 @@
-import { createDirectory } from '../../src/storage/directory.ts';
-import { createDueTimes } from '../../src/storage/due-times.ts';
+import type { Storage } from '../../src/storage/database/storage.ts';
+import { createDirectory } from '../../src/storage/directory/directory.ts';
+import { createDueTimes } from '../../src/storage/directory/due-times.ts';
 import { openPostgres, type PostgresOptions } from '../../src/storage/postgres/open.ts';
-import type { Storage } from '../../src/storage/storage.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import type { DirectoryDatabase } from './directory.ts';
 import type { HistoryDatabase, OpenHistory } from './history-lab.ts';

@@ -2,9 +2,9 @@
 import pg from 'pg';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Query } from '#core/search/search-query.ts';
+import type { Storage } from '#storage/database/storage.ts';
 import { TermLists } from '#storage/postgres/log/term-lists.ts';
 import { openPostgres, type PostgresOptions } from '#storage/postgres/open.ts';
-import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';

@@ -1,9 +1,9 @@
 /** What is done for one notification reads as many rows in a long log as in a short one, also before PostgreSQL has statistics of it. */
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import type { Storage } from '#storage/database/storage.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
-import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';

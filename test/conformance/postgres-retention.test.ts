@@ -1,7 +1,7 @@
 /** Rounds of retention where several nodes share a database. */
 import { afterEach, expect, test } from 'vitest';
+import type { Storage } from '#storage/database/storage.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
-import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';

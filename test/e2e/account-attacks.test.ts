@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backUp } from '#app.ts';
+import { backUp } from '#server/app.ts';
 import { limitMs } from '../support/patience.ts';
 import { makePerson, password, sessionCookie, TestBrowser, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';

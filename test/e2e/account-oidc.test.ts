@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newInvitation } from '#core/people/invitations.ts';
+import { newInvitation } from '#core/people/members.ts';
 import { OidcProvider } from '../support/oidc-provider.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client.ts';
-import { version } from '#version.ts';
+import { version } from '#server/version.ts';
 import { Cli } from '../support/cli.ts';
 import { limitMs } from '../support/patience.ts';
 import { testStore } from '../support/test-store.ts';

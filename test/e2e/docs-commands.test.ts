@@ -11,7 +11,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { run } from '#cli/run.ts';
-import { readConfig } from '#config/config.ts';
+import { readConfig } from '#settings/config.ts';
 import { type FencedBlock, fencedBlocks, guides } from '../support/documentation.ts';
 import { FakeIo } from '../support/fake-io.ts';
 import { TestServer } from '../support/server.ts';

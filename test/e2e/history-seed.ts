@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { History, NotificationDraft, TenantId } from '#core/ports.ts';
+import type { History, NotificationDraft, TenantId } from '#core/log/log.ts';
 import { draft as anyDraft, routeTo } from '../support/notification-draft.ts';
 import { onStorage } from '../support/storage.ts';
 

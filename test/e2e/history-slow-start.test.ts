@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createInProcessBus } from '#bus/in-process.ts';
-import type { SearchOptions } from '#core/ports.ts';
+import type { SearchOptions } from '#core/log/log.ts';
 import { HistoryTail } from '#http/history/history-tail.ts';
 import type { Services } from '#http/services.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { TenantId } from '#core/ports.ts';
-import { PayloadTurns } from '#http/intake/payload-turns.ts';
+import type { TenantId } from '#core/log/log.ts';
+import { PayloadTurns } from '#http/intake/overload.ts';
 import { IntakeDesk } from '../support/intake.ts';
 
 let desk: IntakeDesk;

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roleOf, scopeOf } from '#core/people/access.ts';
 import { serializerOf, validatorOf } from '#http/openapi/lazy-compilers.ts';
-import { version } from '#version.ts';
+import { version } from '#server/version.ts';
 import { freePort } from '../support/free-port.ts';
 import { TestServer } from '../support/server.ts';
 import { testStore } from '../support/test-store.ts';

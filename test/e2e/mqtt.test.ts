@@ -9,7 +9,7 @@ import type { KeptBroker } from '#channels/kinds/mqtt.ts';
 import { send } from '#channels/send.ts';
 import { noTexts } from '#contract/history/fields.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import type { SharedLease } from '#core/nodes.ts';
+import type { SharedLease } from '#core/streams/nodes.ts';
 import type { ListenerIntake } from '#listeners/intake.ts';
 import { MqttSubscriber } from '#listeners/mqtt.ts';
 import { createOutbound } from '#outbound/outbound.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
 import type { Directory } from '#core/tenants/directory.ts';
-import { createDirectory } from '#storage/directory.ts';
+import { createDirectory } from '#storage/directory/directory.ts';
 import { tokenRecord } from '../conformance/directory.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
 

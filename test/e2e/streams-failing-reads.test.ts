@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { TenantStreams } from '#core/stream/tenant-streams.ts';
+import type { TenantStreams } from '#core/streams/tenant-streams.ts';
 import { eventually } from '../support/eventually.ts';
 import { notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';

@@ -1,7 +1,7 @@
 import { createInProcessBus } from '#bus/in-process.ts';
-import type { ConnectRequest } from '#core/stream/hub.ts';
-import type { Sink } from '#core/stream/panel-stream.ts';
-import { TenantStreams } from '#core/stream/tenant-streams.ts';
+import type { ConnectRequest } from '#core/streams/hub.ts';
+import type { Sink } from '#core/streams/panel-stream.ts';
+import { TenantStreams } from '#core/streams/tenant-streams.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { ModelLog } from '../support/model-log.ts';

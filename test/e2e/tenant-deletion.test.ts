@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { removeDeletedTenants } from '#core/tenants/remove-deleted.ts';
+import { removeDeletedTenants } from '#core/log/retention.ts';
 import { TestServer } from '../support/server.ts';
 import { onStorage } from '../support/storage.ts';
 

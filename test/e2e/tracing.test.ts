@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readTraceparent } from '#core/tracing.ts';
+import { readTraceparent } from '#core/observability/tracing.ts';
 import { TestServer } from '../support/server.ts';
 import { root } from '../support/server-process.ts';
 

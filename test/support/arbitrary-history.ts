@@ -1,10 +1,10 @@
 /** Random histories and searches, for tests that compare the database with a plain list. */
 import fc from 'fast-check';
 import { parseAddressRange } from '#core/addresses.ts';
-import type { NotificationDraft, Route } from '#core/ports.ts';
+import type { NotificationDraft, Route } from '#core/log/log.ts';
+import type { PanelAddress } from '#core/log/target.ts';
 import { negate } from '#core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';
-import type { PanelAddress } from '#core/target.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, type HistoryModel } from './history-model.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '#cli/run.ts';
-import { version } from '#version.ts';
+import { version } from '#server/version.ts';
 import { noteOutput } from './failure-notes.ts';
 import { FakeIo } from './fake-io.ts';
 import { storeSettings } from './test-store.ts';

@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { ConfigError, readConfig } from '../../src/settings/config.ts';
 
 /** The problems of these settings. */
 export function problemsOf(env: Record<string, string>): readonly string[] {

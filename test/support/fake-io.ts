@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import type { Io } from '#cli/io.ts';
-import { readConfig } from '#config/config.ts';
+import { readConfig } from '#settings/config.ts';
 
 export interface FakeIoOptions {
   readonly env?: Readonly<Record<string, string>>;

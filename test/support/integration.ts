@@ -1,7 +1,6 @@
 /** Reads payloads as the server does, without a server. */
 import type { CheckedFields } from '#core/intake/notification.ts';
-import { type Format, fieldsOf, type Payload, retryKeyOf } from '#integrations/format.ts';
-import { parseLevelMap } from '#integrations/severity.ts';
+import { type Format, fieldsOf, type Payload, parseLevelMap, retryKeyOf } from '#integrations/format.ts';
 
 interface Around {
   readonly headers?: Readonly<Record<string, string>>;

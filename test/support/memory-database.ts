@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { Database } from '#storage/sql.ts';
+import { Database } from '#storage/database/sql.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { sqliteDialect } from '#storage/sqlite/open.ts';
 

@@ -1,7 +1,6 @@
-import type { Bus } from '#core/bus.ts';
-import type { Clear, Entry, History, LiveNotification, LogPage, Notification } from '#core/ports.ts';
-import type { PanelAddress } from '#core/target.ts';
-import { reaches } from '#core/target.ts';
+import type { Bus, Clear, Entry, History, LiveNotification, LogPage, Notification } from '#core/log/log.ts';
+import type { PanelAddress } from '#core/log/target.ts';
+import { reaches } from '#core/log/target.ts';
 import { draft, routeTo } from './notification-draft.ts';
 
 /** A route to everyone. */

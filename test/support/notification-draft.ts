@@ -1,7 +1,7 @@
 import { noTexts } from '#contract/history/fields.ts';
-import { newNotificationId } from '#core/intake/notification-id.ts';
-import type { NotificationDraft, Route } from '#core/ports.ts';
-import type { Target } from '#core/target.ts';
+import { newNotificationId } from '#core/intake/idempotency.ts';
+import type { NotificationDraft, Route } from '#core/log/log.ts';
+import type { Target } from '#core/log/target.ts';
 
 /** A decision of the rules; what is not given of the target is nobody. */
 export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Route => ({

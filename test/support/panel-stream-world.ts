@@ -1,9 +1,8 @@
 import { parseCursor } from '#contract/panels/sse.ts';
-import type { Entry } from '#core/ports.ts';
-import { FrameBuffer } from '#core/stream/frame-buffer.ts';
-import { frameOf } from '#core/stream/frames.ts';
-import { PanelStream, type Sink } from '#core/stream/panel-stream.ts';
-import type { PanelAddress } from '#core/target.ts';
+import type { Entry } from '#core/log/log.ts';
+import type { PanelAddress } from '#core/log/target.ts';
+import { FrameBuffer, frameOf } from '#core/streams/frames.ts';
+import { PanelStream, type Sink } from '#core/streams/panel-stream.ts';
 import { ModelLog, notification } from './model-log.ts';
 
 const epoch = 'e1';

@@ -1,5 +1,5 @@
-import { literalPattern } from '#core/search/search-glob.ts';
 import { isPatternTerm, type Query, type Term } from '#core/search/search-query.ts';
+import { literalPattern } from '#core/search/search-words.ts';
 
 /** Prints a query so that parsing the text with the same names gives the same query. */
 export function printQuery(query: Query): string {

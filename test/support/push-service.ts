@@ -9,8 +9,7 @@ import {
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jwtVerify } from 'jose';
-import type { PushSubscription } from '#contract/panels/push.ts';
-import type { PushPayload } from '#contract/panels/push-payload.ts';
+import type { PushPayload, PushSubscription } from '#contract/panels/push.ts';
 
 /** A browser's side of a subscription. */
 class PushBrowser {

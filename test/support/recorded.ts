@@ -1,7 +1,7 @@
 /** Notifications as a replay reads them, a second apart. */
 import { noTexts } from '#contract/history/fields.ts';
-import type { Recorded } from '#core/routing/recorded.ts';
-import { everyPanel } from '#core/target.ts';
+import { everyPanel } from '#core/log/target.ts';
+import type { Recorded } from '#core/routing/explain.ts';
 
 export const panels = [
   { id: 'p1', name: 'wall 1', tags: ['noc'] },

@@ -1,10 +1,11 @@
 /** Works on a database in this process, without a server; a command would take a second for the same. */
-import { type OpenedStorage, openStorage } from '#app.ts';
-import { readConfig } from '#config/config.ts';
+
 import type { Role } from '#contract/people/token.ts';
 import { mintSecret } from '#core/people/secrets.ts';
 import type { CredentialRecord, Directory } from '#core/tenants/directory.ts';
-import { createLogger } from '#log.ts';
+import { type OpenedStorage, openStorage } from '#server/app.ts';
+import { createLogger } from '#server/log.ts';
+import { readConfig } from '#settings/config.ts';
 import { environment } from './environment.ts';
 
 /** Opens the storage of a folder, while no server uses it. */

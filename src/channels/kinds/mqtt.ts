@@ -1,6 +1,5 @@
 /** Publishes to an MQTT broker. A connection is kept open for a while, for the next deliveries. */
-import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
-import { MqttRefusal } from '#outbound/mqtt-refusal.ts';
+import { connectMqtt, type MqttConnection, MqttRefusal } from '#outbound/mqtt.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,

@@ -10,7 +10,7 @@ import {
   sign,
 } from 'node:crypto';
 import type { PushSubscription } from '#contract/panels/push.ts';
-import { derivedKey } from '#core/history/sealing.ts';
+import { derivedKey } from '#core/people/secrets.ts';
 
 /** The most bytes of text: every push service accepts messages of 4,096 bytes, of which header, tag and padding take a part. */
 export const mostPushBytes = 4_096 - 86 - 16 - 1;

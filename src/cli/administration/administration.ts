@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Config, OpenedStorage } from '#app.ts';
+import type { Config, OpenedStorage } from '#server/app.ts';
 import { databaseFailure, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
@@ -22,7 +22,7 @@ export async function withDirectory<T>(
   use: DatabaseUse,
   work: (directory: Directory, accounts: Accounts) => Promise<T>,
 ): Promise<T> {
-  const { openStorage, createLogger } = await import('#app.ts');
+  const { openStorage, createLogger } = await import('#server/app.ts');
   return withOwnDatabase(io, use, async (config) => {
     const logger = createLogger({ level: 'silent', format: 'json' });
     const opened = await openStorage(config, logger, 'command', use);

@@ -16,7 +16,7 @@ export function addBackup(program: Command, io: Io): void {
       const config = io.config();
       const path = sqliteFile(config, 'belfry backup');
       await withDatabase(config, () => requireFile(io, path));
-      const { backUp, lowerPriority } = await import('#app.ts');
+      const { backUp, lowerPriority } = await import('#server/app.ts');
       if (io.isWholeProcess) lowerPriority();
       try {
         const { bytes } = backUp(path, file, { force });
@@ -41,7 +41,7 @@ export function addRestore(program: Command, io: Io): void {
     .action(async (file: string, { purge = false }: { purge?: boolean }) => {
       const config = io.config();
       const path = sqliteFile(config, 'belfry restore');
-      const { restore } = await import('#app.ts');
+      const { restore } = await import('#server/app.ts');
       const { kept } = await withDatabase(config, () => restore(path, file, Date.now(), { purges: purge }));
       io.stdout.write(`restored ${file} to ${path}, with a new epoch: every panel starts afresh\n`);
       if (kept !== undefined) io.stdout.write(`what was there is kept as ${kept}\n`);

@@ -1,14 +1,13 @@
 /** `belfry token` and `belfry key`: the credentials of senders, panels, scrapers and scripts. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '#contract/duration.ts';
 import { type Key, type Role, roles, type Scope, scopes, type Token } from '#contract/people/token.ts';
 import { rulesThatNameToken } from '#contract/routing/rule-names.ts';
+import { parseDuration } from '#contract/time.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonOption, nameOption, tenantOption } from '../options.ts';
-import { visibleText } from '../terminal-text.ts';
+import { briefTime, table, visibleText } from '../terminal-text.ts';
 import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
-import { briefTime, table } from './table.ts';
 
 type Kind = 'token' | 'key';
 
@@ -87,7 +86,7 @@ function addCreate(parent: Command, io: Io, kind: Kind, { description, options, 
 }
 
 async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void> {
-  const { newKey, newToken } = await import('../../app.ts');
+  const { newKey, newToken } = await import('../../server/app.ts');
   const now = Date.now();
   const { name, allowFrom, allowInUrl = false, expires, scopes: chosen, role = 'viewer' } = options;
   const limits = {
@@ -128,7 +127,7 @@ function addList(parent: Command, io: Io, kind: Kind): void {
     .addHelpText('after', `\nExample:\n  ${io.program} ${kind} list --json`)
     .action(async ({ tenant, json }: { tenant: string; json?: boolean }) => {
       const found = await withDirectory(io, { makes: false }, async (directory) => {
-        const { keyView, tokenView } = await import('#app.ts');
+        const { keyView, tokenView } = await import('#server/app.ts');
         const { id } = await getTenant(io, directory, tenant);
         const records = await directory.credentials.list(id, kind);
         return records.map<Token | Key>(kind === 'token' ? tokenView : keyView);

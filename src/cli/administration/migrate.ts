@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Config } from '#app.ts';
+import type { Config } from '#server/app.ts';
 import { databaseFailure, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-type Migrate = typeof import('#app.ts').migrateDatabase;
+type Migrate = typeof import('#server/app.ts').migrateDatabase;
 type Progress = Parameters<Parameters<Migrate>[0]['onProgress']>[0];
 type Result = Awaited<ReturnType<Migrate>>;
 
@@ -22,7 +22,7 @@ export function addMigrate(program: Command, io: Io): void {
       `\nExample:\n  ${io.program} migrate sqlite:./data/belfry.db postgres://belfry@127.0.0.1/belfry`,
     )
     .action(async (from: string, to: string) => {
-      const { migrateDatabase, readDatabaseUrl } = await import('#app.ts');
+      const { migrateDatabase, readDatabaseUrl } = await import('#server/app.ts');
       const show = io.stdout.isTTY ? barOn(io) : linesOn(io);
       const { keyFile: ownKeyFile } = io.config();
       const source = databaseOf(from, readDatabaseUrl);

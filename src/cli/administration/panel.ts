@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Io } from '../io.ts';
 import { jsonOption } from '../options.ts';
 import { serverClient } from '../server-client.ts';
-import { briefTime, table } from './table.ts';
+import { briefTime, table } from '../terminal-text.ts';
 
 /** `belfry panel`: the panels of a tenant, as its server sees them. */
 export function addPanel(program: Command, io: Io): void {

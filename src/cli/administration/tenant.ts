@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Io } from '../io.ts';
 import { jsonOption, readName } from '../options.ts';
+import { briefTime, table } from '../terminal-text.ts';
 import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
-import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */
 export function addTenant(program: Command, io: Io): void {

@@ -3,6 +3,7 @@ import { type Role, roles } from '#contract/people/token.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonOption, nameOption, tenantOption } from '../options.ts';
+import { briefTime, table } from '../terminal-text.ts';
 import {
   type Accounts,
   actor,
@@ -11,7 +12,6 @@ import {
   isInNewDatabase,
   withDirectory,
 } from './administration.ts';
-import { briefTime, table } from './table.ts';
 
 interface CreateOptions {
   readonly email: string;
@@ -107,7 +107,7 @@ const lastOwner = (email: string, tenants: readonly string[]) =>
   new Failure(`${email} is the last owner of ${tenants.join(', ')}: make another member an owner first`);
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { newPerson } = await import('#app.ts');
+  const { newPerson } = await import('#server/app.ts');
   const { email, name, role } = options;
   const chosen = await choosePassword(io, options.passwordStdin);
   // Checked before the database is opened, so that a wrong option leaves no new file behind.
@@ -123,7 +123,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
 }
 
 async function reset(io: Io, email: string, options: PasswordOptions): Promise<void> {
-  const { hashNewPassword } = await import('#app.ts');
+  const { hashNewPassword } = await import('#server/app.ts');
   const chosen = await choosePassword(io, options.passwordStdin);
   const keepPasskeys = options.keepPasskeys === true;
   const { person, ...left } = await withDirectory(io, { makes: false }, async (_, accounts) => {
@@ -184,7 +184,7 @@ async function getPerson(io: Io, accounts: Accounts, email: string) {
 /** The password from stdin, or a new random one, which is printed. */
 async function choosePassword(io: Io, fromStdin = false): Promise<{ password: string; isNew: boolean }> {
   if (!fromStdin) {
-    const { randomSecret } = await import('#app.ts');
+    const { randomSecret } = await import('#server/app.ts');
     // 20 of 62 characters: 119 bits, and short enough to type.
     return { password: randomSecret().slice(0, 20), isNew: true };
   }

@@ -1,5 +1,5 @@
 /** Reads a tenant's configuration from the server, and applies a plan to it. */
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { RuleCreate } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 import type { SecretValues } from './channels.ts';

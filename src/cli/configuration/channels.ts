@@ -5,9 +5,8 @@ import type { ChannelEntry } from '#contract/configuration.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { Connection } from './connection.ts';
-import type { Current } from './entries.ts';
+import type { Current, Path } from './entries.ts';
 import { type ConfigurationFile, pathOfPointer } from './file.ts';
-import type { Path } from './rule-targets.ts';
 
 type Known = Current['channels'][number];
 type Texts = Readonly<Record<string, string>>;
@@ -110,7 +109,7 @@ function secretsOf({ name, kind, secrets = {} }: ChannelEntry, { known, env, at 
 /** With its settings as the server keeps them. @throws as the server does for a channel that is not valid. */
 async function checked(entry: ChannelEntry, secrets: Texts, known: Known | undefined): Promise<ChannelEntry> {
   // Imported only if the file has channels, because it loads the server.
-  const { changedChannelFields, newChannelFields } = await import('#app.ts');
+  const { changedChannelFields, newChannelFields } = await import('#server/app.ts');
   const { name, kind, settings } = entry;
   const given = { ...(settings && { settings }), ...(Object.keys(secrets).length > 0 && { secrets }) };
   if (!known) return { ...entry, settings: { ...newChannelFields({ name, kind, ...given }).settings } };

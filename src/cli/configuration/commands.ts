@@ -1,8 +1,7 @@
 /** `belfry export`, `diff` and `apply`, once one of them is called. */
 import { createInterface } from 'node:readline';
 import { configurationSchema, sections } from '#contract/configuration.ts';
-import { errorMessage } from '../error-message.ts';
-import { EndedWith, Failure } from '../failure.ts';
+import { EndedWith, errorMessage, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { applyPlan, readCurrent } from './apply.ts';
 import { type ReadyChannels, readyChannels } from './channels.ts';
@@ -12,9 +11,13 @@ import type { Current } from './entries.ts';
 import { singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
-import { prunedTargetLines, requireUnused } from './prune.ts';
-import { requireKnownNames, unmatchedLines } from './rule-names.ts';
-import { requireReadable } from './searches.ts';
+import {
+  prunedTargetLines,
+  requireKnownNames,
+  requireReadable,
+  requireUnused,
+  unmatchedLines,
+} from './preconditions.ts';
 import { configurationOf, extraLine, leftOutLines, planLines, yamlOf } from './text.ts';
 
 export interface ExportOptions extends ConnectionOptions {

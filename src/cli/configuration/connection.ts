@@ -1,7 +1,6 @@
 /** The API that a command works with: of a running server, by a key, or of the database itself. */
-import { ApiError } from '#client/api-error.ts';
-import { pause } from '#client/backoff.ts';
-import { type CallerOptions, createCall, createRequest } from '#client/call.ts';
+import { ApiError, type CallerOptions, createCall, createRequest } from '#client/call.ts';
+import { pause } from '#client/timing.ts';
 import {
   actor,
   type DatabaseUse,
@@ -36,7 +35,7 @@ export async function withConnection<T>(
 ): Promise<T> {
   const { url, token } = io.config().client;
   if (token === undefined) {
-    const { openLocalApi, createLogger } = await import('#app.ts');
+    const { openLocalApi, createLogger } = await import('#server/app.ts');
     const name = tenant ?? 'default';
     const use = { makes: makes && isInNewDatabase(name) };
     return withOwnDatabase(io, use, async (config) => {

@@ -1,14 +1,13 @@
 /** What a plan would have changed in the last day: the rules' replay, in words. */
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing/routing.ts';
 import type { RuleCreate } from '#contract/routing/rule.ts';
 import { visibleText } from '../terminal-text.ts';
 import { locatedError, panelIdsOf, ruleOf } from './apply.ts';
 import type { Connection } from './connection.ts';
-import type { Current } from './entries.ts';
+import { type Current, withoutDeleted } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
-import { withoutDeleted } from './rule-targets.ts';
 
 const days = 1;
 const maxNamed = 10;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChannelEntry, Configuration, MappingEntry, Section } from '#contract/configuration.ts';
 import { sections } from '#contract/configuration.ts';
 import type { SavedSearch } from '#contract/history/search.ts';
-import type { Mapping } from '#contract/integrations/mapping.ts';
+import type { Mapping } from '#contract/integrations/integration.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import type { Level } from '#contract/routing/level.ts';

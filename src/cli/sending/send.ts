@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { NotificationToSend } from '#client/client.ts';
-import { parseDurationOrMs } from '#contract/duration.ts';
 import type { OptionalText } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
+import { parseDurationOrMs } from '#contract/time.ts';
 import type { Io } from '../io.ts';
 import { serverClient } from '../server-client.ts';
 import { visibleText } from '../terminal-text.ts';

@@ -1,9 +1,8 @@
-import { Board, type BoardChange } from '#client/board.ts';
-import { boardEvents } from '#client/board-events.ts';
+import { Board, type BoardChange, boardEvents } from '#client/board.ts';
 import type { Client } from '#client/client.ts';
-import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { type Receipt, ReceiptOutbox } from '#client/receipt-outbox.ts';
+import { createElapsedClock } from '#client/timing.ts';
 
 /** Displays a panel. All times are of the board's clock. */
 export interface PanelView {

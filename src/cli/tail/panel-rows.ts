@@ -3,8 +3,8 @@
 import { styleText } from 'node:util';
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import { ageText } from '#contract/duration.ts';
 import type { Level } from '#contract/routing/level.ts';
+import { ageText } from '#contract/time.ts';
 import { cutText, textWidth, visibleText } from '../terminal-text.ts';
 
 export interface Scene {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import { ageText } from '#contract/duration.ts';
 import { optionalTextNames } from '#contract/history/fields.ts';
+import { ageText } from '#contract/time.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';

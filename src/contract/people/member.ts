@@ -1,7 +1,7 @@
 /** Members and invitations of a tenant. */
 import { type Static, Type } from 'typebox';
 import { closed, component, Instant, Name, NullableInstant, nullable } from '../schema.ts';
-import { Email, NewPassword } from './session.ts';
+import { Email, NewPassword } from './account.ts';
 import { roles } from './token.ts';
 
 const RoleName = Type.Enum([...roles]);

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { mapPatternFields, patternFieldNames } from '../history/fields.ts';
 import { PanelsTarget } from '../history/notification.ts';
 import { closed, component, Instant, Name, NullableInstant, patch } from '../schema.ts';
+import { weekdays } from '../time.ts';
 import { LevelName } from './level.ts';
-import { weekdays } from './weekdays.ts';
 
 const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   Type.Array(item, { minItems: 1, maxItems: 1000 });

@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChannelCreate, ChannelPatch } from '#contract/channels/channel.ts';
 import { type ChannelField, type ChannelKind, channelFields } from '#contract/channels/channel-fields.ts';
 import { badField } from '../errors.ts';
-import { findEmail } from '../people/email.ts';
+import { findEmail } from '../people/sign-in-fields.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

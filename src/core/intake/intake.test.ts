@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import type { Attention } from '../attention/attend.ts';
-import type { NotificationDraft } from '../ports.ts';
-import { compileRules } from '../routing/compile-rules.ts';
+import type { Attention } from '../alarms/attend.ts';
+import type { NotificationDraft } from '../log/log.ts';
+import { compileRules } from '../routing/rules.ts';
 import { Throttle } from '../routing/throttle.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { Intake } from './intake.ts';

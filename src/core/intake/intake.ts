@@ -1,18 +1,40 @@
+/**
+ * Intake: the path of a notification from validated fields to its log. `notification.ts` validates what a sender sent; intake
+ * then registers a new level, routes, applies throttles and escalations, and appends the draft. `accept` resolves when the
+ * notification is durable, and publishes it to the bus after that; what happens after the commit cannot fail the request. A
+ * retry key makes sending again safe: the same content returns the id of the first, other content is a `conflict`
+ * (`idempotency.ts`). What must be read before storing has four seconds together; then the answer is `unavailable`.
+ * Notifications that Belfry itself sends (escalations, missing notifications, lost panels) take the same path by way of `raise`,
+ * with an own sender as the author (`own-sender.ts`). `mappings.ts` reads payloads of a tenant's own format, and `webhook-
+ * signatures.ts` checks signed ones.
+ */
 import { limits } from '#contract/limits.ts';
-import { type Attention, keepEscalation, type RoutedDraft, scheduleEscalation } from '../attention/attend.ts';
-import type { Bus } from '../bus.ts';
-import { withinTime } from '../concurrency.ts';
+import { type Attention, keepEscalation, type RoutedDraft, scheduleEscalation } from '../alarms/attend.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import type { AppendOutcome, History, Idempotency, NotificationDraft, TenantId } from '../ports.ts';
-import { RegexTime } from '../routing/regex/regex-budget.ts';
-import { claimsOf, mustShow, type Throttle, type ThrottleDemand } from '../routing/throttle.ts';
+import { withinTime } from '../limits/concurrency.ts';
+import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft, TenantId } from '../log/log.ts';
+import type { Tracer } from '../observability/tracing.ts';
+import { RegexTime } from '../routing/regex.ts';
+import type { Decision } from '../routing/router.ts';
+import type { RoutingSubject } from '../routing/subject.ts';
+import {
+  claimsOf,
+  mustShow,
+  type Throttle,
+  type ThrottleDemand,
+  type Throttled,
+} from '../routing/throttle.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
-import type { Tracer } from '../tracing.ts';
-import { idempotencyOf, idOf, ownIdempotency, type RetryKey, withTime } from './idempotency.ts';
+import {
+  idempotencyOf,
+  idOf,
+  newNotificationId,
+  ownIdempotency,
+  type RetryKey,
+  withTime,
+} from './idempotency.ts';
 import { type CheckedFields, newLevelWarning } from './notification.ts';
-import { draftOf, subjectOf } from './notification-draft.ts';
-import { newNotificationId } from './notification-id.ts';
 import {
   type EscalatedRoute,
   type OwnSender,
@@ -337,4 +359,50 @@ export class Intake {
     }
     return tenancy.refresh(tenant);
   }
+}
+
+/** From what a sender sent to the subject of routing and the stored draft. */
+
+interface Sent {
+  readonly sender: Pick<Sender, 'id' | 'name'>;
+  readonly sourceIp: string;
+  readonly fields: CheckedFields;
+}
+
+/** `rank`: the rank of the sent level. */
+function subjectOf({ sender, sourceIp, fields }: Sent, rank: number): RoutingSubject {
+  const { id: tokenId, name: tokenName } = sender;
+  return { ...fields, rank, sourceIp, tokenId, tokenName };
+}
+
+function draftOf(
+  { sender, sourceIp, fields: { level: sentLevel, ttl: sentTtl, expect: _, ...texts } }: Sent,
+  {
+    id,
+    receivedAt,
+    decision: { level, rank, ttl, route },
+    counted,
+  }: {
+    readonly id: string;
+    readonly receivedAt: number;
+    readonly decision: Decision;
+    readonly counted: Throttled | undefined;
+  },
+): NotificationDraft {
+  return {
+    ...texts,
+    id,
+    receivedAt,
+    level,
+    rank,
+    ttl,
+    route,
+    expiresAt: ttl === 0 ? null : receivedAt + ttl,
+    sentLevel,
+    sentTtl,
+    sourceIp,
+    tokenId: sender.id,
+    throttledOn: counted?.on ?? null,
+    throttleCount: counted?.count ?? 0,
+  };
 }

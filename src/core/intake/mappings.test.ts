@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Mapping } from '#contract/integrations/mapping.ts';
+import type { Mapping } from '#contract/integrations/integration.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { MappingReader } from './mappings.ts';

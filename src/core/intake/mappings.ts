@@ -1,8 +1,8 @@
 /** The compiled mappings of each tenant, and the last payload of each. */
-import type { Mapping } from '#contract/integrations/mapping.ts';
+import type { Mapping } from '#contract/integrations/integration.ts';
 import { limits } from '#contract/limits.ts';
-import { createLruMap, type LruMap } from '../lru-map.ts';
-import type { TenantId } from '../ports.ts';
+import { createLruMap, type LruMap } from '../limits/lru-map.ts';
+import type { TenantId } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
 

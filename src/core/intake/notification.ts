@@ -1,5 +1,5 @@
 /** Validates a sender's fields. Error messages name the field, the problem and the correct form. */
-import { parseDurationOrMs } from '#contract/duration.ts';
+
 import {
   type FieldName,
   mapOptionalTexts,
@@ -9,6 +9,7 @@ import {
 } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { builtInLevels } from '#contract/routing/level-styles.ts';
+import { parseDurationOrMs } from '#contract/time.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { badRequest } from '../errors.ts';
 

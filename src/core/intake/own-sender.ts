@@ -1,10 +1,10 @@
 /** Who sends a notification: a token, or Belfry itself. */
 import { ownSenderNames } from '#contract/routing/rule-names.ts';
+import type { HistoryRecord, Ref, Route, TenantId } from '../log/log.ts';
+import { unite } from '../log/target.ts';
 import type { Principal } from '../people/access.ts';
-import type { HistoryRecord, Ref, Route, TenantId } from '../ports.ts';
 import type { Decision } from '../routing/router.ts';
 import type { RoutingSubject } from '../routing/subject.ts';
-import { unite } from '../target.ts';
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
 

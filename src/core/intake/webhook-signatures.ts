@@ -1,6 +1,6 @@
 /** Signatures of payloads, so that a sender need not send its secret. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { derivedKey } from '../history/sealing.ts';
+import { derivedKey } from '../people/secrets.ts';
 
 /** Names in lower case. */
 type SignedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,8 +1,15 @@
-/** Authorization: the one place that decides who may do what. */
+/**
+ * People and credentials, and what they may do. A principal is the caller as the credential identified it: a token with scopes,
+ * an automation key with a role, or a person with a session and a role in the tenant. The tenant of a request comes only from
+ * the principal, and another tenant's ids give the same 404 as missing ones. This file is the one place that decides who may do
+ * what. Each role includes the ones before it; a role is granted by admins and owners, and never above their own. Secrets of
+ * tokens and keys are stored only as hashes; those that must be readable again are encrypted with the server's key
+ * (`secrets.ts`). Accounts, members, invitations and sign-in are interfaces that storage and `accounts/` implement.
+ */
 import type { Role, Scope } from '#contract/people/token.ts';
 import { roles } from '#contract/people/token.ts';
 import { AppError, forbidden, notFound } from '../errors.ts';
-import type { TenantId } from '../ports.ts';
+import type { TenantId } from '../log/log.ts';
 import { isGone, type RateSetting, type TenantRecord } from '../tenants/tenants.ts';
 
 /** The caller, as their credential identifies them. The tenant of a request comes only from here. */

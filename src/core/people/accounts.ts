@@ -1,8 +1,8 @@
 /** People's accounts: the port that storage implements. Memberships are in `members.ts`. */
-import type { AuditAction, AuditDetail } from '#contract/people/audit-words.ts';
+import type { AuditAction, AuditDetail } from '#contract/people/audit.ts';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '../ports.ts';
-import type { InvitationRecord } from './invitations.ts';
+import type { TenantId } from '../log/log.ts';
+import type { InvitationRecord } from './members.ts';
 
 /** A person, independent of their memberships. */
 export interface PersonRecord {

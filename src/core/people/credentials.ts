@@ -10,10 +10,10 @@ import {
 } from '#contract/people/token.ts';
 import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from '../addresses.ts';
 import { AppError, badField, badRequest, forbidden } from '../errors.ts';
-import type { TenantId } from '../ports.ts';
+import type { TenantId } from '../log/log.ts';
 import type { Actor } from '../tenants/audit.ts';
 import type { CredentialRecord, Credentials, FoundCredential, PanelRecord } from '../tenants/directory.ts';
-import { iso, isoOrNull } from '../time.ts';
+import { iso, isoOrNull } from '../time/time.ts';
 import { includesRole, type Principal } from './access.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';
 

@@ -3,10 +3,8 @@ import { mapPatternFields } from '#contract/history/fields.ts';
 import type { RuleConditions, RuleWhen, TextCondition } from '#contract/routing/rule.ts';
 import { blocksOf, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
-import { foldCase } from '../fold-case.ts';
-import { compileGlob } from './glob.ts';
-import { compileRegex } from './regex/regex.ts';
-import { regexTextTooLong } from './regex/regex-budget.ts';
+import { compileGlob, foldCase } from './glob.ts';
+import { compileRegex, regexTextTooLong } from './regex.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 /** The properties of a tenant's levels that routing uses, by name. */

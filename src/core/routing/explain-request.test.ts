@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { levels } from '#test/support/arbitrary-rules.ts';
 import { recorded } from '#test/support/recorded.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import type { HistoryRecord } from '../ports.ts';
+import type { HistoryRecord } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
-import { compileRules } from './compile-rules.ts';
 import { Explainer } from './explain.ts';
 import { traceOf } from './explain-request.ts';
+import { compileRules } from './rules.ts';
 
 test('the rules of one earlier revision are kept, the last requested', async () => {
   const rulesOf = (revision: number) => [ruleSpecWith({ id: `r${revision}`, then: { panels: 'all' } })];

@@ -3,21 +3,25 @@ import { mapOptionalTexts } from '#contract/history/fields.ts';
 import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
-import { createYieldToEventLoop, type YieldToEventLoop } from '../concurrency.ts';
 import { AppError, badField } from '../errors.ts';
-import { channelsReached, panelsReached, targetView } from '../history/history-view.ts';
 import { type CheckedFields, checkFields } from '../intake/notification.ts';
-import type { HistoryRecord } from '../ports.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../limits/concurrency.ts';
+import { channelsReached, panelsReached, targetView } from '../log/history-view.ts';
+import type { HistoryRecord } from '../log/log.ts';
 import type { CredentialRecord, Directory } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
-import { compileRulesInSlices, type RuleSurroundings, validateRule } from './compile-rules.ts';
 import type { RankedLevels } from './conditions.ts';
-import { clipTraces, type Explainer, type Explanation } from './explain.ts';
-import { subjectOf } from './recorded.ts';
-import { prepareRegexes } from './regex/regex-budget.ts';
-import type { NamedPanel, ReplayChannel } from './replay/replay-counts.ts';
+import { clipTraces, type Explainer, type Explanation, subjectOf } from './explain.ts';
+import { prepareRegexes } from './regex.ts';
+import type { NamedPanel, ReplayChannel } from './replay-counts.ts';
 import type { Router } from './router.ts';
-import { newRule, withChannelIds } from './rules.ts';
+import {
+  compileRulesInSlices,
+  newRule,
+  type RuleSurroundings,
+  validateRule,
+  withChannelIds,
+} from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 type DraftRules = NonNullable<ExplainRequest['rules']>;

@@ -5,9 +5,9 @@ import { ruleOutcomes } from '#contract/routing/routing.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import { compileRules } from './compile-rules.ts';
 import { clipTraces, Explainer } from './explain.ts';
 import type { Router } from './router.ts';
+import { compileRules } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const sent: RoutingSubject = {

@@ -1,13 +1,50 @@
+/** Routes recorded notifications again, from the fields that their senders sent. */
+import type { OptionalText } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleTrace } from '#contract/routing/routing.ts';
 import type { EscalationStep, RuleSpec } from '#contract/routing/rule.ts';
-import { createYieldToEventLoop, type YieldToEventLoop } from '../concurrency.ts';
 import { AppError } from '../errors.ts';
-import type { TenantId } from '../ports.ts';
-import { type Recorded, routeRecorded } from './recorded.ts';
-import { RegexTime, regexBudgetSpent, regexTextTooLong } from './regex/regex-budget.ts';
+import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../limits/concurrency.ts';
+import type { HistoryRecord, TenantId } from '../log/log.ts';
+import { RegexTime, regexBudgetSpent, regexTextTooLong } from './regex.ts';
 import { type CompiledRule, type Decision, type Router, tooManyNames } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
+
+/** The fields that routing needs; the token's name is the current one. */
+export type Recorded = Pick<
+  HistoryRecord,
+  | 'id'
+  | 'receivedAt'
+  | 'title'
+  | 'message'
+  | 'level'
+  | 'rank'
+  | 'ttl'
+  | 'sentLevel'
+  | 'sentTtl'
+  | OptionalText
+  | 'sourceIp'
+  | 'tokenId'
+  | 'tokenName'
+  | 'route'
+  | 'throttledOn'
+>;
+
+/** The subject as the sender sent it, with the current rank of its level. */
+export function subjectOf(record: Recorded, router: Pick<Router, 'rankOf'>): RoutingSubject {
+  const { sentLevel, sentTtl, route } = record;
+  return { ...record, level: sentLevel, rank: router.rankOf(sentLevel), ttl: sentTtl, origin: route.origin };
+}
+
+/** An escalation, and a repeat of one, keeps its panels in addition to those that the rules choose. */
+export function routeRecorded(record: Recorded, router: Router, at: number): Decision {
+  const subject = subjectOf(record, router);
+  const { route } = record;
+  const isEscalation = record.tokenId === ownSenderId('escalation');
+  const decision = ownDecision(router.route(subject, at), subject, isEscalation ? route : undefined);
+  return route.repeats === undefined || decision.route.muted ? decision : keepEscalated(decision, record);
+}
 
 export interface Explanation {
   /** The decision of `router.route`. */

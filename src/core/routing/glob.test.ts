@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { foldCase } from '../fold-case.ts';
-import { compileGlob } from './glob.ts';
+import { compileGlob, foldCase } from './glob.ts';
 
 const matches = (pattern: string, text: string) => compileGlob(pattern, 'x').testFolded(foldCase(text));
 

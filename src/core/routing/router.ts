@@ -1,10 +1,21 @@
+/**
+ * Routing: a tenant's rules decide which panels and channels get a notification, and may change its level or ttl, mute, throttle
+ * or escalate it. `rules.ts` compiles the rules of one revision to a router; a rule that cannot work is skipped and reported, so
+ * that intake goes on. The decision depends on the fields as they were sent, the time and the rules alone: there is no I/O, and
+ * equal notifications get equal decisions at the same time. `rule-index.ts` finds the rules whose prefilters the notification
+ * contains, and only those are evaluated, in the order of the rules. Regular expressions take linear time, and each tenant has a
+ * budget of time for them (`regex.ts`). A throttle is decided after routing: it shows the first notification of a kind in a
+ * period and counts the others on it (`throttle.ts`). `explain.ts` shows which rules were tried and why; `replay.ts` routes
+ * recorded notifications again with draft rules and counts what would change. The route that was decided is stored with the
+ * notification, with the revision of the rules, and never computed again.
+ */
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
-import type { Ref, Route } from '../ports.ts';
-import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../target.ts';
+import type { Ref, Route } from '../log/log.ts';
+import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
-import { regexBudgetSpent, regexTextTooLong } from './regex/regex-budget.ts';
+import { regexBudgetSpent, regexTextTooLong } from './regex.ts';
 import type { RuleIndex } from './rule-index.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import { compileRules, validateRule } from './compile-rules.ts';
+import { compileRules, validateRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const levels = new Map([

@@ -4,8 +4,8 @@ import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { addressKey, bitsOf, blocksOf, compareAddresses, parseAddressRange } from '../addresses.ts';
-import { compileRules } from './compile-rules.ts';
 import { matchesRule, type Router } from './router.ts';
+import { compileRules } from './rules.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 /** The walk without an index, as the interface tells it. */

@@ -1,8 +1,14 @@
 import type { RuleCreate, RulePatch, RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { type KnownNames, type UnmatchedName, unmatchedNames } from '#contract/routing/rule-names.ts';
-import { badField } from '../errors.ts';
+import { AppError, badField } from '../errors.ts';
+import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { offerNearest } from '../search/search-nearest.ts';
-import { inRule } from './compile-rules.ts';
+import type { RuleSet } from '../tenants/directory.ts';
+import { compileConditions, type RankedLevels, requireLevel } from './conditions.ts';
+import { checkRegexWeight, prepareRegexes } from './regex.ts';
+import { type CompiledRule, Router, type RoutingContext } from './router.ts';
+import { RuleIndex } from './rule-index.ts';
+import { type Activity, compileActivity } from './windows.ts';
 
 /** A complete rule with defaults for omitted fields. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {
@@ -96,4 +102,180 @@ export function requireKnownNames(
   inRule(name, () => {
     throw badField(`${refused.place}[${refused.at}]`, refused.message);
   });
+}
+
+/** @throws AppError `bad-request` naming rule and field, unless `onError` is given. */
+export function compileRules(set: RuleSet, context: RoutingContext): Router {
+  const steps = compileSteps(set, context);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * As `compileRules`, but yields to other work. Rules that are the same objects in `previous` are reused; `previous` must have
+ * been compiled for the same levels.
+ */
+export async function compileRulesInSlices(
+  set: RuleSet,
+  context: RoutingContext,
+  {
+    yieldToEventLoop,
+    previous,
+  }: { readonly yieldToEventLoop: YieldToEventLoop; readonly previous?: Router | undefined },
+): Promise<Router> {
+  await prepareRegexes(set.rules, yieldToEventLoop, { limited: false });
+  const steps = compileSteps(set, context, previous);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    const pause = yieldToEventLoop();
+    if (pause) await pause;
+  }
+}
+
+function* compileSteps(
+  { revision, rules }: RuleSet,
+  context: RoutingContext,
+  previous?: Router,
+): Generator<undefined, Router> {
+  const before = new Map(previous?.rules.map((rule) => [rule.spec, rule]));
+  const compiled: CompiledRule[] = [];
+  for (const [ordinal, spec] of rules.entries()) {
+    const same = before.get(spec);
+    compiled.push(same ? { ...same, ordinal } : compileRule(spec, ordinal, context));
+    yield;
+  }
+  const index = yield* RuleIndex.build(
+    compiled.filter(({ spec, broken }) => spec.enabled && broken === undefined),
+  );
+  return new Router({ revision, rules: compiled, index }, context);
+}
+
+function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: RoutingContext): CompiledRule {
+  const ref = { id: spec.id, name: spec.name };
+  const rule = {
+    ordinal,
+    spec,
+    ref,
+    activity: never,
+    conditions: [],
+    regexWeight: 0,
+    names: 1 + namedBy(spec),
+    broken: undefined,
+  };
+  if (!spec.enabled) return rule;
+  try {
+    return inRule(spec.name, () => {
+      checkSetLevel(spec, levels);
+      const conditions = compileConditions(spec.when, levels);
+      const regexWeight = conditions.reduce((sum, each) => sum + each.regexWeight, 0);
+      return { ...rule, activity: compileActivity(spec), conditions, regexWeight };
+    });
+  } catch (error) {
+    if (!onError) throw error;
+    onError(error, ref);
+    return { ...rule, broken: error instanceof AppError ? error.message : 'it cannot be read' };
+  }
+}
+
+/** How many panels, tags and channels a rule names for the notifications that match it. */
+function namedBy({ then: { panels, channels = [] } }: RuleSpec): number {
+  if (panels === undefined || typeof panels === 'string') return channels.length;
+  return channels.length + ('ids' in panels ? panels.ids : panels.tags).length;
+}
+
+const never: Activity = { isActive: () => false, reason: () => 'disabled' };
+
+/** What a rule does at once and by each step of its escalation, with its path in the rule. */
+function* effectsOf({ then }: RuleSpec): Generator<readonly [path: string, effect: EscalationEffect]> {
+  yield ['then', then];
+  for (const [i, step] of (then.escalate ?? []).entries()) yield [`then.escalate[${i}]`, step];
+}
+
+type EscalationEffect = Pick<RuleSpec['then'], 'panels' | 'setLevel'>;
+
+/** @throws AppError `bad-request` when a level to be set does not exist. */
+function checkSetLevel(spec: RuleSpec, levels: RankedLevels): void {
+  for (const [path, { setLevel }] of effectsOf(spec))
+    if (setLevel !== undefined) requireLevel(`${path}.setLevel`, setLevel, levels);
+}
+
+/** Errors of a rule begin with its name. */
+function inRule<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, `rule "${name}": ${error.message}`, { place: error.place });
+  }
+}
+
+export interface RuleSurroundings {
+  readonly levels: RankedLevels;
+  /** The tenant's panels by id. */
+  readonly panels: { has(id: string): boolean };
+  /** Its channels by id. */
+  readonly channels: { has(id: string): boolean };
+  /** The current rules that it joins. */
+  readonly router?: Pick<Router, 'rules' | 'regexWeight'>;
+}
+
+/**
+ * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones,
+ * times that never come, too many regular expressions for a tenant, and a `then` without effect. Tags need not exist yet; the
+ * names in `level` and `token` are checked by `requireKnownNames`, only when a rule is saved. Disabled rules are checked too.
+ *
+ * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
+ */
+export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): void {
+  const { levels, router } = surroundings;
+  inRule(spec.name, () => {
+    const conditions = compileConditions(spec.when, levels);
+    const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
+    const before = router?.rules.find(({ ref }) => ref.id === spec.id)?.regexWeight ?? 0;
+    // A change that costs no more than before is accepted, so that a tenant beyond the limit can still fix its rules.
+    if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0));
+    compileActivity(spec);
+    checkSetLevel(spec, levels);
+    checkTargets(spec, surroundings);
+    if (!doesAnything(spec))
+      throw badField(
+        'then',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+      );
+  });
+}
+
+function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): void {
+  for (const [path, { panels: target }] of effectsOf(spec)) {
+    if (typeof target !== 'object') continue;
+    if ('ids' in target)
+      requireKnown(`${path}.panels.ids`, target.ids, panels, "panel's id; GET /api/panels lists them");
+  }
+  const named = spec.then.channels ?? [];
+  requireKnown('then.channels', named, channels, "channel's id or name; GET /api/channels lists them");
+}
+
+function requireKnown(
+  field: string,
+  ids: readonly string[],
+  known: { has(id: string): boolean },
+  what: string,
+): void {
+  const unknown = ids.findIndex((id) => !known.has(id));
+  if (unknown >= 0) throw badField(`${field}[${unknown}]`, `"${ids[unknown]}" is no ${what}`);
+}
+
+function doesAnything({ then }: RuleSpec): boolean {
+  return (
+    then.panels !== undefined ||
+    then.channels !== undefined ||
+    then.setLevel !== undefined ||
+    then.setTtl !== undefined ||
+    then.mute === true ||
+    then.escalate !== undefined ||
+    then.throttle !== undefined
+  );
 }

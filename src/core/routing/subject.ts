@@ -1,7 +1,7 @@
 import type { OptionalTexts, PatternFieldName } from '#contract/history/fields.ts';
 import { type AddressKey, findAddressKey } from '../addresses.ts';
-import { foldCase } from '../fold-case.ts';
-import { regexBudgetSpent, regexWorkPerNotification } from './regex/regex-budget.ts';
+import { foldCase } from './glob.ts';
+import { regexBudgetSpent, regexWorkPerNotification } from './regex.ts';
 
 /** A notification as its sender sent it: the input of routing. */
 export interface RoutingSubject extends OptionalTexts {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RuleThen } from '#contract/routing/rule.ts';
-import { foldCase } from '../fold-case.ts';
-import type { NotificationDraft, TenantId, ThrottleClaim } from '../ports.ts';
+import type { NotificationDraft, TenantId, ThrottleClaim } from '../log/log.ts';
+import { foldCase } from './glob.ts';
 import type { RoutingSubject } from './subject.ts';
 
 /** A rule's limit: one shown notification of a kind in a period. */

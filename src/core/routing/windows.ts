@@ -1,7 +1,7 @@
 /** When a rule is active: between two instants, and within weekly windows in the wall time of a time zone. */
 import { type RuleSpec, type RuleWindow, weekdays } from '#contract/routing/rule.ts';
 import { badField } from '../errors.ts';
-import { checkTimeZone, zoneOffset } from '../time.ts';
+import { checkTimeZone, zoneOffset } from '../time/time.ts';
 
 export interface Activity {
   /** Whether the rule is active at `now` (Unix milliseconds). */

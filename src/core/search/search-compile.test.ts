@@ -4,14 +4,20 @@ import { noTexts } from '#contract/history/fields.ts';
 import { instant, notification, query } from '#test/support/arbitrary-history.ts';
 import { printQuery } from '#test/support/print-query.ts';
 import { parseAddressRange } from '../addresses.ts';
-import type { NotificationDraft } from '../ports.ts';
-import { isEmpty } from '../target.ts';
-import { flagTerm, indexTerms, type LaterState, valueOfTerm, valueTerm } from './index-terms.ts';
+import type { NotificationDraft } from '../log/log.ts';
+import { isEmpty } from '../log/target.ts';
+import {
+  flagTerm,
+  indexTerms,
+  type LaterState,
+  type TermExpression,
+  valueOfTerm,
+  valueTerm,
+} from './index-terms.ts';
 import { compileQuery } from './search-compile.ts';
 import { matcherOf } from './search-evaluate.ts';
-import { matchesPattern } from './search-glob.ts';
 import type { Query, SearchState } from './search-query.ts';
-import type { TermExpression } from './term-expression.ts';
+import { matchesPattern } from './search-words.ts';
 
 const tenant = 7;
 const live: Query = { kind: 'is', states: ['live'] };

@@ -1,22 +1,27 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
 import type { PatternFieldName } from '#contract/history/fields.ts';
-import type { TenantId } from '../ports.ts';
-import type { PanelAddress } from '../target.ts';
+import type { TenantId } from '../log/log.ts';
+import type { PanelAddress } from '../log/target.ts';
 import { blocksOf } from './address-blocks.ts';
 import {
   type AddressField,
   addressDigits,
   addressTerm,
+  alternatives,
   cut,
+  excludedTerms,
   flagTerm,
+  isOfTenant,
+  joined,
   type LaterState,
+  one,
   reversed,
   reversedTermOf,
+  type TermExpression,
   type ValueTermField,
   valueTerm,
   wordChars,
 } from './index-terms.ts';
-import { literalOf, type Pattern, patternParts } from './search-glob.ts';
 import {
   type AddressPattern,
   contradict,
@@ -27,15 +32,7 @@ import {
   type SearchState,
   type Term,
 } from './search-query.ts';
-import { wordsOf } from './search-words.ts';
-import {
-  alternatives,
-  excludedTerms,
-  isOfTenant,
-  joined,
-  one,
-  type TermExpression,
-} from './term-expression.ts';
+import { literalOf, type Pattern, patternParts, wordsOf } from './search-words.ts';
 
 export interface CompiledQuery {
   /** Finds every match, and nothing else if `exact`. Only rows of this tenant. undefined: nothing matches. */

@@ -1,9 +1,8 @@
 /** Tests a notification against a query, if it is not indexed yet or the terms do not decide. */
 import { type PatternFieldName, searchForm } from '#contract/history/fields.ts';
 import { addressKey, compareAddresses } from '../addresses.ts';
-import type { NotificationDraft } from '../ports.ts';
-import { isEmpty, reaches } from '../target.ts';
-import { patternMatcher } from './search-glob.ts';
+import type { NotificationDraft } from '../log/log.ts';
+import { isEmpty, reaches } from '../log/target.ts';
 import {
   type AddressPattern,
   isPatternTerm,
@@ -11,7 +10,7 @@ import {
   type SearchState,
   type Term,
 } from './search-query.ts';
-import { phraseMatcher, wordsOf } from './search-words.ts';
+import { patternMatcher, phraseMatcher, wordsOf } from './search-words.ts';
 
 /** The fields of a notification that a query can test. */
 export interface SearchableNotification

@@ -3,7 +3,7 @@ import type { ErrorPlace } from '#contract/error-header.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '../errors.ts';
-import type { Pattern } from './search-glob.ts';
+import type { Pattern } from './search-words.ts';
 
 /** A value of a key, or a free word or phrase. */
 export interface Value {

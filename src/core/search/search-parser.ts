@@ -1,5 +1,12 @@
 /**
- * The query language of history: text becomes a {@link Query}, by recursive descent.
+ * Search: the query language of history. `search-lexer.ts` splits the text, `search-parser.ts` and `search-terms.ts` read it to
+ * a query, in which names are ids and ages are instants (`search-query.ts`). `search-compile.ts` turns the query into an
+ * expression over the terms of the index, which every store can run. `index-terms.ts` is the one definition of these terms, and
+ * `search-words.ts` that of words and patterns. Rows that are not indexed yet, and what terms cannot decide, are tested by
+ * `search-evaluate.ts`; both ways find the same notifications. An error names the position and the wrong key or value, and
+ * suggests a similar one; an unknown key is never searched as a word.
+ *
+ * The parser makes a {@link Query} of a text, by recursive descent.
  *
  * Terms side by side must all hold; `AND` may be written and binds tighter than `OR`. `-` or `NOT` excludes what follows.
  *

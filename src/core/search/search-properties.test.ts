@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { printQuery } from '#test/support/print-query.ts';
 import { context } from '#test/support/search-context.ts';
 import { AppError } from '../errors.ts';
-import { matchesPattern } from './search-glob.ts';
 import { negate, parseQuery } from './search-parser.ts';
 import { join, type Query, type Term } from './search-query.ts';
+import { matchesPattern } from './search-words.ts';
 
 const parse = (text: string) => parseQuery(text, context);
 

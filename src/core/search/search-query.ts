@@ -1,8 +1,8 @@
 /** A parsed search as plain data, which can be sent to storage threads. */
 import { isPatternField, type PatternFieldName } from '#contract/history/fields.ts';
 import { type AddressRange, compareAddresses } from '../addresses.ts';
-import type { PanelAddress } from '../target.ts';
-import type { Pattern } from './search-glob.ts';
+import type { PanelAddress } from '../log/target.ts';
+import type { Pattern } from './search-words.ts';
 
 export const searchStates = [
   'muted',

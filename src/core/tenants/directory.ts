@@ -1,16 +1,14 @@
 /** The directory: a tenant's tokens, keys, rules, levels, panels and members. The port that storage implements. */
 import type { SavedSearch, SavedSearchPut } from '#contract/history/search.ts';
-import type { Mapping, MappingPut } from '#contract/integrations/mapping.ts';
+import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
 import type { DisplaySettings, PanelCommand } from '#contract/panels/panel.ts';
 import type { Role, Scope } from '#contract/people/token.ts';
 import type { Level, LevelPut } from '#contract/routing/level.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
-import type { Channels } from '../channels/channels.ts';
-import type { PushDevices } from '../channels/push-devices.ts';
+import type { Channels, PushDevices } from '../channels/channels.ts';
+import type { Ref, TenantId } from '../log/log.ts';
 import type { Principal } from '../people/access.ts';
-import type { Invitations } from '../people/invitations.ts';
-import type { Members } from '../people/members.ts';
-import type { Ref, TenantId } from '../ports.ts';
+import type { Invitations, Members } from '../people/members.ts';
 import type { DeletedPanel } from '../search/search-terms.ts';
 import type { Actor, AuditLog } from './audit.ts';
 import type { RateSetting, TenantState, Tenants } from './tenants.ts';

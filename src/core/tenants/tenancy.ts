@@ -1,11 +1,19 @@
+/**
+ * A tenant's configuration in memory. `directory.ts` is the interface to what is stored: tokens, keys, rules, levels, panels,
+ * mappings, searches, members. A snapshot holds what intake and streams need of it, at one moment: levels, panels, channels,
+ * roles and the compiled rules. It is replaced as a whole after a change; only newly registered panels are added to one. A
+ * tenant is active, suspended or being deleted; a suspended one may do nothing until it is resumed, and one that is being
+ * deleted exists for nobody (`tenants.ts`). Each change of configuration writes its audit entry in the same transaction
+ * (`audit.ts`). The operator's upper bounds hold for new and for stored settings.
+ */
 import type { Role } from '#contract/people/token.ts';
 import type { Level } from '#contract/routing/level.ts';
 import type { ChannelRecord } from '../channels/channels.ts';
-import { coalesced, createYieldToEventLoop } from '../concurrency.ts';
-import { createLruMap } from '../lru-map.ts';
-import type { TenantId } from '../ports.ts';
-import { compileRulesInSlices } from '../routing/compile-rules.ts';
+import { coalesced, createYieldToEventLoop } from '../limits/concurrency.ts';
+import { createLruMap } from '../limits/lru-map.ts';
+import type { TenantId } from '../log/log.ts';
 import type { Router } from '../routing/router.ts';
+import { compileRulesInSlices } from '../routing/rules.ts';
 import type { Directory, FoundCredential, PanelRecord } from './directory.ts';
 import { isGone, type TenantRecord } from './tenants.ts';
 

@@ -3,11 +3,11 @@ import {
   type AccountSession,
   AccountSessionList,
   PasswordChange,
+  Person,
 } from '#contract/people/account.ts';
-import { Person } from '#contract/people/session.ts';
 import { requireFound } from '#core/errors.ts';
 import type { SessionRecord } from '#core/people/accounts.ts';
-import { iso } from '#core/time.ts';
+import { iso } from '#core/time/time.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies } from './account-context.ts';

@@ -1,8 +1,14 @@
-import { Passkey, PasskeyAdd, PasskeyList } from '#contract/people/account.ts';
-import { PasskeyOptions, PasskeyResponse, SignedIn } from '#contract/people/session.ts';
+import {
+  Passkey,
+  PasskeyAdd,
+  PasskeyList,
+  PasskeyOptions,
+  PasskeyResponse,
+  SignedIn,
+} from '#contract/people/account.ts';
 import { requireFound } from '#core/errors.ts';
 import type { PasskeyRecord } from '#core/people/sign-in.ts';
-import { iso } from '#core/time.ts';
+import { iso } from '#core/time/time.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';

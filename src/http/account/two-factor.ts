@@ -1,5 +1,11 @@
-import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '#contract/people/account.ts';
-import { SignedIn, TwoFactorSignIn } from '#contract/people/session.ts';
+import {
+  BackupCodes,
+  PasswordProof,
+  SignedIn,
+  TwoFactorBegun,
+  TwoFactorCode,
+  TwoFactorSignIn,
+} from '#contract/people/account.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';

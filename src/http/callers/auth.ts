@@ -3,8 +3,8 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { addressSet } from '#core/addresses.ts';
 import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import { RateLimiter } from '#core/intake/rate-limit.ts';
-import { createLruMap } from '#core/lru-map.ts';
+import { createLruMap } from '#core/limits/lru-map.ts';
+import { RateLimiter } from '#core/limits/rate-limits.ts';
 import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import {
@@ -16,14 +16,12 @@ import {
 } from '#core/people/secrets.ts';
 import type { FoundCredential } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
-import { bodyFollows } from '../request-head.ts';
+import { bodyFollows } from '../requests.ts';
 import type { Services } from '../services.ts';
-import { ApiLimits } from './api-limits.ts';
+import { networkOf, sourceAddressReader } from './forwarded.ts';
 import { People } from './people.ts';
-import { type HeaderSink, rateHeaders } from './rate-headers.ts';
-import { bearerOf } from './sender-credential.ts';
-import { networkOf, sourceAddressReader } from './source-address.ts';
-import { urlTokenOf } from './url-token.ts';
+import { ApiLimits, type HeaderSink, rateHeaders } from './rate-limits.ts';
+import { bearerOf, urlTokenOf } from './sender-credential.ts';
 
 /** How often the credential of an open stream is checked again: with the poll for changes of other processes, within a second. */
 const recheckMs = 500;

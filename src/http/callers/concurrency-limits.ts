@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#core/errors.ts';
-import type { Metrics } from '#core/metrics.ts';
-import type { TenantId } from '#core/ports.ts';
-import { endWhenStalled } from '../client-connection.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { Metrics } from '#core/observability/metrics.ts';
+import { endWhenStalled } from '../requests.ts';
 import type { App, ExpensiveKind } from '../services.ts';
 
 interface Limit {

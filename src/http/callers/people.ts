@@ -7,7 +7,7 @@ import type { MembershipRecord } from '#core/people/members.ts';
 import type { Visit } from '#core/people/sign-in.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';
 import type { Services } from '../services.ts';
-import { originReader } from './origin.ts';
+import { originReader } from './forwarded.ts';
 
 type PersonPrincipal = Extract<Principal, { kind: 'person' }>;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bearerOf } from './sender-credential.ts';
+import { bearerOf, splitUrlToken } from './sender-credential.ts';
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
@@ -18,4 +18,21 @@ it.each([
   ['nothing', {}, undefined],
 ])('finds %s', (_, headers, expected) => {
   expect(bearerOf(headers)).toBe(expected);
+});
+
+it.each([
+  ['/gotify/message?token=t', '/gotify/message', 't'],
+  ['/api/notify?x=1&token=t&y=%26token=2#token=u', '/api/notify?x=1&y=%26token=2#token=u', 't'],
+  ['http://belfry.test/api/notify?token=t', 'http://belfry.test/api/notify', 't'],
+  ['/ntfy/t?token=t&a=?token=u&token=u', '/ntfy/t?a=?token=u', undefined],
+  ['/ntfy/t?token=', '/ntfy/t', ''],
+  ['/ntfy/t?token=bfy%5Ft%2Bu', '/ntfy/t', 'bfy_t+u'],
+  ['/ntfy/t?token=t%5', '/ntfy/t', undefined],
+  ['/ntfy/t?token=%ff&a=1', '/ntfy/t?a=1', undefined],
+  ['/ntfy/t?tokens=t&mytoken=u', '/ntfy/t?tokens=t&mytoken=u', undefined],
+  ['/ntfy/t#?token=t', '/ntfy/t#?token=t', undefined],
+  ['/ntfy/t?', '/ntfy/t?', undefined],
+  ['/token=t', '/token=t', undefined],
+])('of %s the URL is %s, and the token %s', (given, url, token) => {
+  expect(splitUrlToken(given)).toEqual({ url, token });
 });

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 
 /** Headers in which senders put a token by itself. */
 const ownHeaders = ['x-gotify-key', 'x-gitlab-token'] as const;
@@ -19,3 +19,42 @@ export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   const [user = '', ...rest] = Buffer.from(value, 'base64').toString('latin1').split(':');
   return `Bearer ${rest.join(':') || user}`;
 }
+
+/** Tokens in URLs, as `?token=…`, for senders that cannot set a header. */
+
+const tokens = new WeakMap<IncomingMessage, string>();
+
+/** The token that {@link takeUrlTokens} has taken out of the URL. */
+export const urlTokenOf = (request: IncomingMessage): string | undefined => tokens.get(request);
+
+/** Takes the token out of the URL of each request, so that nothing that logs, traces, stores or repeats a URL has it. */
+export function takeUrlTokens(server: Server): void {
+  server.prependListener('request', (request: IncomingMessage) => {
+    const { url, token } = splitUrlToken(request.url ?? '');
+    request.url = url;
+    if (token !== undefined) tokens.set(request, token);
+  });
+}
+
+/** The URL without its parameters `token`, and the token. There is none if the parameter occurs twice or is encoded wrongly. */
+export function splitUrlToken(url: string): { readonly url: string; readonly token: string | undefined } {
+  const [, path = '', query = '', rest = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(url) ?? [];
+  if (!query.includes('token=')) return { url, token: undefined };
+  const parameters = query.split('&');
+  const [token, second] = parameters.filter(isToken);
+  const others = parameters.filter((each) => !isToken(each)).join('&');
+  return {
+    url: path + (others === '' ? '' : `?${others}`) + rest,
+    token: second === undefined ? decode(token?.slice('token='.length)) : undefined,
+  };
+}
+
+function decode(value: string | undefined): string | undefined {
+  try {
+    return value && decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const isToken = (parameter: string) => parameter.startsWith('token=');

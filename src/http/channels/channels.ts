@@ -25,10 +25,10 @@ import {
   deliveryView,
 } from '#core/channels/channels.ts';
 import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { actorOf, mayReadReceivers } from '#core/people/access.ts';
-import type { TenantId } from '#core/ports.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
-import { takeFrom } from '../callers/rate-headers.ts';
+import { takeFrom } from '../callers/rate-limits.ts';
 import { IdPath, limitUpTo, NoContent, problems, readLimit, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

@@ -12,20 +12,19 @@ import {
   PushRenewal,
   PushSecret,
 } from '#contract/panels/push.ts';
-import type { ChannelRecord } from '#core/channels/channels.ts';
 import {
+  type ChannelRecord,
   type PushDeviceRecord,
   type PushDeviceRef,
   pushDeviceView,
   pushLinkMs,
-} from '#core/channels/push-devices.ts';
+} from '#core/channels/channels.ts';
 import { AppError, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
-import { iso } from '#core/time.ts';
-import { originReader } from '../callers/origin.ts';
-import { takeFrom } from '../callers/rate-headers.ts';
-import { networkOf } from '../callers/source-address.ts';
+import { iso } from '#core/time/time.ts';
+import { networkOf, originReader } from '../callers/forwarded.ts';
+import { takeFrom } from '../callers/rate-limits.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

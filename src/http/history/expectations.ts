@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { type Expectation, ExpectationList } from '#contract/history/expectation.ts';
+import { type Expectation, ExpectationList } from '#contract/history/notification.ts';
 import { closed } from '#contract/schema.ts';
-import type { DueTime } from '#core/attention/due-times.ts';
-import { type Expected, endExpectation, graceOf } from '#core/attention/expectations.ts';
-import { iso } from '#core/time.ts';
+import { type Expected, endExpectation, graceOf } from '#core/alarms/expectations.ts';
+import type { DueTime } from '#core/alarms/schedule.ts';
+import { iso } from '#core/time/time.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,11 +1,11 @@
 import { limits } from '#contract/limits.ts';
 import { encodeSse, encodeSseJson } from '#contract/panels/sse.ts';
-import { historyJson } from '#core/history/history-view.ts';
-import type { TenantId } from '#core/ports.ts';
-import type { Sink } from '#core/stream/panel-stream.ts';
-import { iso } from '#core/time.ts';
+import { historyJson } from '#core/log/history-view.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { Sink } from '#core/streams/panel-stream.ts';
+import { iso } from '#core/time/time.ts';
 import type { Services } from '../services.ts';
-import { queryOf } from './history-query.ts';
+import { queryOf } from './searches.ts';
 
 /** New notifications are collected for this long, so that a tail reads at most a few times a second. */
 const gatherMs = 200;

@@ -8,17 +8,14 @@ import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { HistoryPage } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import { type AppError, forbidden, unavailable } from '#core/errors.ts';
-import { recordForms } from '#core/history/export.ts';
-import { historyView } from '#core/history/history-view.ts';
-import type { CallOptions, HistoryRecord, SearchPage } from '#core/ports.ts';
+import { historyView, recordForms } from '#core/log/history-view.ts';
+import type { CallOptions, HistoryRecord, SearchPage } from '#core/log/log.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError } from '../errors.ts';
 import { lazyCompilers, serializerOf } from '../openapi/lazy-compilers.ts';
 import type { App, Services } from '../services.ts';
-import { fieldValueRoutes } from './field-values.ts';
-import { histogramRoutes } from './histogram.ts';
-import { historyRoutes } from './history.ts';
+import { fieldValueRoutes, histogramRoutes, historyRoutes } from './history.ts';
 
 /** A store that is given calls to answer, and with what they were made. */
 const calls: CallOptions[] = [];

@@ -4,17 +4,17 @@ import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/history/
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panels/panel.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import { NotificationDetail } from '#contract/routing/routing.ts';
-import { escalationOf } from '#core/attention/escalations.ts';
+import { escalationOf } from '#core/alarms/escalations.ts';
 import { deliveryView } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
-import { historyView } from '#core/history/history-view.ts';
-import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/history/take-off.ts';
+import { historyView } from '#core/log/history-view.ts';
+import type { HistoryRecord, TenantId } from '#core/log/log.ts';
+import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/log/take-off.ts';
+import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
-import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
-import { reaches } from '#core/target.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
-import { iso, isoOrNull } from '#core/time.ts';
+import { iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,9 +1,9 @@
 import { LRUCache, type Perf } from 'lru-cache';
-import { Overview } from '#contract/history/overview.ts';
+import { Overview } from '#contract/history/search.ts';
 import { limits } from '#contract/limits.ts';
-import { toBuckets } from '#core/history/statistics.ts';
-import type { TenantId } from '#core/ports.ts';
-import { iso } from '#core/time.ts';
+import type { TenantId } from '#core/log/log.ts';
+import { toBuckets } from '#core/log/statistics.ts';
+import { iso } from '#core/time/time.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,11 +1,11 @@
 /** What all ways of sending share: limits and overload, the count of what waits, and what an error counts, costs and says. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RejectionReason } from '#contract/history/overview.ts';
+import type { RejectionReason } from '#contract/history/search.ts';
 import { type AppError, forbidden, unavailable } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Principal } from '#core/people/access.ts';
-import type { HeaderSink } from '../callers/rate-headers.ts';
+import type { HeaderSink } from '../callers/rate-limits.ts';
 import { type Answer, toAppError } from '../errors.ts';
 import type { Services } from '../services.ts';
 import { NotifyLimits } from './notify-limits.ts';

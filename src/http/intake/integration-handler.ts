@@ -1,32 +1,32 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, unavailable } from '#core/errors.ts';
-import { acknowledgeStanding } from '#core/history/take-off.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { acknowledgeStanding } from '#core/log/take-off.ts';
 import { shownNameOf } from '#core/people/access.ts';
-import { literalPattern } from '#core/search/search-glob.ts';
 import { join } from '#core/search/search-query.ts';
+import { literalPattern } from '#core/search/search-words.ts';
 import {
   type Answer,
   type Format,
   fieldsOf,
   keyOf,
+  mayHoldCritical,
   type Payload,
+  parseLevelMap,
   retryKeyOf,
   type Stored,
   type StoredAlert,
 } from '#integrations/format.ts';
-import { PayloadWork } from '#integrations/payload-work.ts';
-import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
+import { PayloadWork } from '#integrations/payload.ts';
 import type { Services } from '../services.ts';
-import { looksLikeJson } from './body.ts';
+import { countIgnoredFiles, looksLikeJson, readPayloadBody, unpack } from './body.ts';
 import { type IntakeControl, senderOf } from './intake-control.ts';
-import { countIgnoredFiles, readPayloadBody, unpack } from './integration-body.ts';
 import { queryOf, readHeader } from './notify-fields.ts';
 import type { NotifyLimits } from './notify-limits.ts';
-import type { PayloadTurns } from './payload-turns.ts';
+import type { PayloadTurns } from './overload.ts';
 
 export interface NamedFormat extends Format {
   readonly name: string;

@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { AppError } from '#core/errors.ts';
+import { NtfyAccount, NtfyHealth } from '#contract/integrations/integration.ts';
+import { AppError, unauthorized } from '#core/errors.ts';
+import type { Sender } from '#core/intake/own-sender.ts';
+import { isSigned } from '#core/intake/webhook-signatures.ts';
 import type { Answer } from '#integrations/format.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError, endAfterBody } from '../errors.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { isCutShort, readStart } from './body.ts';
 import { type IntakeControl, senderOf } from './intake-control.ts';
-import { isCutShort, readStart } from './integration-body.ts';
 import { IntegrationHandler } from './integration-handler.ts';
-import { ntfyAccountRoutes } from './ntfy-account.ts';
-import type { PayloadTurns } from './payload-turns.ts';
+import type { PayloadTurns } from './overload.ts';
 import { type SenderRoute, senderRoutes } from './sender-routes.ts';
-import { SignedSenders } from './signed-sender.ts';
 
 const policy = { scope: 'notify' } as const;
 
@@ -157,4 +158,70 @@ function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
     .code(status)
     .type(type)
     .send(isText ? body : JSON.stringify(body));
+}
+
+/** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
+
+class SignedSenders {
+  readonly #services: Services;
+  readonly #authenticator: Authenticator;
+  /** The claimed sender of a request, until its signature is verified. */
+  readonly #claimed = new WeakMap<FastifyRequest, Sender>();
+
+  constructor(services: Services, authenticator: Authenticator) {
+    this.#services = services;
+    this.#authenticator = authenticator;
+  }
+
+  /** Before the body is read. @throws AppError `unauthorized` when no signature could be right. */
+  async find(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // A missing signature is no failed attempt, like a missing token.
+    if (!isSigned(request.headers)) throw unauthorized();
+    const { tokenId = '' } = request.params as { tokenId?: string };
+    const sender = await this.#authenticator.findSender(tokenId, request.sourceIp);
+    if (!sender) throw this.#authenticator.refuse(request.sourceIp, reply);
+    this.#claimed.set(request, sender);
+  }
+
+  /** Makes the sender the principal of the request. @throws AppError `unauthorized` or `forbidden`. */
+  async verify(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { signatures, usage, now } = this.#services;
+    const sender = this.#claimed.get(request);
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    if (!sender) throw this.#authenticator.refuse(request.sourceIp, reply);
+    if (!signatures.matches(sender.id, request.headers, body, now()))
+      throw this.#authenticator.refuseSigner(sender.id, request.sourceIp, reply);
+    this.#authenticator.proveSigner(sender.id, request.sourceIp);
+    // The body may have come long after the sender was found.
+    const { sourceIp } = request;
+    const refusal = await this.#authenticator.refusalOf({ scope: 'notify' }, { principal: sender, sourceIp });
+    if (refusal) throw refusal;
+    usage.recordUse({ tenant: sender.tenant, id: sender.id, at: now(), from: sourceIp });
+    request.principal = sender;
+  }
+}
+
+/** What clients of ntfy ask before they publish: whether the server is there, and whether it knows them. */
+function ntfyAccountRoutes(app: App): void {
+  app.get(
+    '/ntfy/v1/health',
+    route(
+      'public',
+      { tags: ['sending'], summary: 'Whether the server answers, as of ntfy', response: { 200: NtfyHealth } },
+      { rateLimit: 'none' },
+    ),
+    async () => ({ healthy: true as const }),
+  );
+  app.get(
+    '/ntfy/v1/account',
+    route(
+      { scope: 'notify' },
+      {
+        summary: 'The account of the caller, as of ntfy: its token',
+        response: { 200: NtfyAccount },
+      },
+      { senderCredential: true, urlToken: 'if allowed' },
+    ),
+    async ({ principal }) => ({ username: principal.name, role: 'user' as const }),
+  );
 }

@@ -3,7 +3,7 @@ import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import type { HeaderSink } from '../callers/rate-headers.ts';
+import type { HeaderSink } from '../callers/rate-limits.ts';
 import { toAppError } from '../errors.ts';
 import type { Services } from '../services.ts';
 import type { IntakeControl } from './intake-control.ts';

@@ -1,9 +1,8 @@
 import { type AppError, rateLimited } from '#core/errors.ts';
-import type { Limits } from '#core/limits.ts';
+import type { Limits } from '#core/limits/rate-limits.ts';
 import type { Principal } from '#core/people/access.ts';
-import { rateAtMost } from '#core/tenants/tenant-bounds.ts';
-import type { Rate } from '#core/tenants/tenants.ts';
-import { type HeaderSink, type NamedState, rateHeaders } from '../callers/rate-headers.ts';
+import { type Rate, rateAtMost } from '#core/tenants/tenants.ts';
+import { type HeaderSink, type NamedState, rateHeaders } from '../callers/rate-limits.ts';
 import type { Services } from '../services.ts';
 
 interface Rates {

@@ -4,6 +4,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
+import { unavailable } from '#core/errors.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
+import type { TenantId } from '#core/log/log.ts';
 
 /** A notification that has arrived completely and is not answered yet. */
 interface UnderWay {
@@ -127,5 +130,34 @@ function isIntake(url = ''): boolean {
     return decodeURIComponent(spelled) === path;
   } catch {
     return false;
+  }
+}
+
+/** Reads payloads one after the other, so that a tenant with expensive ones delays no other tenant. */
+
+/** Of the payloads of one tenant that wait for their turn; one always may. */
+const mostWaitingBytes = 16 * 1024 * 1024;
+
+/**
+ * Tenants take turns, a payload at a time. After each, other requests get as much time as it took. A payload that takes less than
+ * a millisecond waits for nothing if no other is being read.
+ */
+export class PayloadTurns {
+  readonly #queue = new FairQueue(1, (tookMs) => tookMs);
+  readonly #waitingBytes = new Map<TenantId, number>();
+
+  /** @throws AppError `unavailable` when too much of the tenant waits, and what `read` throws. */
+  async run<T>(tenant: TenantId, bytes: number, read: () => T | Promise<T>): Promise<T> {
+    const waiting = this.#waitingBytes.get(tenant) ?? 0;
+    if (waiting > 0 && waiting + bytes > mostWaitingBytes)
+      throw unavailable('too many large payloads of this tenant wait to be read; try again');
+    this.#waitingBytes.set(tenant, waiting + bytes);
+    try {
+      return (await this.#queue.run(tenant, async () => ({ value: await read() }))).value;
+    } finally {
+      const left = (this.#waitingBytes.get(tenant) ?? 0) - bytes;
+      if (left > 0) this.#waitingBytes.set(tenant, left);
+      else this.#waitingBytes.delete(tenant);
+    }
   }
 }

@@ -18,7 +18,7 @@ const ajvOptions = {
   allowUnionTypes: true,
   /** Errors have the schema they come from. */
   verbose: true,
-  /** What a value must be, in words (see invalid-request.ts), and how /openapi.json describes it (see openapi.ts). */
+  /** What a value must be, in words (see errors.ts), and how /openapi.json describes it (see openapi.ts). */
   keywords: ['errorMessage', 'describedAs'],
 };
 

@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { limits } from '#contract/limits.ts';
 import {
+  type IdentifyEvent,
   Panel,
   type PanelCommand,
   PanelCommanded,
@@ -9,16 +10,17 @@ import {
   PanelRegister,
   PanelShowing,
   panelCommands,
+  type ReloadEvent,
+  type TestEvent,
 } from '#contract/panels/panel.ts';
-import type { IdentifyEvent, ReloadEvent, TestEvent } from '#contract/panels/panel-events.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
-import { watchPanel } from '#core/attention/lost-panels.ts';
+import { watchPanel } from '#core/alarms/lost-panels.ts';
 import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
-import { notificationEvent } from '#core/stream/frames.ts';
+import { notificationEvent } from '#core/streams/frames.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
-import { checkTimeZone, iso, isoOrNull } from '#core/time.ts';
+import { checkTimeZone, iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import type { Cursor } from '#contract/panels/sse.ts';
 import { parseCursor } from '#contract/panels/sse.ts';
-import { noticeScreen } from '#core/attention/lost-panels.ts';
+import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import { mayUsePanel } from '#core/people/access.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
-import { requestIdOf } from '../request-id.ts';
+import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 

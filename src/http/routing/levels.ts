@@ -5,8 +5,8 @@ import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
 import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { component } from '#contract/schema.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { actorOf } from '#core/people/access.ts';
-import type { TenantId } from '#core/ports.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 

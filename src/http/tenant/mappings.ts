@@ -8,15 +8,14 @@ import {
   MappingPreview,
   MappingPreviewed,
   MappingPut,
-} from '#contract/integrations/mapping.ts';
-import { excessOf, parseBoundedJson } from '#core/bounded-json.ts';
+} from '#contract/integrations/integration.ts';
 import { badField, notFound, requireFound } from '#core/errors.ts';
+import { excessOf, parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { actorOf } from '#core/people/access.ts';
-import { iso } from '#core/time.ts';
-import { fieldsOf, type Payload } from '#integrations/format.ts';
-import { PayloadWork } from '#integrations/payload-work.ts';
-import { parseLevelMap } from '#integrations/severity.ts';
-import type { PayloadTurns } from '../intake/payload-turns.ts';
+import { iso } from '#core/time/time.ts';
+import { fieldsOf, type Payload, parseLevelMap } from '#integrations/format.ts';
+import { PayloadWork } from '#integrations/payload.ts';
+import type { PayloadTurns } from '../intake/overload.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -108,7 +107,7 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
 const nothing: Omit<Payload, 'body'> = { header: () => undefined, query: new URLSearchParams(), params: {} };
 
 async function compile(mapping: MappingPut) {
-  const { customFormat } = await import('#integrations/custom.ts');
+  const { customFormat } = await import('#integrations/formats/custom.ts');
   return customFormat(mapping);
 }
 

@@ -1,4 +1,9 @@
-/** Conversions of history rows that SQLite and PostgreSQL share. */
+/**
+ * What both stores share of the log. One table of fields says which columns a notification has; tables, appending, copies and
+ * transfers take their columns from it. Rows become the types of the core here and in `rows.ts` of each store. `retention.ts`
+ * finds the entries that a tenant's retention drops, by walking from the oldest; a store only reads rows and moves the beginning
+ * of the log.
+ */
 import { optionalTextNames } from '#contract/history/fields.ts';
 import type {
   Acknowledged,
@@ -10,8 +15,8 @@ import type {
   NotificationDraft,
   Ref,
   RepeatOutcome,
-} from '#core/ports.ts';
-import { isEmpty } from '#core/target.ts';
+} from '#core/log/log.ts';
+import { isEmpty } from '#core/log/target.ts';
 
 /** The columns of an entry that are the same in both stores. */
 export interface EntryColumns {

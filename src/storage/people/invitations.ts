@@ -1,14 +1,12 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
 import { AppError, notFound } from '#core/errors.ts';
-import type { InvitationRecord, Invitations } from '#core/people/invitations.ts';
-import type { MembershipRecord } from '#core/people/members.ts';
-import type { TenantId } from '#core/ports.ts';
-import { iso } from '#core/time.ts';
-import { type Change, change, insertWhen, precondition, updateWhen } from '../change.ts';
-import type { InvitationRow } from '../schema.ts';
-import type { Database } from '../sql.ts';
-import { isCreatorAuthorized } from './creator-rights.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { InvitationRecord, Invitations, MembershipRecord } from '#core/people/members.ts';
+import { iso } from '#core/time/time.ts';
+import type { Database, InvitationRow } from '../database/sql.ts';
+import { type Change, change, insertWhen, precondition, updateWhen } from '../directory/change.ts';
+import { isCreatorAuthorized } from './credentials.ts';
 import { newMember } from './members.ts';
 import { toTenant } from './tenants.ts';
 

@@ -1,8 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { grantableRoles } from '#core/people/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/people/members.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { Database, MemberRow, PersonRow, Statement } from '../database/sql.ts';
 import {
   type Changed,
   change,
@@ -11,10 +12,8 @@ import {
   insertWhen,
   precondition,
   updateWhen,
-} from '../change.ts';
-import type { MemberRow, PersonRow } from '../schema.ts';
-import type { Database, Statement } from '../sql.ts';
-import { endGrants, isCreatorAuthorized, keysToRevoke } from './creator-rights.ts';
+} from '../directory/change.ts';
+import { endGrants, isCreatorAuthorized, keysToRevoke } from './credentials.ts';
 import { toTenant } from './tenants.ts';
 
 type KnownMember = MemberRow & Pick<PersonRow, 'email' | 'name' | 'two_factor_enabled'>;

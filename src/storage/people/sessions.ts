@@ -1,8 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { AccountStore, NewSession, Renewal, SessionRecord } from '#core/people/accounts.ts';
-import { insertWhen, updateWhen } from '../change.ts';
-import type { SessionRow } from '../schema.ts';
-import type { Database, Statement } from '../sql.ts';
+import type { Database, SessionRow, Statement } from '../database/sql.ts';
+import { insertWhen, updateWhen } from '../directory/change.ts';
 
 type Sessions = Pick<
   AccountStore,

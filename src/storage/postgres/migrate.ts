@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { AppError } from '../../core/errors.ts';
-import { baselineMark, fromBeforeFirstRelease } from '../meta.ts';
+import { baselineMark, fromBeforeFirstRelease } from '../database/meta.ts';
 import { transaction } from './connections.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */

@@ -1,3 +1,11 @@
+/**
+ * Storage on PostgreSQL, shared by several nodes. Each kind of work has connections of its own, so that searches never hold up
+ * appends; a database that does not answer counts as away after some seconds, and requests are then refused at once
+ * (`connections.ts`). `log/` appends by group commit and reads and searches the log; `nodes.ts` has what nodes share: leases,
+ * connected panels, commands and rate limits. Positions are given in the transaction that commits them, so they are dense and in
+ * commit order on all nodes. If the connection is lost during a commit, the entries may have been stored; a retry with the same
+ * idempotency key never stores twice. Migrations only add what older nodes can ignore.
+ */
 import {
   type Dialect,
   DummyDriver,
@@ -7,26 +15,30 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import { AppError } from '#core/errors.ts';
-import { FairQueue } from '#core/fair-queue.ts';
-import { Database, type SqlExecutor } from '../sql.ts';
-import type { Storage } from '../storage.ts';
-import { Availability } from './availability.ts';
-import { Connections, createPool, type Timeouts, transaction, usualTimeouts } from './connections.ts';
-import { createLimitStore } from './limits.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
+import { Database, type SqlExecutor } from '../database/sql.ts';
+import type { Storage } from '../database/storage.ts';
+import {
+  Availability,
+  Connections,
+  createPool,
+  type Timeouts,
+  transaction,
+  usualTimeouts,
+} from './connections.ts';
 import { AppendQueue } from './log/append-queue.ts';
-import { createPostgresHistory } from './log/history.ts';
-import { createIndexing, blockRows as usualBlockRows } from './log/indexing.ts';
+import { createPostgresHistory, createReceiptStore } from './log/history.ts';
 import {
   createLogWrite,
   type LogWrite,
   makePartitions,
   partitionRows as usualRows,
 } from './log/partitions.ts';
-import { createReceiptStore } from './log/receipts.ts';
 import { createRetain, createSweep } from './log/retention.ts';
 import { createPostgresStatistics } from './log/statistics.ts';
+import { createIndexing, blockRows as usualBlockRows } from './log/term-lists.ts';
 import { migrate } from './migrate.ts';
-import { createNodes } from './nodes.ts';
+import { createLimitStore, createNodes } from './nodes.ts';
 
 const closeMs = 10_000;
 /** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { AppError } from '#core/errors.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
+import type { Database } from '../database/sql.ts';
+import type { Storage } from '../database/storage.ts';
 import { acknowledgedReason, isShown } from '../log/history-rows.ts';
-import type { Database } from '../sql.ts';
-import type { Storage } from '../storage.ts';
 import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
 import { isLockTimeout, toAppError } from './errors.ts';
 import { fieldsOf } from './log/append-queue.ts';

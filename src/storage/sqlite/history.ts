@@ -1,15 +1,18 @@
-import type { FairQueue } from '#core/fair-queue.ts';
-import type { ReceiptStore } from '#core/history/receipts.ts';
+import type { FairQueue } from '#core/limits/concurrency.ts';
 import type {
   History,
   NotificationDraft,
+  ReceiptStore,
   RecordForm,
   Route,
   SearchOptions,
   SearchPage,
-} from '#core/ports.ts';
+} from '#core/log/log.ts';
+import type { Statistics } from '#core/log/statistics.ts';
 import { isShown, isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
+import { countBudgetMs, Tally } from '../search/log-search.ts';
 import type { DraftRow } from './log/rows.ts';
+import type { CountRequest } from './search/statistics.ts';
 import type { LogReads } from './threads/reader-thread.ts';
 import type { Remote } from './threads/thread.ts';
 import type { WriteQueue } from './threads/write-queue.ts';
@@ -139,5 +142,43 @@ function searchInSteps<Form extends RecordForm>(
       return undefined;
     }
     return { ...part, records, head };
+  };
+}
+
+/** The longest step of a count on the search thread. A search waits at most this long for it. */
+const countStepMs = 30;
+
+/** Statistics on SQLite. The search thread does counts that may take long, so that they delay no stream. */
+export function createSqliteStatistics({ searcher, searches }: Omit<SqliteThreads, 'queue'>): Statistics {
+  return {
+    busiestHosts: (tenant, from, limit) =>
+      searches.run(tenant, () => searcher.busiestHosts(tenant, from, limit)),
+
+    // It takes a few milliseconds and needs no time limit.
+    values: (tenant, { signal, ...wanted }) =>
+      searches.run(tenant, () => searcher.values(tenant, wanted), signal),
+
+    count(tenant, query, times, { now, timeoutMs = Number.POSITIVE_INFINITY, signal }) {
+      const tally = new Tally(times);
+      const endsAt = performance.now() + timeoutMs;
+      let leftMs = countBudgetMs;
+      let next: number | undefined;
+      let store: CountRequest['store'];
+      const step = async () => {
+        const request = {
+          ...{ ...times, now, timeoutMs: countStepMs },
+          ...(next !== undefined && { next }),
+          ...(store && { store }),
+        };
+        const part = await searcher.count({ tenant, query, request });
+        tally.addAll(part.counts);
+        leftMs -= part.tookMs;
+        store = part.store;
+        next = part.next ?? undefined;
+        const isOver = next === undefined || leftMs <= 0 || performance.now() >= endsAt;
+        return isOver ? { counts: tally.rows(), searchedTo: part.searchedTo } : undefined;
+      };
+      return searches.run(tenant, step, signal);
+    },
   };
 }

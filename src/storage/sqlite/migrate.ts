@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
-import { baselineMark, fromBeforeFirstRelease } from '../meta.ts';
-import type { Db } from './file/database.ts';
-import { tryServerLock } from './file/lock.ts';
+import { baselineMark, fromBeforeFirstRelease } from '../database/meta.ts';
+import { type Db, tryServerLock } from './file/database-file.ts';
 
 /** One file for each version, such as `0001-baseline.sql`. A published file never changes; `SHA256SUMS` beside it ensures this. */
 const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url));

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { wholeDraft } from '#test/support/notification-draft.ts';
 import { limitMs } from '#test/support/patience.ts';
-import type { Storage } from '../storage.ts';
+import type { Storage } from '../database/storage.ts';
 import { openSqlite } from './open.ts';
 
 let folder: string;

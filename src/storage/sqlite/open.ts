@@ -1,3 +1,10 @@
+/**
+ * Storage on SQLite: one file, one process that serves it. A writer thread has the only writing connection; a reader thread
+ * answers short reads, and a search thread, started by the first search, searches and counts (`threads/`). `log/` writes and
+ * reads the log in partitions and applies retention, `search/` reads the index of terms of a partition. `file/` opens the file
+ * and guards it: the lock, permissions, disk space, damage, backup and restore. Each commit is synced to disk before anybody is
+ * answered. A command may run beside a server: it does no background work and changes no schema.
+ */
 import {
   type CompiledQuery,
   type Dialect,
@@ -6,21 +13,24 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { FairQueue } from '#core/fair-queue.ts';
-import { ClockSteps } from '../clock-steps.ts';
-import { pauseUnderLoad } from '../low-priority.ts';
-import { Database, type SqlExecutor } from '../sql.ts';
-import type { Storage } from '../storage.ts';
-import { openWritable } from './file/database.ts';
-import { assertOurs, makePrivateFile, realDatabasePath } from './file/database-file.ts';
-import { damaged } from './file/disk-errors.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
+import { ClockSteps } from '../database/meta.ts';
+import { Database, type SqlExecutor } from '../database/sql.ts';
+import type { Storage } from '../database/storage.ts';
+import {
+  assertOurs,
+  damaged,
+  makePrivateFile,
+  openWritable,
+  realDatabasePath,
+} from './file/database-file.ts';
 import { DiskSpace } from './file/disk-space.ts';
 import { assertWalIntact } from './file/wal-check.ts';
-import { createSqliteHistory, type SqliteThreads } from './history.ts';
+import { createSqliteHistory, createSqliteStatistics, type SqliteThreads } from './history.ts';
 import type { LogSizes } from './log/log-writer.ts';
 import { ensurePartition } from './log/partitions.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
-import { createSqliteStatistics } from './statistics.ts';
+import { pauseUnderLoad } from './threads/process.ts';
 import type { LogReads, ReaderData } from './threads/reader-thread.ts';
 import { remote, WorkerClient } from './threads/thread.ts';
 import { WriteQueue } from './threads/write-queue.ts';

@@ -2,7 +2,6 @@
 import '../fonts.css';
 import './theme/mantine.css';
 import '../tokens.css';
-import './theme/tokens-for-mantine.css';
 import './theme/base.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -10,12 +9,11 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
-import { keepFocusOfBusyButtons } from './components/busy-focus.ts';
-import { ToastCorner } from './components/toast.tsx';
+import { keepFocusOfBusyButtons } from './components/keyboard.ts';
+import { ToastCorner } from './components/notice.tsx';
 import { startLanguage } from './language.ts';
 import { createDashboardRouter } from './router.tsx';
-import { mantineTheme } from './theme/mantine-theme.ts';
-import { useScheme } from './theme/scheme.ts';
+import { mantineTheme, useScheme } from './theme/theme.ts';
 
 const queryClient = createQueryClient();
 const router = createDashboardRouter(queryClient);

@@ -1,21 +1,59 @@
 import { version } from 'virtual:version';
 import type { BoardChange } from '#client/board.ts';
 import { type Client, createClient } from '#client/client.ts';
-import { createElapsedClock } from '#client/elapsed-clock.ts';
-import type { SettingsEvent } from '#contract/panels/panel-events.ts';
+import { createElapsedClock } from '#client/timing.ts';
+import type { SettingsEvent } from '#contract/panels/panel.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
-import { createPainter } from './painter.ts';
-import { type Hearing, PanelSound } from './panel-sound.ts';
+import type { ScreenStore, StoredPairing } from './pairing.ts';
 import { type CommandEvent, type EndReason, Session } from './session.ts';
+import { type Hearing, PanelSound } from './state/card-sounds.ts';
 import { type Clock, createClock, isWithin } from './state/clock.ts';
 import { type Look, lookOf, type OwnChoices } from './state/look.ts';
-import type { ScreenStore, StoredPairing } from './stored-pairing.ts';
 import type { PanelTexts, PanelTranslate } from './texts/en.ts';
 import { pixelShift, reloadIfNew, reloadOnCommand } from './unattended.ts';
 import { createOverlay, createTestCard } from './view/overlay-view.ts';
 import { createPanelView, type PanelView } from './view/panel-view.ts';
 import { toggleFullscreen } from './view/tools-view.ts';
+
+/** Limits painting to four times a second, so that people can read a flood; urgent changes are painted at once. */
+export interface Painter {
+  paint(when: 'now' | 'soon'): void;
+  stop(): void;
+}
+
+const calmMs = 250;
+
+function createPainter(paint: () => void): Painter {
+  let frame: number | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let paintedAt = Number.NEGATIVE_INFINITY;
+  const stop = () => {
+    if (frame !== undefined) cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    frame = undefined;
+    timer = undefined;
+  };
+  const request = () => {
+    timer = undefined;
+    frame ??= requestAnimationFrame((at) => {
+      frame = undefined;
+      paintedAt = at;
+      paint();
+    });
+  };
+  return {
+    paint(when) {
+      if (frame !== undefined) return;
+      const wait = when === 'now' ? 0 : paintedAt + calmMs - performance.now();
+      if (wait <= 0) {
+        clearTimeout(timer);
+        request();
+      } else timer ??= setTimeout(request, wait);
+    },
+    stop,
+  };
+}
 
 /** Why the screen has to be paired again, as the key of the sentence that says so. */
 export type PanelEnd = 'endedRevoked' | 'endedRefused' | 'endedDeleted' | 'endedUnpaired' | 'endedNotRevoked';

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { ApiError } from '#client/api-error.ts';
 import type { BoardChange } from '#client/board.ts';
+import { ApiError } from '#client/call.ts';
 import type { Client } from '#client/client.ts';
-import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { PanelEvent } from '#client/panel-events.ts';
+import { createElapsedClock } from '#client/timing.ts';
 import type { Receipts } from '#contract/panels/panel.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { note as noteAt, ready, readyData, start } from '#test/support/panel-events.ts';

@@ -1,12 +1,10 @@
-import { ApiError } from '#client/api-error.ts';
-import { pause } from '#client/backoff.ts';
-import { Board, type BoardChange, type Card } from '#client/board.ts';
-import { boardEvents } from '#client/board-events.ts';
+import { Board, type BoardChange, boardEvents, type Card } from '#client/board.ts';
+import { ApiError } from '#client/call.ts';
 import type { Client } from '#client/client.ts';
-import type { ElapsedClock } from '#client/elapsed-clock.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { PanelEvent } from '#client/panel-events.ts';
 import { ReceiptOutbox } from '#client/receipt-outbox.ts';
+import { type ElapsedClock, pause } from '#client/timing.ts';
 import type { PanelCommand } from '#contract/panels/panel.ts';
 
 /** Why a screen has to be paired again. */

@@ -2,7 +2,7 @@
 import '../fonts.css';
 import '../tokens.css';
 import './push.css';
-import { ApiError, isCode } from '#client/api-error.ts';
+import { ApiError, isCode } from '#client/call.ts';
 import { createPushCalls } from '#client/push.ts';
 import type { PushLink, PushOwnDevice } from '#contract/panels/push.ts';
 import { browserName } from '../browser-name.ts';

@@ -2,7 +2,7 @@
  * The service worker of /push/: shows the messages of the push service. It is one file without imports, because not every browser
  * loads a service worker as a module.
  */
-import type { PushPayload } from '#contract/panels/push-payload.ts';
+import type { PushPayload } from '#contract/panels/push.ts';
 
 interface WaitingEvent extends Event {
   waitUntil(work: Promise<unknown>): void;

@@ -10,7 +10,7 @@ interface Defect {
 export const defects = {
   /** What the driver does of itself: the write-ahead log is not synced at commit. */
   'synchronous-normal': {
-    file: 'storage/sqlite/file/database.ts',
+    file: 'storage/sqlite/file/database-file.ts',
     changes: [
       ["db.pragma('synchronous = FULL')", "db.pragma('synchronous = NORMAL')"],
       ["assertPragma(db, 'synchronous', 2)", "assertPragma(db, 'synchronous', 1)"],
@@ -40,7 +40,7 @@ export const defects = {
   },
   /** A panel that comes back is given what is in memory, and not what it missed before that. */
   'buffer-without-replay': {
-    file: 'core/stream/panel-stream.ts',
+    file: 'core/streams/panel-stream.ts',
     changes: [
       [
         'if (this.#cursor < buffer.floor) return void this.#catchUp();',

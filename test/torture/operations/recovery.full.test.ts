@@ -4,9 +4,9 @@ import { chownSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openStorage } from '#app.ts';
-import { readConfig } from '#config/config.ts';
-import { createLogger } from '#log.ts';
+import { openStorage } from '#server/app.ts';
+import { createLogger } from '#server/log.ts';
+import { readConfig } from '#settings/config.ts';
 import { eventually } from '#test/support/eventually.ts';
 import {
   findPostgres,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
-import { openWritable } from '#storage/sqlite/file/database.ts';
+import { openWritable } from '#storage/sqlite/file/database-file.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { root } from '#test/support/server-process.ts';
 import { countOf, timeLimit } from '../counts.ts';

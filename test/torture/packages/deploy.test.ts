@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '#config/config.ts';
 import { targets } from '#scripts/targets.mjs';
+import { readConfig } from '#settings/config.ts';
 import { root } from '#test/support/server-process.ts';
 
 import { missingPackage, runs, skipReason } from '#test/support/skip-reason.ts';

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '#config/config.ts';
+import { readConfig } from '#settings/config.ts';
 import { otherUser } from '#test/support/postgres.ts';
 import { root } from '#test/support/server-process.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileRegex, type Regex } from '#core/routing/regex/regex.ts';
+import { compileRegex, type Regex } from '#core/routing/regex.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 import { full } from '../counts.ts';
 import { Dice } from '../input/dice.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { History } from '#core/ports.ts';
+import type { History } from '#core/log/log.ts';
 import { append, seededFolder } from '#test/e2e/history-seed.ts';
 import { wrongWith } from '#test/support/fuzz.ts';
 import { limitMs } from '#test/support/patience.ts';

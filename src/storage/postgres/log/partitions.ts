@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { TenantId } from '#core/ports.ts';
-import type { LogRange } from '../../log/log-search.ts';
+import type { TenantId } from '#core/log/log.ts';
+import type { LogRange } from '../../search/log-search.ts';
 import type { Connections, Scope } from '../connections.ts';
 import { isLockTimeout, isMissingPartition, isRetryable, isTimeout } from '../errors.ts';
 

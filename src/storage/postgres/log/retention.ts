@@ -1,13 +1,13 @@
 /** What is deleted: expired rows by sweeps, and the oldest entries of a tenant's log by rounds of retention. */
-import type { TenantId } from '#core/ports.ts';
-import { ClockSteps } from '../../clock-steps.ts';
+import type { TenantId } from '#core/log/log.ts';
+import { ClockSteps } from '../../database/meta.ts';
+import type { Storage } from '../../database/storage.ts';
 import {
   type RetentionBounds,
   type RetentionEntry,
   type RetentionStep,
   RetentionWalk,
 } from '../../log/retention.ts';
-import type { Storage } from '../../storage.ts';
 import type { Connections } from '../connections.ts';
 import { type LogWrite, maintainPartitions, makeAhead, readLog } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';

@@ -1,5 +1,5 @@
 /** Converts rows of the log to the types of core. */
-import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/ports.ts';
+import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/log/log.ts';
 import {
   acknowledgedColumns,
   acknowledgedJoin,

@@ -2,11 +2,13 @@
  * Searches of the log: a statement at a time. Between two statements nothing is held, and other tenants have their turn. Rows are
  * found by the lists of their terms; PostgreSQL tests those that are in no list yet, a bounded number in a statement.
  */
-import type { CountTimes, LevelCount } from '#core/history/statistics.ts';
-import type { RecordForm, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import type { RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import type { CountTimes, LevelCount } from '#core/log/statistics.ts';
+import type { TermExpression } from '#core/search/index-terms.ts';
 import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
-import type { Query } from '#core/search/search-query.ts';
+import type { Phrase, Query } from '#core/search/search-query.ts';
+import { wordsOf } from '#core/search/search-words.ts';
 import { finite } from '../../log/history-rows.ts';
 import {
   emptyPage,
@@ -16,13 +18,11 @@ import {
   type LogSearch,
   searchInSteps,
   timer,
-} from '../../log/log-search.ts';
-import { type IndexedRows, RowSet } from '../../log/row-set.ts';
-import { singleTerms } from '../../log/term-index.ts';
+} from '../../search/log-search.ts';
+import { type IndexedRows, RowSet, singleTerms } from '../../search/row-set.ts';
 import type { Connections } from '../connections.ts';
 import { isTimeout } from '../errors.ts';
 import { partitionsAtOnce, readLog, readPartitions } from './partitions.ts';
-import { textTests, tsqueryOf } from './row-tests.ts';
 import { type RecordRow, readRecords, toNotification, toRecord } from './rows.ts';
 import { longLists, readLists, readStates, shortLists, TermLists, type TermRows } from './term-lists.ts';
 
@@ -215,4 +215,51 @@ export async function* searchLog<Form extends RecordForm>(
   const isOver = timer(options.timeoutMs);
   const search = await openSearch(connections, tenant, query, { ...options, wanted: options.limit + 1 });
   return search ? yield* searchInSteps(search, options, isOver) : emptyPage;
+}
+
+/** How PostgreSQL tests a row (the type row_test), so that a node need not read and test those that cannot match. */
+
+/** Other letters may be written in several ways: such a text is left to the node. */
+const notAscii = '[^\\x01-\\x7f]';
+const isAscii = /^[a-z0-9 ]+$/;
+/** PostgreSQL keeps some expressions compiled, and would compile more of them anew for each row. */
+const mostTests = 8;
+
+/** Every match fits all of them with its title and message, and a space between. Words that the index decides need none. */
+export function textTests(query: Query): string[] {
+  const tests = new Set<string>();
+  for (const term of query.kind === 'and' ? query.terms : [query]) {
+    if (term.kind !== 'text' || tests.size === mostTests) continue;
+    const phrases = term.phrases.map(expressionOf);
+    const isDecided = term.field === null && phrases.every(({ words }) => words.length === 1);
+    if (!isDecided && phrases.every(({ words }) => isAscii.test(words.join(' '))))
+      tests.add([notAscii, ...phrases.map(({ expression }) => expression)].join('|'));
+  }
+  return [...tests];
+}
+
+function expressionOf({ text, prefix }: Phrase) {
+  const words = wordsOf(text);
+  const end = prefix ? '' : '(?:$|[^a-z0-9])';
+  return { words, expression: `(?:^|[^a-z0-9])${words.join('[^a-z0-9]+')}${end}` };
+}
+
+/** Bytes. */
+const longestTerm = 2_046;
+/** No notification has this term. */
+const nothing = "'0.none'";
+
+/** A term expression as the text of a tsquery. */
+function tsqueryOf(terms: TermExpression | undefined): string {
+  if (!terms) return nothing;
+  switch (terms.kind) {
+    case 'term':
+      // PostgreSQL takes no longer one, and none is indexed.
+      if (Buffer.byteLength(terms.term) > longestTerm) return nothing;
+      return `'${terms.term.replace(/['\\]/g, '$&$&')}'${terms.prefix ? ':*' : ''}`;
+    case 'without':
+      return `(${tsqueryOf(terms.of)} & !${tsqueryOf(terms.not)})`;
+    default:
+      return `(${terms.of.map(tsqueryOf).join(terms.kind === 'and' ? ' & ' : ' | ')})`;
+  }
 }

@@ -1,7 +1,8 @@
 /** What overview, histogram and completion count. */
 
 import { mapPatternFields, patternFields } from '#contract/history/fields.ts';
-import { type FairQueue, stepsOf } from '#core/fair-queue.ts';
+import { type FairQueue, stepsOf } from '#core/limits/concurrency.ts';
+import type { TenantId } from '#core/log/log.ts';
 import type {
   BusyHost,
   Counted,
@@ -10,12 +11,21 @@ import type {
   LevelCount,
   Statistics,
   WantedValues,
-} from '#core/history/statistics.ts';
-import type { TenantId } from '#core/ports.ts';
+} from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
-import { levelsAlone, minuteMs, sortedValues, Tally, withTimes } from '../../log/counting.ts';
-import { typedPrefix, valueRanges, valuesMs, wantedValues } from '../../log/field-values.ts';
-import { countInSteps, timer } from '../../log/log-search.ts';
+import {
+  countInSteps,
+  levelsAlone,
+  minuteMs,
+  sortedValues,
+  Tally,
+  timer,
+  typedPrefix,
+  valueRanges,
+  valuesMs,
+  wantedValues,
+  withTimes,
+} from '../../search/log-search.ts';
 import type { Connections } from '../connections.ts';
 import { partitionsAtOnce, readLog, readPartitions } from './partitions.ts';
 import { openSearch, type PostgresPart, type PostgresSearch } from './search.ts';

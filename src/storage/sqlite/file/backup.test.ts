@@ -5,11 +5,10 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { draft, openHistory } from '#test/support/history-model.ts';
-import { append } from '../log/append.ts';
+import { append } from '../log/changes.ts';
 import { LogWriter } from '../log/log-writer.ts';
 import { backUp } from './backup.ts';
-import { applicationId } from './database-file.ts';
-import { tryLock } from './lock.ts';
+import { applicationId, tryLock } from './database-file.ts';
 import { restore } from './restore.ts';
 
 let folder: string;

@@ -17,6 +17,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
 
 /** Marks a SQLite file as Belfry's ("Belf"): `PRAGMA application_id`, kept in the file's header. */
@@ -125,5 +126,116 @@ function readHeader(path: string): Buffer {
     return header.subarray(0, readSync(handle, header, 0, headerBytes, 0));
   } finally {
     closeSync(handle);
+  }
+}
+
+/** Opens SQLite so that a commit is durable, and checks the settings that ensure it. */
+
+export type Db = Database.Database;
+
+const busyTimeoutMs = 5_000;
+/** A checkpoint truncates the write-ahead log to this size, so that it does not stay large after a burst. */
+const walKeptBytes = 64 * 1024 * 1024;
+
+/**
+ * A connection with WAL and `synchronous=FULL`: when COMMIT returns, the rows have been fsynced.
+ * The driver is compiled so that it sets `synchronous=NORMAL` when it first reads a file in WAL mode. Then a power cut loses
+ * acknowledged rows. So both are set, a first query is run, and both are read back.
+ *
+ * @throws Error when the database has other settings afterwards.
+ */
+export function openWritable(path: string): Db {
+  const db = new Database(path, { timeout: busyTimeoutMs });
+  try {
+    // Set before WAL mode, so that the header has the application id from the first write on.
+    if (db.pragma('page_count', { simple: true }) === 0) db.pragma(`application_id = ${applicationId}`);
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    assertPragma(db, 'journal_mode', 'wal');
+    assertPragma(db, 'synchronous', 2);
+    db.pragma(`journal_size_limit = ${walKeptBytes}`);
+    db.pragma('wal_autocheckpoint = 2000');
+    db.pragma('temp_store = MEMORY');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** A connection that cannot write to the database; temporary tables are its own, in memory. */
+export function openReadOnly(path: string): Db {
+  const db = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  db.pragma('temp_store = MEMORY');
+  return db;
+}
+
+/** Closes a connection that has failed. If this fails too, the connection ends with its thread. */
+export function closeQuietly(db: Db | undefined): void {
+  try {
+    db?.close();
+  } catch {
+    // The connection is unusable already.
+  }
+}
+
+function assertPragma(db: Db, name: string, expected: string | number): void {
+  const actual: unknown = db.pragma(name, { simple: true });
+  if (actual !== expected) {
+    throw new Error(
+      `SQLite answers ${name}=${String(actual)} where ${expected} was set: commits would not be durable`,
+    );
+  }
+}
+
+/** The errors of SQLite that are caused by the file or its disk. */
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** A page of the file differs from what SQLite wrote. A retry does not help; data on other pages is still readable. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+
+/** The disk failed or is full. The connection must not be used any more; a new one may work. */
+export const isDiskFailure = (error: unknown): boolean =>
+  /^SQLITE_(IOERR|FULL|CANTOPEN|READONLY|NOMEM)/.test(codeOf(error));
+
+/** Another process holds the database. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+export const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL';
+
+/** For answers to requests and for /readyz, which is public. So the details are only in the log. */
+export const damaged = 'the database file is damaged: the server log says more';
+
+/** For the log: the damage, the work that found it, and how to repair it. */
+export function damageReport(error: unknown, doing: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `the database file is damaged (${codeOf(error)}: ${message}; met by ${doing}): stop the server, copy its folder, check the disk, and put a backup in place with belfry restore FILE`;
+}
+
+export interface Lock {
+  release(): void;
+}
+
+/** The lock that allows only one server at a time on a database file, whatever path leads to it. A server holds it while it runs. */
+export const tryServerLock = (databasePath: string, waitMs = 0): Lock | undefined =>
+  tryLock(`${realDatabasePath(databasePath)}-lock`, waitMs);
+
+/**
+ * Locks a small separate file with SQLite's lock. The lock ends with the process, in whatever way that ends, and it also excludes
+ * processes in other containers. Returns undefined when another process still holds it after `waitMs`.
+ */
+export function tryLock(path: string, waitMs = 0): Lock | undefined {
+  makePrivateFile(path);
+  const db = new Database(path, { timeout: waitMs });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+    return { release: () => db.close() };
+  } catch (error) {
+    db.close();
+    if (isBusy(error)) return undefined;
+    throw error;
   }
 }

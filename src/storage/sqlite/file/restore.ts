@@ -10,15 +10,21 @@ import {
   damagedBackup,
   isSameFile,
   leftBehind,
+  matchesChecksum,
   notBelfryDatabase,
   removeSidecars,
   removeWithSidecars,
   temporaryFile,
 } from './backup.ts';
-import { matchesChecksum } from './checksum.ts';
-import { flushToDisk, giveToOwnerOf, hasOurHeader, realDatabasePath } from './database-file.ts';
-import { isBusy, isDamage } from './disk-errors.ts';
-import { tryServerLock } from './lock.ts';
+import {
+  flushToDisk,
+  giveToOwnerOf,
+  hasOurHeader,
+  isBusy,
+  isDamage,
+  realDatabasePath,
+  tryServerLock,
+} from './database-file.ts';
 
 export interface RestoreResult {
   /** The new path of the previous database; undefined when there was none. */

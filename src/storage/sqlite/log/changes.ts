@@ -1,10 +1,180 @@
+/** Appends a notification. Runs inside the transaction of its batch. */
+import { limits } from '#contract/limits.ts';
+import { isResolve } from '#core/channels/channels.ts';
+import type {
+  Acknowledged,
+  Acknowledgement,
+  AcknowledgeOutcome,
+  Clear,
+  ClearOutcome,
+  Idempotency,
+  ReceiptStore,
+  ReceiptWrite,
+  RepeatOutcome,
+  TenantId,
+} from '#core/log/log.ts';
+import { type PanelAddress, reaches } from '#core/log/target.ts';
+import {
+  type AcknowledgedRow,
+  acknowledgedReason,
+  toAcknowledged,
+  toRepeat,
+} from '../../log/history-rows.ts';
+import { type FoundRow, findById, findRetry, idAt } from './log-lookup.ts';
+import type { Inserted, LiveRow, LogWriter } from './log-writer.ts';
+import { type Statements, tablesOf } from './partitions.ts';
+import { type DraftRow, toBlob } from './rows.ts';
+
+/** The position alone if there is nothing else to report, as for most: a number is copied between threads faster. */
+export type AppendResult =
+  | number
+  | {
+      readonly kind: 'stored';
+      readonly position: number;
+      readonly clears: readonly Clear[];
+      /** Taken over from what it replaced. */
+      readonly acknowledgement?: Acknowledgement | undefined;
+      /** As in `AppendOutcome`. */
+      readonly endsDelivered: boolean;
+    }
+  | RepeatOutcome;
+
+/** Also clears whatever is live under its key, and queues its deliveries. */
+export function append(
+  writer: LogWriter,
+  tenant: TenantId,
+  draft: DraftRow,
+  idempotency: Idempotency | null,
+): AppendResult {
+  if (idempotency) {
+    const { key, hash, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
+    const repeat = toRepeat(findRetry(writer, tenant, key, draft.receivedAt), idempotency);
+    if (repeat) return repeat;
+    writer.sql
+      .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
+      .run(tenant, key, hash, toBlob(draft.id), until);
+  }
+  const replaced = draft.key === null ? [] : liveUnder(writer, tenant, draft.key, draft);
+  const change = { reason: 'replaced', by: draft.id, at: draft.receivedAt } as const;
+  const clears = replaced.map((row) => writer.takeOff(tenant, row, row.id, change));
+  const inserted = writer.insert(tenant, draft);
+  const endsDelivered = queueDeliveries(writer, tenant, draft, inserted);
+  const { position } = inserted;
+  const last = replaced.at(-1);
+  if (!last && !endsDelivered) return position;
+  const acknowledgement = last && takeOver(writer, tenant, draft, { inserted, last });
+  return { kind: 'stored', position, clears, acknowledgement, endsDelivered };
+}
+
+/** What a throttle counted is not shown itself, so it leaves the one it was counted on. */
+function liveUnder({ sql }: LogWriter, tenant: TenantId, key: string, by: DraftRow) {
+  return sql
+    .of<[number, string, number], LiveRow>(
+      // SQLite would go through all that the tenant has on panels.
+      `SELECT rank, position, row, expires_at, route FROM live INDEXED BY live_keys
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
+    )
+    .all(tenant, key, by.receivedAt)
+    .map((row) => ({ ...row, id: idAt(sql, row.row) }))
+    .filter(({ id }) => id !== by.throttledOn);
+}
+
+/**
+ * To the channels that its route names, unless a throttle counted it; the end of an alert also to those that had the alert, unless it
+ * is muted: then the answer is true. A channel that is deleted or disabled gets nothing.
+ */
+function queueDeliveries(
+  { sql }: LogWriter,
+  tenant: TenantId,
+  draft: DraftRow,
+  { position, decided }: Inserted,
+): boolean {
+  const { id, receivedAt, key, throttledOn } = draft;
+  const ends = isResolve(draft);
+  const own = throttledOn === null ? (decided.channels ?? []) : [];
+  const had = ends && !decided.muted ? closeAlert(sql, tenant, key) : [];
+  for (const channel of new Set([...own, ...had])) {
+    if (!ends && key !== null)
+      sql
+        .of('UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?')
+        .run(tenant, key, channel);
+    sql
+      .of(
+        `INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at, open_key)
+         SELECT tenant, id, ?, ?, 'pending', ?, ? FROM channels WHERE tenant = ? AND id = ? AND enabled = 1`,
+      )
+      .run(position, id, receivedAt, ends ? null : key, tenant, channel);
+  }
+  return had.length > 0;
+}
+
+/** Returns the channels that had an alert with this key, and not its end. */
+function closeAlert(sql: Statements, tenant: TenantId, key: string | null): string[] {
+  const closed = sql
+    .of<[number, string | null], { channel: string }>(
+      'UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
+    )
+    .all(tenant, key);
+  return closed.map(({ channel }) => channel);
+}
+
+/**
+ * A notification that repeats an acknowledged one is acknowledged too, at the time when it was received, unless its level is
+ * higher. A notification that Belfry sends because a sender is silent does not count as a repeat.
+ */
+function takeOver(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, receivedAt: at, rank, shown }: DraftRow,
+  { inserted, last }: { readonly inserted: Inserted; readonly last: LiveRow },
+): Acknowledgement | undefined {
+  if (!shown || rank > last.rank || inserted.decided.origin !== undefined) return undefined;
+  const given = readAcknowledged(writer.sql, tenant, last.row);
+  return given ? insertAcknowledgement(writer, tenant, inserted, { ...given, id, at }) : undefined;
+}
+
+/** Acknowledgements. Each is an entry of the log, and a row that is read together with its notification. */
+
+/** Runs inside the caller's transaction. */
+export function acknowledge(
+  writer: LogWriter,
+  tenant: TenantId,
+  id: string,
+  given: Acknowledged,
+): AcknowledgeOutcome {
+  const found = findById(writer.sql, tenant, id);
+  if (!found) return { kind: 'not-found' };
+  const acknowledged = readAcknowledged(writer.sql, tenant, found.row);
+  if (acknowledged) return { kind: 'already', acknowledged };
+  return { kind: 'acknowledged', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
+}
+
+/** Adds the entry, and adds or replaces the row. */
+export function insertAcknowledgement(
+  writer: LogWriter,
+  tenant: TenantId,
+  { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
+  { id, at, by, note }: Acknowledged & { readonly id: string },
+): Acknowledgement {
+  const change = { reason: acknowledgedReason, by, at, note };
+  const position = writer.insertChange(tenant, { route, position: of }, id, change);
+  writer.sql
+    .of('INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note) VALUES (?, ?, ?, ?, ?)')
+    .run(tenant, row, at, by, note);
+  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(tenant, route) };
+}
+
+export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
+  const found = sql
+    .of<[number, number], AcknowledgedRow>(
+      `SELECT at AS acknowledged_at, by AS acknowledged_by, note AS acknowledged_note
+       FROM acknowledgements WHERE tenant = ? AND row = ?`,
+    )
+    .get(tenant, row);
+  return toAcknowledged(found);
+}
+
 /** Changes of a stored notification. Each runs inside the transaction of its batch. */
-import type { ReceiptStore, ReceiptWrite } from '#core/history/receipts.ts';
-import type { Clear, ClearOutcome, TenantId } from '#core/ports.ts';
-import { type PanelAddress, reaches } from '#core/target.ts';
-import { findById } from './log-lookup.ts';
-import type { LogWriter } from './log-writer.ts';
-import { tablesOf } from './partitions.ts';
 
 type NewReceipts = Awaited<ReturnType<ReceiptStore['record']>>;
 

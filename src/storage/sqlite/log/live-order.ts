@@ -1,5 +1,5 @@
-import type { TenantId } from '#core/ports.ts';
-import { type PanelAddress, reaches, type Target } from '#core/target.ts';
+import type { TenantId } from '#core/log/log.ts';
+import { type PanelAddress, reaches, type Target } from '#core/log/target.ts';
 import type { Statements } from './partitions.ts';
 
 /** After more additions than this, and than the copy had rows, notifications that are no longer live are removed from the copy. */

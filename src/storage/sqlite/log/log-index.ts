@@ -1,6 +1,6 @@
 /** The index of the newest partition: rows wait for it in memory, and enter it some hundred at a time, with a commit that is due anyway. */
 import { indexTerms } from '#core/search/index-terms.ts';
-import { minuteMs } from '../../log/counting.ts';
+import { minuteMs } from '../../search/log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import {
   type EntryRow,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { newNotificationId } from '#core/intake/notification-id.ts';
+import { newNotificationId } from '#core/intake/idempotency.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
 import { entriesFrom, findById, rowAtOrAfter } from './log-lookup.ts';
 import { readPartitions } from './partitions.ts';

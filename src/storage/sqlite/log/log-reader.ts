@@ -1,9 +1,8 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
-import type { ReceiptRow } from '#core/history/receipts.ts';
-import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
-import type { PanelAddress } from '#core/target.ts';
+import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/log/log.ts';
+import type { PanelAddress } from '#core/log/target.ts';
 import { charsBySender, leavesAt } from '../../log/history-rows.ts';
-import { readAcknowledged } from './acknowledgements.ts';
+import { readAcknowledged } from './changes.ts';
 import type { Leaving, LiveRowEnd } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';

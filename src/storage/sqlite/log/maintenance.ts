@@ -1,5 +1,5 @@
 /** Maintenance between commits, a few milliseconds at a time (ADR 13). The database records work that has begun, so that it continues after a crash. */
-import type { Db } from '../file/database.ts';
+import type { Db } from '../file/database-file.ts';
 import { LogWriter } from './log-writer.ts';
 import { copySome, isUnfinishedCopy, type Retired, type StepSize, startCopy } from './partition-copy.ts';
 import {

@@ -3,8 +3,8 @@
  * log, terms and dictionary tables, which have the next generation number.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { minuteMs } from '../../log/counting.ts';
 import { columnList, type FieldColumn, receivedBetween } from '../../log/history-rows.ts';
+import { minuteMs } from '../../search/log-search.ts';
 
 /** The rows of a full partition. The limit keeps each search, seal and drop of one partition short. */
 export const partitionRows = 250_000;

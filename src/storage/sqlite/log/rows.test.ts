@@ -3,8 +3,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { routeTo } from '#test/support/history-model.ts';
 import { Statements } from './partitions.ts';
-import { Routes } from './routes.ts';
-import { joinId, splitId, toBlob, uuidToText } from './rows.ts';
+import { joinId, Routes, splitId, toBlob, uuidToText } from './rows.ts';
 
 const schema = readFileSync(new URL('../migrations/0001-baseline.sql', import.meta.url), 'utf8');
 

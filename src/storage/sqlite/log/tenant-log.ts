@@ -1,4 +1,4 @@
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import type { Statements } from './partitions.ts';
 
 interface LogState {

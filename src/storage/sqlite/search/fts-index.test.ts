@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joined, one, type TermExpression } from '#core/search/term-expression.ts';
-import type { RowSet } from '../../log/row-set.ts';
-import { isDamage } from '../file/disk-errors.ts';
+import { joined, one, type TermExpression } from '#core/search/index-terms.ts';
+import type { RowSet } from '../../search/row-set.ts';
+import { isDamage } from '../file/database-file.ts';
 import { createPartition, mergedSegments, readNewest, Statements, tablesOf } from '../log/partitions.ts';
 import { FtsIndex } from './fts-index.ts';
 

@@ -5,11 +5,10 @@
  * order, each followed by its row numbers; all but the first of a page are stored as differences. The `_idx` table has the
  * page of a term.
  */
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { flagTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
-import { type Pattern, patternMatcher } from '#core/search/search-glob.ts';
-import { RowSet } from '../../log/row-set.ts';
-import { type SingleTerm, TermIndex } from '../../log/term-index.ts';
+import { type Pattern, patternMatcher } from '#core/search/search-words.ts';
+import { RowSet, type SingleTerm, TermIndex } from '../../search/row-set.ts';
 import { indexPages, type Partition, type Statements, tablesOf, tenantsIn } from '../log/partitions.ts';
 import type { StateRows } from './state-rows.ts';
 

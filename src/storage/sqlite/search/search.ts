@@ -1,12 +1,11 @@
 /** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
 
-import { resultOf } from '#core/fair-queue.ts';
-import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { flagTerm } from '#core/search/index-terms.ts';
+import { resultOf } from '#core/limits/concurrency.ts';
+import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import { flagTerm, one } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
-import { one } from '#core/search/term-expression.ts';
 import { finite, toAcknowledged, toCleared } from '../../log/history-rows.ts';
 import {
   type FoundRow,
@@ -14,16 +13,16 @@ import {
   type LogPlace,
   type LogRange,
   type LogSearch,
+  minuteMs,
   searchInSteps,
   timer,
-} from '../../log/log-search.ts';
-import { RowSet } from '../../log/row-set.ts';
+} from '../../search/log-search.ts';
+import { RowSet } from '../../search/row-set.ts';
 import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 import { readLog } from '../log/tenant-log.ts';
 import { FtsIndex, unreadPatterns } from './fts-index.ts';
-import { rowsInTimes } from './row-minutes.ts';
 import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { type StateRows, stateRows } from './state-rows.ts';
 
@@ -273,3 +272,31 @@ function toRecords(
 }
 
 const selectRows = (log: string, where: string) => `SELECT ${entryColumns} FROM ${log} n ${where}`;
+
+/** The minutes in which the rows of a partition were received. */
+
+/** Narrows indexed rows to those that may be from these times. Rows of other times may be among them, because clocks may go back. */
+function rowsInTimes(
+  sql: Statements,
+  { firstRow, firstMinute, lastMinute }: Partition,
+  { after, before }: { readonly after: number; readonly before: number },
+  { low, high }: LogRange,
+): LogRange {
+  const nothing = { low: 1, high: 0 };
+  const [first, last] = [after, before - 1].map((at) => Math.floor(finite(at) / minuteMs)) as [
+    number,
+    number,
+  ];
+  if (firstMinute === null || lastMinute === null || lastMinute < first || firstMinute > last) return nothing;
+  if (first <= firstMinute && lastMinute <= last) return { low, high };
+  const { from, upTo, end } = sql
+    .of<[{ firstRow: number; high: number; first: number; last: number }], Record<string, number | null>>(
+      `WITH runs AS MATERIALIZED (
+         SELECT (SELECT min(row) FROM row_minutes WHERE row BETWEEN @firstRow AND @high AND minute >= @first) AS "from",
+           (SELECT max(row) FROM row_minutes WHERE row BETWEEN @firstRow AND @high AND minute <= @last) AS "upTo"
+       ) SELECT *, (SELECT min(row) FROM row_minutes WHERE row > runs."upTo") AS "end" FROM runs`,
+    )
+    .get({ firstRow, high, first, last }) as Record<string, number | null>;
+  if (from == null || upTo == null) return nothing;
+  return { low: Math.max(low, from), high: Math.min(high, (end ?? high + 1) - 1) };
+}

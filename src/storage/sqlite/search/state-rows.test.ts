@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { flagTerm, type LaterState } from '#core/search/index-terms.ts';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { RowSet } from '../../log/row-set.ts';
+import { RowSet } from '../../search/row-set.ts';
 import { readNewest, tablesOf } from '../log/partitions.ts';
 import { stateRows } from './state-rows.ts';
 

@@ -1,8 +1,8 @@
 /** The rows of states that notifications enter later. They are in tables of their own, and found as if the index had a term for each state. */
-import type { TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/log/log.ts';
 import { flagTerm, type LaterState } from '#core/search/index-terms.ts';
-import type { LogRange } from '../../log/log-search.ts';
-import type { RowSet } from '../../log/row-set.ts';
+import type { LogRange } from '../../search/log-search.ts';
+import type { RowSet } from '../../search/row-set.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 
 /** With more rows of a state in a partition than this, as of reports of panels, rows are tested for it: to list them all would take longer. */

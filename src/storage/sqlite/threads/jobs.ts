@@ -1,10 +1,11 @@
 /** The jobs of the writer thread: the protocol between `history.ts` and `writer-thread.ts`. */
-import type { SqlResult } from '../../sql.ts';
-import { acknowledge } from '../log/acknowledgements.ts';
-import { append } from '../log/append.ts';
-import { clear, recordReceipts } from '../log/changes.ts';
+import type { Idempotency } from '#core/log/log.ts';
+import type { SqlResult } from '../../database/sql.ts';
+import { columnList } from '../../log/history-rows.ts';
+import { acknowledge, append, clear, recordReceipts } from '../log/changes.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
+import type { DraftRow } from '../log/rows.ts';
 import type { Failure } from './thread.ts';
 
 interface Statement {
@@ -49,4 +50,77 @@ export type JobAnswer = JobResult | FailedJob;
 
 export function perform(writer: LogWriter, [kind, ...given]: Job): JobResult {
   return (logWrites[kind] as (...all: unknown[]) => JobResult)(writer, ...given);
+}
+
+/**
+ * How a batch crosses to the writer thread. A message between threads is copied field by field, names and all:
+ * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
+ */
+
+type Append = JobOf<'append'>;
+
+/** Notifications as {@link fieldCount} values each, any other job as itself. */
+export interface PackedJobs {
+  readonly values: readonly unknown[];
+  /** The routes that the notifications name by number: in a batch they are few. */
+  readonly routes: readonly string[];
+}
+
+/** The fields of a draft that travel as they are: all but the route. */
+const draftFields = [
+  ...(['id', 'receivedAt', 'ttl', 'expiresAt', 'throttledOn', 'throttleCount', 'shown'] as const),
+  ...columnList.map(([field]) => field),
+] satisfies readonly (keyof DraftRow)[];
+/** Before the fields: tenant, idempotency and the number of the route. */
+const fieldCount = 3 + draftFields.length;
+
+export function packJobs(jobs: readonly Job[]): PackedJobs {
+  const values: unknown[] = [];
+  const routes = new Map<string, number>();
+  for (const job of jobs) {
+    if (job[0] === 'append') packAppend(values, job, numberOf(routes, job[2].route));
+    else values.push(job);
+  }
+  return { values, routes: [...routes.keys()] };
+}
+
+/** About how many rows a job writes: what a transaction takes grows with it, not with the number of jobs. */
+export function weightOf(job: Job): number {
+  if (job[0] === 'receipts') return Math.max(1, job[3].length);
+  return job[0] === 'sql' ? Math.max(1, job[1].length) : 1;
+}
+
+export function unpackJobs({ values, routes }: PackedJobs): Job[] {
+  const jobs: Job[] = [];
+  for (let at = 0; at < values.length; ) {
+    // A notification begins with its tenant.
+    if (typeof values[at] === 'number') {
+      jobs.push(unpackAppend(values, at, routes));
+      at += fieldCount;
+    } else {
+      jobs.push(values[at] as Job);
+      at += 1;
+    }
+  }
+  return jobs;
+}
+
+function packAppend(values: unknown[], [, tenant, draft, idempotency]: Append, route: number): void {
+  values.push(tenant, idempotency, route);
+  for (const field of draftFields) values.push(draft[field]);
+}
+
+function unpackAppend(values: readonly unknown[], at: number, routes: readonly string[]): Append {
+  const draft: Partial<Record<keyof DraftRow, unknown>> = { route: routes[values[at + 2] as number] };
+  for (const [i, field] of draftFields.entries()) draft[field] = values[at + 3 + i];
+  return ['append', values[at] as number, draft as DraftRow, values[at + 1] as Idempotency | null];
+}
+
+function numberOf(routes: Map<string, number>, route: string): number {
+  let number = routes.get(route);
+  if (number === undefined) {
+    number = routes.size;
+    routes.set(route, number);
+  }
+  return number;
 }

@@ -2,9 +2,14 @@
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { unavailable } from '#core/errors.ts';
-import { lowerPriority } from '../../low-priority.ts';
-import { closeQuietly, openReadOnly } from '../file/database.ts';
-import { damaged, damageReport, isDamage, isDiskFailure } from '../file/disk-errors.ts';
+import {
+  closeQuietly,
+  damaged,
+  damageReport,
+  isDamage,
+  isDiskFailure,
+  openReadOnly,
+} from '../file/database-file.ts';
 import { findRetry } from '../log/log-lookup.ts';
 import {
   bounds,
@@ -24,10 +29,9 @@ import {
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
-import { countStep } from '../search/count.ts';
-import { fieldValues } from '../search/field-values.ts';
-import { busiestHosts } from '../search/overview.ts';
 import { findRecord, searchPage } from '../search/search.ts';
+import { busiestHosts, countStep, fieldValues } from '../search/statistics.ts';
+import { lowerPriority } from './process.ts';
 import { type Call, serveWorker } from './thread.ts';
 
 /** What the thread is started with. */

@@ -1,8 +1,8 @@
 /** RPC with a worker thread: the client, and the server in the thread. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { settlesWithin } from '#core/concurrency.ts';
 import { AppError, unavailable } from '#core/errors.ts';
-import { giveBackIdleMemory } from '../../idle-memory.ts';
+import { settlesWithin } from '#core/limits/concurrency.ts';
+import { giveBackIdleMemory } from './process.ts';
 
 /** What a thread is asked to do. */
 export interface Call {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type PackedJobs, unpackJobs } from './batch.ts';
-import type { JobOf } from './jobs.ts';
+import { type JobOf, type PackedJobs, unpackJobs } from './jobs.ts';
 import type { WorkerClient } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
 

@@ -1,7 +1,14 @@
 import { unavailable } from '#core/errors.ts';
-import type { AppendResult } from '../log/append.ts';
-import { packJobs, weightOf } from './batch.ts';
-import type { FailedJob, Job, JobAnswer, JobKind, JobResult } from './jobs.ts';
+import type { AppendResult } from '../log/changes.ts';
+import {
+  type FailedJob,
+  type Job,
+  type JobAnswer,
+  type JobKind,
+  type JobResult,
+  packJobs,
+  weightOf,
+} from './jobs.ts';
 import { toError, type WorkerClient } from './thread.ts';
 
 /**

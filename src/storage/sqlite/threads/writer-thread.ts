@@ -4,12 +4,20 @@
  */
 import { workerData } from 'node:worker_threads';
 import { type AppError, unavailable } from '#core/errors.ts';
-import { closeQuietly, type Db, openWritable } from '../file/database.ts';
-import { damaged, damageReport, isBusy, isDamage, isDiskFailure, isFull } from '../file/disk-errors.ts';
+import {
+  closeQuietly,
+  type Db,
+  damaged,
+  damageReport,
+  isBusy,
+  isDamage,
+  isDiskFailure,
+  isFull,
+  openWritable,
+} from '../file/database-file.ts';
 import { type LogSizes, LogWriter, usualSizes } from '../log/log-writer.ts';
 import { maintain } from '../log/maintenance.ts';
-import { type PackedJobs, unpackJobs } from './batch.ts';
-import { type Job, type JobAnswer, type JobKind, perform } from './jobs.ts';
+import { type Job, type JobAnswer, type JobKind, type PackedJobs, perform, unpackJobs } from './jobs.ts';
 import { serveWorker, toFailure } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {

@@ -5,8 +5,7 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 import { queryOptions } from '@tanstack/react-query';
-import type { AccountSession, Passkey, ProofState } from '#contract/people/account.ts';
-import type { SignedIn } from '#contract/people/session.ts';
+import type { AccountSession, Passkey, ProofState, SignedIn } from '#contract/people/account.ts';
 import { personApi } from './call.ts';
 
 export const sessionsQuery = queryOptions({

@@ -1,7 +1,6 @@
 /** Requests to the server, with the session's cookie, for one tenant. */
 import i18next from 'i18next';
-import { ApiError } from '#client/api-error.ts';
-import { createCall, createRequest, type RequestOptions } from '#client/call.ts';
+import { ApiError, createCall, createRequest, type RequestOptions } from '#client/call.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 
 /**

@@ -9,16 +9,15 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { Channel, ChannelDeliveries } from '#contract/channels/channel.ts';
-import type { Expectation } from '#contract/history/expectation.ts';
 import type { ValueKey } from '#contract/history/fields.ts';
-import type { Overview } from '#contract/history/overview.ts';
-import type { SavedSearch } from '#contract/history/search.ts';
-import type { Capture, Mapping } from '#contract/integrations/mapping.ts';
+import type { Expectation } from '#contract/history/notification.ts';
+import type { Overview, SavedSearch } from '#contract/history/search.ts';
+import type { Capture, Mapping } from '#contract/integrations/integration.ts';
 import type { Panel, PanelShowing } from '#contract/panels/panel.ts';
 import type { PushDeviceList } from '#contract/panels/push.ts';
+import type { Tenant as TenantSettings } from '#contract/people/account.ts';
 import type { AuditPage } from '#contract/people/audit.ts';
 import type { Invitation, Member } from '#contract/people/member.ts';
-import type { Tenant as TenantSettings } from '#contract/people/tenant.ts';
 import type { Key, Token } from '#contract/people/token.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { isStatus } from './call.ts';

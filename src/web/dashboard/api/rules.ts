@@ -1,6 +1,6 @@
 /** The routing rules, and what they would do. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { isCode, isTemporary } from '#client/api-error.ts';
+import { isCode, isTemporary } from '#client/call.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
 import type {
   ExplainRequest,

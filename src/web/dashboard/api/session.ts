@@ -1,5 +1,5 @@
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import type { Person, Session } from '#contract/people/session.ts';
+import type { Person, Session } from '#contract/people/account.ts';
 import { personApi } from './call.ts';
 
 export const sessionQuery = queryOptions({

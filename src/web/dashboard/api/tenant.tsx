@@ -1,7 +1,7 @@
 /** The tenant of the current page. Its name is in the URL, and every request of the page is for it. */
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import type { Membership } from '#contract/people/session.ts';
+import type { Membership } from '#contract/people/account.ts';
 import type { Role } from '#contract/people/token.ts';
 import { createStoredChoice } from '../store.ts';
 import { type Api, createApi } from './call.ts';

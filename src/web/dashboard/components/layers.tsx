@@ -1,11 +1,12 @@
 /** Dialogs and drawers: the topmost has the keyboard, and the focus returns to where it was when it closes. */
 import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ErrorTexts } from '../api/call.ts';
 import { createStore, useStore } from '../store.ts';
-import { isFocusLost } from './busy-focus.ts';
+import { isFocusLost } from './keyboard.ts';
 import styles from './layers.module.css';
 import { ErrorNotice } from './notice.tsx';
 
@@ -195,3 +196,31 @@ export function SideDrawer({
 export function DrawerFoot({ children }: { children: ReactNode }) {
   return <div className={styles.foot}>{children}</div>;
 }
+
+/** Opens another item, or none. @param replace The way back does not lead to what is open now. */
+export type Open = (id: string | undefined, replace?: boolean) => void;
+
+/** For `id` on pages with generated ids: an item that is not there yet. */
+export const newItem = 'new';
+
+/** The item of a list that is open, by the `id` of the address, and how another is opened, or none. */
+export function useOpened(): readonly [id: string | undefined, open: Open] {
+  const { id } = useSearch({ strict: false });
+  const pathname = useLocation({ select: (location) => location.pathname });
+  const navigate = useNavigate();
+  const router = useRouter();
+  const open: Open = (opened, replace = opened === undefined) => {
+    // Called after an answer, it must not act on what the person opened in the meantime.
+    const { pathname: path, search } = router.latestLocation;
+    if (path !== pathname || textOf(search) !== textOf({ id })) return;
+    void navigate({
+      to: '.',
+      search: ({ id: _, ...others }) => (opened === undefined ? others : { ...others, id: opened }),
+      replace,
+    });
+  };
+  return [id, open];
+}
+
+/** The router reads digits as a number. */
+const textOf = ({ id }: { readonly id?: unknown }): string => String(id ?? '');

@@ -1,9 +1,8 @@
 /** Pages and dialogs in chunks of their own, which are loaded when they are drawn first. */
 import { type ComponentType, useEffect, useState } from 'react';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import { sentenceOf } from '../api/call.ts';
-import { ErrorNotice } from './notice.tsx';
-import { showFailure } from './toast.tsx';
+import { ErrorNotice, showFailure } from './notice.tsx';
 
 export interface NotLoadedProps {
   readonly onRetry: () => void;

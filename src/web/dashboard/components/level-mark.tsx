@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/routing/level.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
 import { useLevels } from '../api/queries.ts';
-import { useScheme } from '../theme/scheme.ts';
+import { useScheme } from '../theme/theme.ts';
 import { Icon } from './icon.tsx';
 import styles from './level-mark.module.css';
 

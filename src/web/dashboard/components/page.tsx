@@ -2,8 +2,8 @@ import plusIcon from 'virtual:icon/plus';
 import { Button, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react';
-import { useShortcuts } from '../shell/shortcuts.ts';
 import { Icon } from './icon.tsx';
+import { useShortcuts } from './keyboard.ts';
 import styles from './page.module.css';
 
 /** A page: its title, its actions, and its content. */

@@ -12,8 +12,8 @@ import {
   useState,
 } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useShortcuts } from '../shell/shortcuts.ts';
 import { Icon } from './icon.tsx';
+import { useShortcuts } from './keyboard.ts';
 import { ErrorNotice } from './notice.tsx';
 import styles from './row-table.module.css';
 

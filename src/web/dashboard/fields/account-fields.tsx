@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Field } from './field.ts';
+import type { Field } from './form-values.ts';
 
 export interface NewAccount {
   readonly name: string;

@@ -9,8 +9,7 @@ import { useTranslation } from 'react-i18next';
 import { useTenant } from '../api/tenant.tsx';
 import { Confirm, ConfirmButton, DrawerFoot } from '../components/layers.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
-import type { RefusedField } from './field.ts';
-import { rebase } from './rebase.ts';
+import { type RefusedField, rebase } from './form-values.ts';
 
 export interface EditForm<Values> {
   readonly form: UseFormReturnType<Values>;

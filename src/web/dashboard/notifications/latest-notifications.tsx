@@ -1,8 +1,14 @@
 import { useRef } from 'react';
 import { useChanges } from '../api/history.ts';
 import { ErrorNotice } from '../components/notice.tsx';
-import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
-import { GridFrame, SkeletonRows } from './grid-frame.tsx';
+import {
+  GridFrame,
+  type GridProps,
+  rowHeightOf,
+  SkeletonRows,
+  useGridKeys,
+  useLayout,
+} from './grid-frame.tsx';
 
 /** A short list of the newest notifications without virtualization (NotificationGrid has it). */
 export function LatestNotifications(props: GridProps & { readonly most: number }) {

@@ -5,9 +5,15 @@ import { useTranslation } from 'react-i18next';
 import { useChanges } from '../api/history.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { ErrorNotice } from '../components/notice.tsx';
-import { useFormats } from '../formats/formats.ts';
-import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
-import { GridFrame, SkeletonRows } from './grid-frame.tsx';
+import { useFormats } from '../formats/use-formats.tsx';
+import {
+  GridFrame,
+  type GridProps,
+  rowHeightOf,
+  SkeletonRows,
+  useGridKeys,
+  useLayout,
+} from './grid-frame.tsx';
 import styles from './notification-grid.module.css';
 
 interface NotificationGridProps extends GridProps {

@@ -5,12 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { Icon } from '../components/icon.tsx';
 import { LevelMark } from '../components/level-mark.tsx';
-import { actorText } from '../formats/actor.ts';
-import { clip } from '../formats/clip.ts';
-import { useFormats } from '../formats/formats.ts';
+import { actorText, clip } from '../formats/formats.ts';
+import { useFormats } from '../formats/use-formats.tsx';
 import { type RefineKey, type Refinement, termOf } from '../query/query-words.ts';
-import styles from './notification-row.module.css';
-import chipStyles from './refine-chip.module.css';
+import styles from './notification-grid.module.css';
 
 export type RowLayout = 'roomy' | 'wide' | 'narrow' | 'card';
 
@@ -205,7 +203,7 @@ export function RefineChip({
   const chip = (
     <button
       type="button"
-      className={`${chipStyles.chip} ${quiet ? chipStyles.subdued : ''} ${inRow ? chipStyles.inRow : ''}`}
+      className={`${styles.chip} ${quiet ? styles.subdued : ''} ${inRow ? styles.inRow : ''}`}
       title={t('refineHint', { term })}
       onClick={(event) => refine(event, event.altKey || event.shiftKey)}
       {...(inRow && { tabIndex: -1 })}
@@ -219,7 +217,7 @@ export function RefineChip({
       {chip}
       <button
         type="button"
-        className={chipStyles.exclude}
+        className={styles.exclude}
         aria-label={t('exclude', { term })}
         title={t('exclude', { term })}
         onClick={(event) => refine(event, true)}

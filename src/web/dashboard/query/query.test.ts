@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { ErrorPlace } from '#contract/error-header.ts';
-import { readQueryError } from './query-error.ts';
-import { quoteValue, readWords, refine, tokenizeQuery } from './query-words.ts';
+import { quoteValue, readQueryError, readWords, refine, tokenizeQuery } from './query-words.ts';
 import { ageMs, ageText, instantText, readTimeRange, withTimeRange } from './time-range.ts';
 
 const painted = (text: string) =>

@@ -4,9 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ruleSpec } from '../../../../test/support/arbitrary-rules.ts';
 import * as de from '../texts/de.ts';
 import * as en from '../texts/en.ts';
-import { type RuleWords, ruleSentence, type SentenceRule, suggestedName } from './rule-sentence.ts';
-import { traceSentence } from './rule-trace.ts';
-import { sentenceText } from './sentence.ts';
+import {
+  type RuleWords,
+  ruleSentence,
+  type SentenceRule,
+  sentenceText,
+  suggestedName,
+  traceSentence,
+} from './rule-sentence.ts';
 
 const wordsOf = (t: TFunction<'ruleSentence'>): RuleWords => ({
   t,

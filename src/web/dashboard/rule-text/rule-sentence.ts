@@ -1,7 +1,8 @@
-/** A routing rule as a sentence. */
+/** Sentences of which some parts are drawn differently. */
 import type { TFunction } from 'i18next';
 import { mapPatternFields } from '#contract/history/fields.ts';
 import type { Panel } from '#contract/panels/panel.ts';
+import type { RuleTrace } from '#contract/routing/routing.ts';
 import type {
   EscalationStep,
   RuleConditions,
@@ -9,20 +10,41 @@ import type {
   RuleWindow,
   TextCondition,
 } from '#contract/routing/rule.ts';
-import { weekdays } from '#contract/routing/weekdays.ts';
-import {
-  fill,
-  join,
-  mono,
-  type Sentence,
-  type SentencePart,
-  sentenceText,
-  slot,
-  slots,
-  value,
-  valuesSlot,
-  word,
-} from './sentence.ts';
+import { weekdays } from '#contract/time.ts';
+
+/** `value` is a person's text, `mono` a technical one, `level` is drawn in its colour. */
+interface SentencePart {
+  readonly kind: 'word' | 'value' | 'mono' | 'level';
+  readonly text: string;
+  /** The level's name, where `kind` is `level`; `text` is its word. */
+  readonly level?: string;
+}
+export type Sentence = readonly SentencePart[];
+
+export const sentenceText = (sentence: Sentence): string => sentence.map(({ text }) => text).join('');
+
+/** A placeholder in a translated text. */
+const slot = (name: string) => `\uE000${name}\uE000`;
+const slots = <Name extends string>(...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, slot(name)])) as Record<Name, string>;
+const valuesSlot = { values: slot('values') };
+
+/** Replaces the placeholders of a text. */
+function fill(text: string, parts: Readonly<Record<string, Sentence>>): Sentence {
+  return text
+    .split('\uE000')
+    .flatMap((piece, i) => (i % 2 === 1 ? (parts[piece] ?? []) : piece === '' ? [] : [word(piece)]));
+}
+
+function join(sentences: readonly Sentence[], between: string): Sentence {
+  return sentences.flatMap((sentence, i) => (i === 0 ? sentence : [word(between), ...sentence]));
+}
+
+const word = (text: string): SentencePart => ({ kind: 'word', text });
+const value = (text: string): SentencePart => ({ kind: 'value', text });
+const mono = (text: string): SentencePart => ({ kind: 'mono', text });
+
+/** A routing rule as a sentence. */
 
 /** What a sentence is made of, in the reader's language. */
 export interface RuleWords {
@@ -65,7 +87,7 @@ export function whenSentence(when: NonNullable<RuleCreate['when']>, words: RuleW
 }
 
 /** Each condition by its name, as in `host` or `not.ip`: "host does not match db-*". */
-export function conditionSentence(
+function conditionSentence(
   when: NonNullable<RuleCreate['when']>,
   name: string,
   words: RuleWords,
@@ -277,3 +299,66 @@ const level = (name: string, words: RuleWords): SentencePart => ({
   text: words.level(name),
   level: name,
 });
+
+/** What a rule did with a notification, as a sentence. */
+
+/** The notification's fields, to show the value that a condition compared. */
+export type TracedNotification = Partial<Readonly<Record<keyof RuleConditions, string | null>>>;
+
+/**
+ * Why the rule did not match, or what it does. For a rule that no longer exists, the server's reason.
+ *
+ * @param endedBy The number of the rule that ended the walk, where this one was not tried.
+ */
+export function traceSentence(
+  trace: RuleTrace,
+  words: RuleWords,
+  {
+    rule,
+    endedBy,
+    notification,
+    now = Date.now(),
+  }: {
+    readonly rule?: SentenceRule | undefined;
+    readonly endedBy?: number | undefined;
+    readonly notification?: TracedNotification | undefined;
+    readonly now?: number;
+  },
+): string {
+  const { t } = words;
+  if (trace.outcome === 'disabled') return t('trace.disabled');
+  if (trace.outcome === 'not-tried')
+    return endedBy === undefined ? trace.reason : t('trace.notTried', { number: endedBy });
+  if (!rule) return trace.reason;
+  if (trace.outcome === 'matched')
+    return `${sentenceText(thenSentence(rule.then, words))}, ${t(rule.continue ? 'goOn' : 'stop')}`;
+  return trace.outcome === 'inactive'
+    ? inactiveSentence(rule, words, now)
+    : failedSentence(trace, words, { rule, notification });
+}
+
+function failedSentence(
+  trace: RuleTrace,
+  words: RuleWords,
+  { rule, notification }: { rule: SentenceRule; notification: TracedNotification | undefined },
+): string {
+  const failed = trace.condition && conditionSentence(rule.when ?? {}, trace.condition, words);
+  if (!trace.condition || !failed) return trace.reason;
+  const condition = sentenceText(failed);
+  const field = trace.condition.replace('not.', '') as keyof RuleConditions;
+  const seen = notification?.[field === 'minLevel' ? 'level' : field];
+  // A message is too long for a sentence, and is shown above it.
+  if (seen === undefined || field === 'message' || seen === '') return words.t('trace.failed', { condition });
+  if (seen === null) return words.t('trace.failedUnsent', { condition });
+  const shown = field === 'level' || field === 'minLevel' ? words.level(seen) : seen;
+  return words.t('trace.failedSeen', { condition, seen: shown });
+}
+
+function inactiveSentence(rule: SentenceRule, words: RuleWords, now: number): string {
+  const { activeFrom, activeUntil, windows = [], timeZone } = rule;
+  if (activeFrom && Date.parse(activeFrom) > now)
+    return words.t('trace.early', { time: words.dateTime(activeFrom) });
+  if (activeUntil && Date.parse(activeUntil) <= now)
+    return words.t('trace.ended', { time: words.dateTime(activeUntil) });
+  return words.t('trace.outside', { windows: windowsText(windows, timeZone, words) });
+}

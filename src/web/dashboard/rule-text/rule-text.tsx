@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { weekdays } from '#contract/routing/weekdays.ts';
-import { channelsQuery, panelsQuery } from '../api/queries.ts';
+import type { RuleWhen } from '#contract/routing/rule.ts';
+import { knownNames, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { weekdays } from '#contract/time.ts';
+import { channelsQuery, levelsQuery, panelsQuery, tokensQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { useLevelLook } from '../components/level-mark.tsx';
-import { clip } from '../formats/clip.ts';
-import { localeOf, useFormats } from '../formats/formats.ts';
-import { type RuleWords, ruleSentence, type SentenceRule } from './rule-sentence.ts';
+import { clip } from '../formats/formats.ts';
+import { localeOf, useFormats } from '../formats/use-formats.tsx';
+import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';
 import styles from './rule-text.module.css';
-import type { Sentence } from './sentence.ts';
 
 /** The words for rule sentences, with the tenant's levels and panels. */
 export function useRuleWords(): RuleWords {
@@ -64,4 +65,42 @@ export function SentenceText({ sentence }: { sentence: Sentence }) {
       })}
     </span>
   );
+}
+
+/** Warns of levels and tokens in a rule's conditions that do not exist, so that they match nothing. */
+
+export interface NameWarning {
+  /** As in `when.token`. */
+  readonly place: string;
+  readonly text: string;
+}
+
+/** Known names that are listed as what may be meant. */
+const mostListed = 8;
+
+/** Tokens are known to admins only; others are warned of levels alone. */
+export function useNameWarnings(): (when: RuleWhen) => readonly NameWarning[] {
+  const { t } = useTranslation('ruleSentence');
+  const tenant = useTenant();
+  const { data: levels } = useQuery(levelsQuery(tenant));
+  const { data: tokens } = useQuery({ ...tokensQuery(tenant), enabled: tenant.may('admin') });
+  return useMemo(() => {
+    if (!levels) return (_: RuleWhen) => [];
+    const known = knownNames(levels, tokens ?? []);
+    const listed = { level: listOf(known.levels), token: listOf(known.usableTokenNames) };
+    return (when: RuleWhen) =>
+      unmatchedNames(when, known)
+        .filter(({ kind }) => kind === 'level' || tokens)
+        .map(({ place, kind, name, isRevoked }) => ({
+          place,
+          text: isRevoked
+            ? t('warning.revoked', { name })
+            : t(`warning.${kind}`, { name, known: listed[kind] }),
+        }));
+  }, [t, levels, tokens]);
+}
+
+function listOf(names: ReadonlySet<string>): string {
+  const listed = [...names].slice(0, mostListed).join(', ') || '–';
+  return names.size > mostListed ? `${listed}, …` : listed;
 }

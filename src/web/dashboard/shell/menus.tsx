@@ -10,9 +10,9 @@ import { personApi, sentenceOf } from '../api/call.ts';
 import { sessionQuery, usePerson } from '../api/session.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { Icon } from '../components/icon.tsx';
-import { showFailure } from '../components/toast.tsx';
+import { showFailure } from '../components/notice.tsx';
 import { chooseLanguage, type Language, languages } from '../language.ts';
-import { schemeChoices, setSchemeChoice, useSchemeChoice } from '../theme/scheme.ts';
+import { schemeChoices, setSchemeChoice, useSchemeChoice } from '../theme/theme.ts';
 import styles from './shell.module.css';
 
 /** Lies over its button, so that a click on the button closes it. */

@@ -4,7 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import { sentenceOf } from '../api/call.ts';
 import { sessionQuery } from '../api/session.ts';
 import { type NotLoadedProps, unreachable } from '../components/lazy-part.tsx';

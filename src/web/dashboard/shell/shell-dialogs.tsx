@@ -1,9 +1,9 @@
 import { Kbd, Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { setSingleKeys, useSingleKeys } from '../components/keyboard.ts';
 import { Dialog, SideDrawer } from '../components/layers.tsx';
 import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
-import { setSingleKeys, useSingleKeys } from './shortcuts.ts';
 
 /** The navigation on a phone. */
 export function PhoneMenu({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {

@@ -6,14 +6,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { retryStale, useStaleSince } from '../api/stale-data.ts';
+import { retryStale, useStaleSince } from '../api/query-client.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { Icon } from '../components/icon.tsx';
+import { useShortcuts } from '../components/keyboard.ts';
 import { LayerNotLoaded, lazyPart } from '../components/lazy-part.tsx';
-import { useFormats } from '../formats/formats.ts';
+import { useFormats } from '../formats/use-formats.tsx';
 import { Navigation, type PlaceAddress, TenantSwitcher } from './navigation.tsx';
 import styles from './shell.module.css';
-import { useShortcuts } from './shortcuts.ts';
 
 // Dialogs are loaded when they are needed.
 const PhoneMenu = lazyPart(async () => (await import('./shell-dialogs.tsx')).PhoneMenu, LayerNotLoaded);

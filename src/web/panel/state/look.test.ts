@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DisplaySettings } from '#contract/panels/panel.ts';
-import type { SettingsEvent } from '#contract/panels/panel-events.ts';
+import type { DisplaySettings, SettingsEvent } from '#contract/panels/panel.ts';
 import { lookOf } from './look.ts';
 
 const browser = { languages: ['fr-FR'], timeZone: 'Europe/Paris', prefersLight: true };

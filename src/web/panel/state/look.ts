@@ -1,4 +1,4 @@
-import type { SettingsEvent } from '#contract/panels/panel-events.ts';
+import type { SettingsEvent } from '#contract/panels/panel.ts';
 import type { DailyWindow } from './clock.ts';
 
 /** Choices made at this screen; they override the panel's settings. */

@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import { ageText } from '#contract/duration.ts';
+import { ageText } from '#contract/time.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';

@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 import { element, setText, svgElement } from '#web/dom.ts';
-import type { PairingProgress } from '../pair.ts';
+import type { PairingProgress } from '../pairing.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { bell } from './frame-view.ts';
 

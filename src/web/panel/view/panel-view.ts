@@ -1,7 +1,7 @@
 import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
-import { ageText } from '#contract/duration.ts';
 import type { Level } from '#contract/routing/level.ts';
+import { ageText } from '#contract/time.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
@@ -11,9 +11,8 @@ import type { Look, OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { createBoardView } from './board-view.ts';
 import { createFrameView, createNoticeView, type FrameState, type Notice } from './frame-view.ts';
-import { createSettingsView } from './settings-view.ts';
 import { createStage } from './stage.ts';
-import { createToolsView } from './tools-view.ts';
+import { createSettingsView, createToolsView } from './tools-view.ts';
 
 export interface PanelViewOptions {
   readonly translate: PanelTranslate;

@@ -1,24 +1,23 @@
 import backIcon from 'virtual:icon/arrow-left';
 import { Button, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AccountPatch, PasswordChange } from '#contract/people/account.ts';
-import type { Person } from '#contract/people/session.ts';
+import type { AccountPatch, AccountSession, PasswordChange, Person } from '#contract/people/account.ts';
+import { browserName } from '#web/browser-name.ts';
+import { sessionsQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, usePerson } from '#web/dashboard/api/session.ts';
 import { lastTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { ErrorNotice, showToast } from '#web/dashboard/components/notice.tsx';
 import { Page, Section } from '#web/dashboard/components/page.tsx';
-import { showToast } from '#web/dashboard/components/toast.tsx';
 import { NewPasswordField } from '#web/dashboard/fields/account-fields.tsx';
+import { useBrowserFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './account.module.css';
-import { PasskeySection } from './passkeys.tsx';
-import { CurrentPassword } from './reauthentication.tsx';
-import { SessionSection } from './sessions.tsx';
-import { TwoFactorSection } from './two-factor.tsx';
+import { CurrentPassword, useReauthentication } from './reauthentication.tsx';
+import { PasskeySection, TwoFactorSection } from './sign-in-methods.tsx';
 
 /** The person's own settings, for all tenants. */
 export function AccountPage() {
@@ -151,5 +150,75 @@ function PasswordSection() {
         </div>
       </form>
     </Section>
+  );
+}
+
+/** The person's sessions. */
+function SessionSection() {
+  const { t } = useTranslation('account');
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const client = useQueryClient();
+  const end = useMutation({
+    mutationFn: (id: string | undefined) =>
+      personApi.delete(`/api/account/sessions${id === undefined ? '' : `/${encodeURIComponent(id)}`}`),
+    onSettled: () => client.invalidateQueries(sessionsQuery),
+  });
+  const { whenConfirmed, error: unconfirmed, dialog } = useReauthentication();
+  return (
+    <Section
+      title={t('sessions')}
+      actions={
+        (sessions?.length ?? 0) > 1 && (
+          <Button
+            size="xs"
+            loading={end.isPending}
+            onClick={() => whenConfirmed(() => end.mutate(undefined))}
+          >
+            {t('endOthers')}
+          </Button>
+        )
+      }
+    >
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {unconfirmed && <ErrorNotice error={unconfirmed} />}
+      {end.error && <ErrorNotice error={end.error} title={t('failed')} />}
+      <ul className={styles.list}>
+        {sessions?.map((session) => (
+          <SessionItem
+            key={session.id}
+            session={session}
+            onEnd={() => whenConfirmed(() => end.mutate(session.id))}
+          />
+        ))}
+      </ul>
+      {dialog}
+    </Section>
+  );
+}
+
+function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
+  const { t } = useTranslation('account');
+  const formats = useBrowserFormats();
+  const { browser, system } = browserName(session.userAgent);
+  const what =
+    browser === undefined
+      ? t('unknownBrowser')
+      : system === undefined
+        ? browser
+        : t('browserOn', { browser, system });
+  return (
+    <li className={styles.item}>
+      <span title={session.userAgent ?? undefined}>
+        {what}
+        {session.current && <span className={styles.current}>{t('thisSession')}</span>}
+      </span>
+      <span className="mono muted">{session.address}</span>
+      <span className="muted">{t('lastSeen', { when: formats.relative(session.lastSeenAt) })}</span>
+      {!session.current && (
+        <Button size="xs" variant="subtle" aria-label={t('endSessionOf', { what })} onClick={onEnd}>
+          {t('signOut')}
+        </Button>
+      )}
+    </li>
   );
 }

@@ -3,7 +3,7 @@ import { Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '#client/api-error.ts';
+import { isCode } from '#client/call.ts';
 import type { ProofState } from '#contract/people/account.ts';
 import { assertPasskey, proofQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
@@ -11,7 +11,7 @@ import { startAtProvider, useProviders } from '#web/dashboard/api/session.ts';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { PasswordField } from '#web/dashboard/fields/account-fields.tsx';
-import type { Field } from '#web/dashboard/fields/field.ts';
+import type { Field } from '#web/dashboard/fields/form-values.ts';
 
 interface Waiting {
   readonly methods: ProofState;

@@ -1,10 +1,10 @@
 import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel, ChannelCreated, ChannelTest } from '#contract/channels/channel.ts';
 import { type ChannelField, channelFields, channelKinds } from '#contract/channels/channel-fields.ts';
-import { channelPath } from '#web/dashboard/api/queries.ts';
+import { channelDeliveriesQuery, channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
@@ -15,11 +15,8 @@ import {
   useDrawerForm,
   useUnsavedQuestion,
 } from '#web/dashboard/fields/edit-form.tsx';
-import { changesOf } from '#web/dashboard/fields/rebase.ts';
-import { useNow } from '#web/dashboard/formats/ago.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
-import { ChannelDeliveries } from './channel-deliveries.tsx';
-import { ChannelProblem } from './channel-problem.tsx';
+import { changesOf } from '#web/dashboard/fields/form-values.ts';
+import { Ago, NextAttempt, useFormats, useNow } from '#web/dashboard/formats/use-formats.tsx';
 import { bodyOf, type ChannelValues, problemsOf, refusedField, valuesOf } from './channel-values.ts';
 import styles from './channels.module.css';
 import { PushDevices } from './push-devices.tsx';
@@ -261,5 +258,52 @@ function TestAnswer({ ok, answer }: ChannelTest) {
     <>
       {t('testAnswered')} {shown}
     </>
+  );
+}
+
+/** What a channel delivered, and what waits. */
+function ChannelDeliveries({ channel }: { channel: Channel }) {
+  const { t } = useTranslation('channels');
+  const { data, error, refetch } = useQuery(channelDeliveriesQuery(useTenant(), channel.id));
+  return (
+    <section className={styles.deliveries} aria-label={t('log')}>
+      <h3>{t('log')}</h3>
+      {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {data?.deliveries.length === 0 && <p className="muted">{t('logEmpty')}</p>}
+      <ul className={styles.log}>
+        {data?.deliveries.map((each) => (
+          <li key={each.notification}>
+            <strong>
+              <bdi>{each.title ?? t('logGone')}</bdi>
+            </strong>{' '}
+            {t(`delivery.${each.state}`)} · <Ago at={each.finishedAt ?? each.queuedAt} />
+            {each.answer !== null && (
+              <>
+                {' · '}
+                <bdi className="muted">{each.answer}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Why a channel fails (only admins learn that), and when it is tried again; nothing for one that works. */
+export function ChannelProblem({
+  channel: { enabled, state },
+  className,
+}: {
+  channel: Channel;
+  className?: string | undefined;
+}) {
+  if (!enabled || state.failingSince === null) return null;
+  return (
+    <p className={className}>
+      {state.lastError !== null && <bdi>{state.lastError}</bdi>}
+      {state.lastError !== null && state.pending > 0 && ' · '}
+      {state.pending > 0 && <NextAttempt retryAt={state.retryAt} />}
+    </p>
   );
 }

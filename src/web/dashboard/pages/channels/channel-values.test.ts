@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 import { expect, test } from 'vitest';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { Channel } from '#contract/channels/channel.ts';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { refusedField, valuesOf } from './channel-values.ts';

@@ -1,9 +1,9 @@
 /** The values of a channel's form. */
 import type { TFunction } from 'i18next';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { Channel } from '#contract/channels/channel.ts';
 import { type ChannelKind, channelFields } from '#contract/channels/channel-fields.ts';
-import type { RefusedField } from '#web/dashboard/fields/field.ts';
+import type { RefusedField } from '#web/dashboard/fields/form-values.ts';
 
 export interface ChannelValues {
   readonly name: string;

@@ -10,13 +10,12 @@ import type { Channel } from '#contract/channels/channel.ts';
 import { liveChannelsQuery, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
+import { newItem, useOpened } from '#web/dashboard/components/layers.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
-import { newItem, useOpened } from '#web/dashboard/fields/opened.ts';
-import { Ago } from '#web/dashboard/formats/ago.tsx';
-import { ChannelDrawer } from './channel-drawer.tsx';
-import { ChannelProblem } from './channel-problem.tsx';
+import { Ago } from '#web/dashboard/formats/use-formats.tsx';
+import { ChannelDrawer, ChannelProblem } from './channel-drawer.tsx';
 import styles from './channels.module.css';
 
 /** Where rules may send notifications beside panels. */

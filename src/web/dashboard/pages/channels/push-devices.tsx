@@ -9,7 +9,7 @@ import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { QrCode } from '#web/dashboard/components/qr-code.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { DeleteButton } from '#web/dashboard/fields/edit-form.tsx';
-import { Ago, useNow } from '#web/dashboard/formats/ago.tsx';
+import { Ago, useNow } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './channels.module.css';
 
 /** The browsers and phones of a push channel, and the way to add one. */

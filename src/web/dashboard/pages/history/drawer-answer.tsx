@@ -14,8 +14,8 @@ import type { PanelReceipt } from '#contract/panels/panel.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { actorText } from '#web/dashboard/formats/actor.ts';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { actorText } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './notification-drawer.module.css';
 
 const escalation = 'belfry:escalation';

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import { explainQuery, rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { type TracedNotification, traceSentence } from '#web/dashboard/rule-text/rule-sentence.ts';
 import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
-import { type TracedNotification, traceSentence } from '#web/dashboard/rule-text/rule-trace.ts';
 import styles from './notification-drawer.module.css';
 
 /** How many rules are shown at first; matching ones are always shown. */

@@ -8,6 +8,7 @@ import { isStatus } from '#web/dashboard/api/call.ts';
 import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useShortcuts } from '#web/dashboard/components/keyboard.ts';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
 import {
@@ -15,17 +16,14 @@ import {
   NotificationGrid,
   useSearchedTo,
 } from '#web/dashboard/notifications/notification-grid.tsx';
-import { readQueryError } from '#web/dashboard/query/query-error.ts';
-import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
+import { type Refinement, readQueryError, refine } from '#web/dashboard/query/query-words.ts';
 import { readTimeRange, spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import type { HistorySearch } from '#web/dashboard/search-params.ts';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { HistoryBars, useHistogram } from './history-bars.tsx';
 import styles from './history-page.module.css';
 import { HistoryToolbar } from './history-toolbar.tsx';
 import { useRowActions } from './notification-actions.tsx';
 import { NotificationDrawer } from './notification-drawer.tsx';
-import { ResultLine } from './result-line.tsx';
+import { HistoryBars, ResultLine, useHistogram } from './result-line.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');

@@ -4,7 +4,7 @@ import { ActionIcon } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '#client/api-error.ts';
+import { isCode } from '#client/call.ts';
 import { patternFieldNames } from '#contract/history/fields.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
@@ -12,15 +12,13 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
-import { DrawerActions } from './drawer-actions.tsx';
 import { DrawerAnswer, ownSenderOf } from './drawer-answer.tsx';
-import { ChannelDeliveryList } from './drawer-channels.tsx';
-import { DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
+import { ChannelDeliveryList, DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
 import { RoutingReason } from './drawer-routing.tsx';
-import type { RowActions } from './notification-actions.tsx';
+import { DrawerActions, type RowActions } from './notification-actions.tsx';
 import styles from './notification-drawer.module.css';
 
 interface DrawerProps {

@@ -1,5 +1,5 @@
 /** The form values of a mapping, and the pointers that a payload offers. */
-import type { Mapping, MappingPut } from '#contract/integrations/mapping.ts';
+import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
 
 export const fieldNames = ['title', 'message', 'level', 'host', 'key', 'url', 'identity'] as const;
 export type FieldName = (typeof fieldNames)[number];

@@ -9,8 +9,7 @@ import type { LevelStyle } from '#contract/routing/level-styles.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { levelLook } from '#web/level-look.ts';
 import { playOnce } from '#web/sound.ts';
-import styles from './card-preview.module.css';
-import levelStyles from './levels.module.css';
+import styles from './levels.module.css';
 
 /** From this rank on a card is filled, as on a panel. */
 const filledRank = 50;
@@ -31,7 +30,7 @@ function useLook({ level, scheme }: PreviewOptions) {
 /** A level's mark as panels show it, in both schemes. */
 export function LevelStubs({ level }: { level: Level }) {
   return (
-    <span className={levelStyles.stubs} aria-hidden="true">
+    <span className={styles.stubs} aria-hidden="true">
       <LevelStub level={level} scheme="dark" />
       <LevelStub level={level} scheme="light" />
     </span>
@@ -51,7 +50,7 @@ function LevelStub(options: PreviewOptions) {
 /** A card of the level as panels show it, in both schemes. */
 export function CardPreviews({ level }: { level: Level }) {
   return (
-    <div className={levelStyles.previews}>
+    <div className={styles.previews}>
       <CardPreview level={level} scheme="dark" />
       <CardPreview level={level} scheme="light" />
     </div>
@@ -90,7 +89,7 @@ export function SoundButton({ sound, level }: { sound: LevelStyle['sound']; leve
   const [playing, setPlaying] = useState(false);
   if (sound === 'none') {
     return (
-      <span className={levelStyles.silent}>
+      <span className={styles.silent}>
         <Icon paths={silentIcon} size={14} />
         {t('sound.none')}
       </span>

@@ -1,24 +1,36 @@
+import warnIcon from 'virtual:icon/alert-triangle';
 import bellIcon from 'virtual:icon/bell';
+import checkIcon from 'virtual:icon/circle-check';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
+import type { Overview } from '#contract/history/search.ts';
+import type { Panel } from '#contract/panels/panel.ts';
 import { curlWithJson } from '#web/dashboard/api/curl.ts';
-import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
+import { type TailState, useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
-import { overviewQuery } from '#web/dashboard/api/queries.ts';
-import type { TailState } from '#web/dashboard/api/tail.ts';
+import { livePanelsQuery, overviewQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import {
+  LevelChart,
+  TableToggle,
+  type TimeSpan,
+  totalOf,
+  useStack,
+} from '#web/dashboard/charts/level-chart.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { LatestNotifications } from '#web/dashboard/notifications/latest-notifications.tsx';
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
-import { refine } from '#web/dashboard/query/query-words.ts';
+import { quoteValue, refine } from '#web/dashboard/query/query-words.ts';
+import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './overview-page.module.css';
-import { PanelProblems, Rejections, TopHosts } from './side-lists.tsx';
-import { LastHour, StatusStrip } from './status.tsx';
 
 /** The current state of the tenant: new notifications, live notifications, panel problems. */
 export function OverviewPage() {
@@ -136,5 +148,214 @@ function GettingStarted() {
         <CopyField text={curlWithJson(location.origin, t('yourToken'), example)} label="curl" />
       </div>
     </div>
+  );
+}
+
+/** The main numbers: live notifications, panels, received, refused. */
+function StatusStrip({
+  overview,
+  onSearch,
+}: {
+  overview: Overview | undefined;
+  onSearch: (q: string) => void;
+}) {
+  const { t } = useTranslation('overview');
+  const formats = useFormats();
+  const live = useStack()(overview?.live ?? {});
+  const refused = overview?.rejections.reduce((sum, { count }) => sum + count, 0) ?? 0;
+  return (
+    <div className={styles.strip}>
+      <section className={styles.figure}>
+        <h2>{t('onPanels')}</h2>
+        <div className={styles.levels}>
+          {live.map(({ level, count }) => (
+            <button
+              key={level}
+              type="button"
+              className={styles.level}
+              onClick={() => onSearch(`is:live level:${quoteValue(level)}`)}
+            >
+              {formats.number(count)} <LevelMark name={level} />
+            </button>
+          ))}
+          {overview && live.length === 0 && (
+            <span className={styles.calm}>
+              <Icon paths={checkIcon} size={18} /> {t('calm')}
+            </span>
+          )}
+          {overview && live.length > 0 && overview.panels.online === 0 && (
+            <small className={styles.unseen}>{t('noScreen')}</small>
+          )}
+        </div>
+      </section>
+      <section className={styles.figure}>
+        <h2>{t('panels')}</h2>
+        <p className={styles.number}>
+          {overview && t('online', { online: overview.panels.online, total: overview.panels.total })}
+          {overview && overview.panels.behind > 0 && (
+            <small>{t('behind', { count: overview.panels.behind })}</small>
+          )}
+        </p>
+      </section>
+      <section className={styles.figure}>
+        <h2>{t('received')}</h2>
+        <p className={styles.number}>{overview && formats.number(overview.received24h)}</p>
+      </section>
+      <section className={styles.figure}>
+        <h2>{t('refused')}</h2>
+        <p className={styles.number}>
+          {overview && formats.number(refused)}
+          {overview && <small title={formats.dateTime(overview.countedSince)}>{t('since')}</small>}
+        </p>
+      </section>
+    </div>
+  );
+}
+
+const minuteMs = 60_000;
+
+/** The last sixty minutes, a bar each; a selected part opens in history. */
+function LastHour({ overview, onSearch }: { overview: Overview | undefined; onSearch: (q: string) => void }) {
+  const { t } = useTranslation('overview');
+  const { timeZone } = useTenant();
+  const formats = useFormats();
+  const [asTable, setAsTable] = useState(false);
+  const minutes = overview?.minutes ?? [];
+  const total = minutes.reduce((sum, { counts }) => sum + totalOf(counts), 0);
+  const most = Math.max(0, ...minutes.map(({ counts }) => totalOf(counts)));
+  const select = ({ from, until }: TimeSpan) => onSearch(withTimeRange('', spanRange(from, until, timeZone)));
+  const label = t('hourLabel', { total: formats.number(total), most: formats.number(most) });
+  return (
+    <section className={styles.hour}>
+      <div className={styles.hourHead}>
+        <h2>{t('hour')}</h2>
+        {overview && (
+          <span>
+            {t('hourSums', { count: total, total: formats.number(total), most: formats.number(most) })}
+          </span>
+        )}
+        <TableToggle asTable={asTable} onToggle={() => setAsTable((was) => !was)} />
+      </div>
+      <div className={styles.bars}>
+        <LevelChart asTable={asTable} label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
+      </div>
+    </section>
+  );
+}
+
+const maxListed = 6;
+/** A panel lags for a moment after each notification; that is normal. */
+const lagLimit = 5;
+
+/** Panels that are offline or behind. */
+function PanelProblems({ overview }: { overview: Overview | undefined }) {
+  const { t } = useTranslation('overview');
+  const tenant = useTenant();
+  const formats = useFormats();
+  const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
+  const withProblem = (panels ?? [])
+    .filter(({ online, lag }) => !online || lag > lagLimit)
+    .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
+  const why = ({ online, lastSeenAt, lag }: Panel) => {
+    if (online) return t('lag', { count: lag });
+    return lastSeenAt === null ? t('neverSeen') : t('offline', { ago: formats.relative(lastSeenAt) });
+  };
+  return (
+    <section className={styles.part}>
+      <h2>{t('panelsUnwell')}</h2>
+      {error && !panels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {overview?.panels.total === 0 && (
+        <p className={styles.quiet}>
+          {t('noPanels')}{' '}
+          <Link to="/t/$tenant/panels" params={{ tenant: tenant.name }}>
+            {t('addPanel')}
+          </Link>
+        </p>
+      )}
+      {panels && panels.length > 0 && withProblem.length === 0 && (
+        <p className={styles.calm}>
+          <Icon paths={checkIcon} /> {t('panelsWell')}
+        </p>
+      )}
+      <ul className={styles.list}>
+        {withProblem.slice(0, maxListed).map((panel) => (
+          <li key={panel.id}>
+            <span className={styles.warn}>
+              <Icon paths={warnIcon} size={15} />
+            </span>
+            <span className={styles.named}>
+              <Link
+                className={`${styles.plain} ${styles.grow}`}
+                to="/t/$tenant/panels"
+                params={{ tenant: tenant.name }}
+                search={{ id: panel.id }}
+              >
+                <bdi>{panel.name}</bdi>
+              </Link>
+              <span className={styles.quiet}>{why(panel)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {withProblem.length > maxListed && (
+        <Link to="/t/$tenant/panels" params={{ tenant: tenant.name }}>
+          {t('morePanels', { count: withProblem.length - maxListed })}
+        </Link>
+      )}
+    </section>
+  );
+}
+
+/** The hosts that sent most in 24 hours, with their highest level. */
+function TopHosts({ overview, onSearch }: { overview: Overview | undefined; onSearch: (q: string) => void }) {
+  const { t } = useTranslation('overview');
+  const formats = useFormats();
+  const look = useLevelLook();
+  const hosts = overview?.topHosts ?? [];
+  const most = Math.max(1, ...hosts.map(({ count }) => count));
+  return (
+    <section className={styles.part}>
+      <h2>{t('topHosts')}</h2>
+      {overview && hosts.length === 0 && <p className={styles.quiet}>{t('noHosts')}</p>}
+      <ol className={styles.list}>
+        {hosts.map(({ host, count, level }) => (
+          <li key={host}>
+            <button
+              type="button"
+              className={styles.host}
+              onClick={() => onSearch(`host:${quoteValue(host)} since:24h`)}
+            >
+              <LevelMark name={level} iconOnly />
+              <bdi className={styles.grow}>{host}</bdi>
+              <span>{formats.number(count)}</span>
+              <span
+                className={styles.hostBar}
+                style={{ width: `${(count / most) * 100}%`, background: look(level).color }}
+              />
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Refused requests since the server started, by reason. */
+function Rejections({ overview }: { overview: Overview | undefined }) {
+  const { t } = useTranslation('overview');
+  const formats = useFormats();
+  return (
+    <section className={styles.part}>
+      <h2>{t('refusedBy')}</h2>
+      {overview?.rejections.length === 0 && <p className={styles.quiet}>{t('noneRefused')}</p>}
+      <ul className={styles.list}>
+        {overview?.rejections.map(({ reason, count }) => (
+          <li key={reason}>
+            <span className={styles.grow}>{t(`reason.${reason}`)}</span>
+            <span>{formats.number(count)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,23 +1,26 @@
+import identifyIcon from 'virtual:icon/bulb';
 import onlineIcon from 'virtual:icon/circle-check';
 import neverIcon from 'virtual:icon/clock';
+import testIcon from 'virtual:icon/device-tv-old';
 import offlineIcon from 'virtual:icon/plug-connected-x';
+import reloadIcon from 'virtual:icon/refresh';
 import { iconPaths } from 'virtual:icons';
-import { SegmentedControl } from '@mantine/core';
+import { ActionIcon, Button, Group, SegmentedControl } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query';
 import { memo, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel, PanelShowing } from '#contract/panels/panel.ts';
-import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
+import type { Panel, PanelCommand, PanelShowing } from '#contract/panels/panel.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { panelPath, panelShowingQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
+import { showFailure, showToast } from '#web/dashboard/components/notice.tsx';
 import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
-import { Ago } from '#web/dashboard/formats/ago.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
-import { CommandButtons, useCommandToast } from './panel-commands.tsx';
-import styles from './panel-list.module.css';
+import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import styles from './panels.module.css';
 
 const states = ['all', 'online', 'offline'] as const;
 export function PanelList({
@@ -180,3 +183,85 @@ export const PanelMark = memo(function PanelMark({ panel }: { panel: Panel }) {
     </StateMark>
   );
 });
+
+const commandIcons: Readonly<Record<PanelCommand, readonly string[]>> = {
+  identify: identifyIcon,
+  test: testIcon,
+  reload: reloadIcon,
+};
+const commandsInOrder: readonly PanelCommand[] = ['identify', 'test', 'reload'];
+
+/** Sends a command to a panel; resolves with a sentence about the result. Never throws. */
+function useCommand({ id, name }: Panel) {
+  const { t } = useTranslation('panels');
+  const { api } = useTenant();
+  const { mutateAsync, isPending } = useMutation({
+    mutationFn: (command: PanelCommand) => api.post<{ reached: boolean }>(`${panelPath(id)}/${command}`),
+  });
+  const run = async (command: PanelCommand): Promise<{ ok: boolean; text: string }> => {
+    try {
+      const { reached } = await mutateAsync(command);
+      return { ok: reached, text: t(reached ? `reached.${command}` : 'notReached', { name }) };
+    } catch (error) {
+      return { ok: false, text: sentenceOf(error) };
+    }
+  };
+  return { run, busy: isPending };
+}
+
+/** As {@link useCommand}, with a toast. */
+function useCommandToast(panel: Panel): (command: PanelCommand) => void {
+  const { run } = useCommand(panel);
+  return (command) =>
+    void run(command).then(({ ok, text }) =>
+      ok ? showToast({ message: text, autoClose: 5_000 }) : showFailure({ message: text }),
+    );
+}
+
+const CommandButtons = memo(function CommandButtons({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const onCommand = useCommandToast(panel);
+  return (
+    <div className={styles.buttons}>
+      {commandsInOrder.map((command) => (
+        <ActionIcon
+          key={command}
+          size="md"
+          aria-label={`${t(`command.${command}`)}: ${panel.name}`}
+          title={t(`command.${command}.hint`)}
+          onClick={() => onCommand(command)}
+        >
+          <Icon paths={commandIcons[command]} />
+        </ActionIcon>
+      ))}
+    </div>
+  );
+});
+
+/** The commands for a panel, and the result of the last. */
+export function CommandRow({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const { run, busy } = useCommand(panel);
+  const [outcome, setOutcome] = useState<{ ok: boolean; text: string }>();
+  return (
+    <div className={styles.commands}>
+      <Group gap="xs">
+        {commandsInOrder.map((command) => (
+          <Button
+            key={command}
+            size="xs"
+            disabled={busy}
+            title={t(`command.${command}.hint`)}
+            leftSection={<Icon paths={commandIcons[command]} />}
+            onClick={() => void run(command).then(setOutcome)}
+          >
+            {t(`command.${command}`)}
+          </Button>
+        ))}
+      </Group>
+      <p role="status" className={outcome && !outcome.ok ? styles.refused : styles.outcome}>
+        {outcome?.text}
+      </p>
+    </div>
+  );
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DisplaySettings } from '#contract/panels/panel.ts';
-import { patchOf, problemsOf, valuesOf } from './panel-values.ts';
+import { codeOf, impossibleIn, patchOf, problemsOf, valuesOf } from './panel-values.ts';
 
 const plain = { name: 'NOC', tags: ['noc'], location: null, display: {} };
 const everything: DisplaySettings = {
@@ -58,4 +58,15 @@ test('each field says what is wrong with it', () => {
     locale: 'localeWrong',
     lostMs: 'lostWrong',
   });
+});
+
+test('a code is read as people type and paste it', () => {
+  expect(codeOf('k7m4qx')).toBe('K7M4QX');
+  expect(codeOf(' K7M-4QX ')).toBe('K7M4QX');
+  expect(codeOf('k7 m4 qx and more')).toBe('K7M4QX');
+});
+
+test('a character that no code has is named', () => {
+  expect(impossibleIn('K7M4QX')).toBeUndefined();
+  expect(impossibleIn('K7M0QX')).toBe('0');
 });

@@ -1,19 +1,22 @@
 import panelIcon from 'virtual:icon/device-tv';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
+import type { Panel } from '#contract/panels/panel.ts';
+import { livePanelsQuery, panelShowingQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EmptyState } from '#web/dashboard/components/notice.tsx';
+import { Facts } from '#web/dashboard/components/facts.tsx';
+import { SideDrawer, useOpened } from '#web/dashboard/components/layers.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
-import { useOpened } from '#web/dashboard/fields/opened.ts';
+import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
-import { OpenPanelButton } from './open-panel-button.tsx';
-import { AskAdminDialog, PairDialog } from './pair-dialog.tsx';
-import { PanelDrawer } from './panel-drawer.tsx';
-import styles from './panel-list.module.css';
-import { PanelList } from './panel-list.tsx';
+import { AskAdminDialog, OpenPanelButton, PairDialog } from './pairing.tsx';
+import { PanelForm } from './panel-form.tsx';
+import { CommandRow, PanelList, PanelMark } from './panel-list.tsx';
+import styles from './panels.module.css';
 
 const route = '/signed-in/t/$tenant/panels';
 
@@ -104,5 +107,114 @@ function EmptyPanels({ onApprove }: { onApprove: (() => void) | undefined }) {
     <EmptyState icon={panelIcon} title={t('empty')} action={ways}>
       {t('emptyText')}
     </EmptyState>
+  );
+}
+
+/** One panel: its state, what it shows, its commands, and how it draws. */
+function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const { may } = useTenant();
+  return (
+    <SideDrawer
+      onClose={onClose}
+      title={<bdi className={styles.title}>{panel?.name ?? t('panel')}</bdi>}
+      classNames={{ title: styles.head ?? '' }}
+    >
+      {!panel && <EmptyState title={t('gone')}>{t('goneHint')}</EmptyState>}
+      {panel && (
+        <>
+          <PanelState panel={panel} />
+          {may('member') && <CommandRow panel={panel} />}
+          <ShownList id={panel.id} />
+          {may('admin') ? (
+            <PanelForm panel={panel} onClose={onClose} />
+          ) : (
+            <section className={styles.part}>
+              <RoleRemark what="mayNot" />
+              <PanelFacts panel={panel} />
+            </section>
+          )}
+        </>
+      )}
+    </SideDrawer>
+  );
+}
+
+function PanelState({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const formats = useFormats();
+  const { lastSeenAt, online, lag, address, version } = panel;
+  return (
+    <p className={styles.summary}>
+      <PanelMark panel={panel} />
+      {lastSeenAt !== null && !online && (
+        <span>
+          {t('seen')} <Ago at={lastSeenAt} />
+        </span>
+      )}
+      {lag > 0 && <span>{t('behind', { count: lag, n: formats.number(lag) })}</span>}
+      {address && <span className="mono">{address}</span>}
+      {version && <span className="mono">{version}</span>}
+    </p>
+  );
+}
+
+/** Everything the panel should be showing now, the most serious first. */
+function ShownList({ id }: { id: string }) {
+  const { t } = useTranslation('panels');
+  const tenant = useTenant();
+  const { data, error } = useQuery(panelShowingQuery(tenant, id));
+  const count = data ? data.notifications.length + data.more : 0;
+  return (
+    <section className={styles.part} aria-labelledby="shown-now">
+      <h3 id="shown-now">
+        {t('shows')} {count > 0 && <span className="muted">{count}</span>}
+      </h3>
+      {error && !data && <ErrorNotice error={error} />}
+      {data?.notifications.length === 0 && <p className="muted">{t('quietLong')}</p>}
+      <ul className={styles.shown}>
+        {data?.notifications.map((each) => (
+          <li key={each.id}>
+            <LevelMark name={each.level} iconOnly />
+            <Link to="/t/$tenant/history" params={{ tenant: tenant.name }} search={{ id: each.id }}>
+              <bdi>{each.title}</bdi>
+            </Link>
+            {each.host !== null && <bdi className={`${styles.host} mono muted`}>{each.host}</bdi>}
+            <span className={`${styles.when} muted`}>
+              <Ago at={each.receivedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {data !== undefined && data.more > 0 && <p className="muted">{t('andMore', { count: data.more })}</p>}
+    </section>
+  );
+}
+
+/** How a panel is set, for those who may only look. */
+function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const formats = useFormats();
+  const tenant = useTenant();
+  const span = (from: string | undefined, until: string | undefined) =>
+    from !== undefined && until !== undefined ? `${from}–${until}` : t('never');
+  const { minLevel } = display;
+  return (
+    <Facts
+      of={[
+        [t('tags'), tags.length === 0 ? t('none') : tags.join(', ')],
+        [t('location'), <bdi key="location">{location ?? t('none')}</bdi>],
+        [t('theme'), t(`theme.${display.scheme ?? 'dark'}`)],
+        [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
+        [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
+        [t('minLevel'), minLevel ? <LevelMark key="level" name={minLevel} /> : t('minLevelAll')],
+        [t('sound'), t(display.sound === false ? 'soundOff' : 'soundOn')],
+        [t('quietHours'), span(display.quietFrom, display.quietUntil)],
+        [t('dim'), span(display.dimFrom, display.dimUntil)],
+        [t('timeZone'), display.timeZone ?? tenant.timeZone],
+        [t('locale'), display.locale ?? t('localeBrowser')],
+        [t('created'), formats.dateTime(createdAt)],
+      ]}
+    />
   );
 }

@@ -1,17 +1,217 @@
-import { MultiSelect } from '@mantine/core';
+import downIcon from 'virtual:icon/chevron-down';
+import upIcon from 'virtual:icon/chevron-up';
+import plusIcon from 'virtual:icon/plus';
+import removeIcon from 'virtual:icon/x';
+import { ActionIcon, Button, MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { type RuleThen, throttleFields } from '#contract/routing/rule.ts';
-import { channelsQuery } from '#web/dashboard/api/queries.ts';
+import type { PanelsTarget } from '#contract/history/notification.ts';
+import {
+  type EscalationStep,
+  maxEscalationSteps,
+  type RuleThen,
+  throttleFields,
+} from '#contract/routing/rule.ts';
+import { channelsQuery, panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DurationField } from '#web/dashboard/fields/duration-field.tsx';
-import type { Field } from '#web/dashboard/fields/field.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import type { Field } from '#web/dashboard/fields/form-values.ts';
+import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
+import { knownTags } from '../panels/panel-values.ts';
+import { type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
-import { EscalationFields, initialStep } from './escalation-fields.tsx';
-import type { FieldProblem, FieldProblems } from './rule-problem.ts';
-import { TargetFields } from './target-fields.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, ValueField } from './editor-row.tsx';
 import { EndPicker } from './time-rows.tsx';
+
+/** `same`: no panels are named; those that are named are added to the same ones then. */
+type TargetKind = 'same' | 'all' | 'none' | 'tags' | 'ids';
+
+/** Which panels: all, none, those with a tag, or some by name. */
+function TargetFields({
+  target,
+  kinds,
+  onChange,
+  problem,
+}: {
+  target: PanelsTarget | undefined;
+  kinds: readonly TargetKind[];
+  onChange: (target: PanelsTarget | undefined) => void;
+  problem: FieldProblem | undefined;
+}) {
+  const { t } = useTranslation('rules');
+  const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
+  const kind = kindOf(target);
+  const textOf = (each: TargetKind) =>
+    kinds.includes('same') && (each === 'tags' || each === 'ids')
+      ? t(`panels.also.${each}`)
+      : t(`panels.${each}`);
+  const label = textOf(kind);
+  const names = new Map(panels.map(({ id, name }) => [id, name]));
+  return (
+    <>
+      <EditorSelect
+        label={t('action.panels')}
+        value={kind}
+        onChange={(next) => onChange(initialTargets[next])}
+        options={kinds.map((each) => [each, textOf(each)] as const)}
+      />
+      {typeof target === 'object' && 'tags' in target && (
+        <ValueField
+          label={label}
+          placeholder={t('panels.tagExample')}
+          values={target.tags}
+          onChange={(tags) => onChange({ tags })}
+          offers={knownTags(panels)}
+          splitChars={[',', ' ']}
+          problem={problem}
+          isMono
+        />
+      )}
+      {typeof target === 'object' && 'ids' in target && (
+        <MultiSelect
+          size="xs"
+          className={styles.values ?? ''}
+          aria-label={label}
+          placeholder={target.ids.length === 0 ? t('panels.choose') : ''}
+          error={problem !== undefined}
+          searchable
+          data={[...new Set([...names.keys(), ...target.ids])].map((id) => ({
+            value: id,
+            label: names.get(id) ?? id,
+          }))}
+          value={target.ids}
+          onChange={(ids) => onChange({ ids })}
+        />
+      )}
+    </>
+  );
+}
+
+const initialTargets: Readonly<Record<TargetKind, PanelsTarget | undefined>> = {
+  same: undefined,
+  all: 'all',
+  none: 'none',
+  tags: { tags: [] },
+  ids: { ids: [] },
+};
+
+function kindOf(target: PanelsTarget | undefined): TargetKind {
+  if (target === undefined) return 'same';
+  if (typeof target === 'string') return target;
+  return 'tags' in target ? 'tags' : 'ids';
+}
+
+const stepActions = [
+  ['up', upIcon, -1],
+  ['down', downIcon, 1],
+  ['remove', removeIcon, undefined],
+] as const;
+
+const initialStep: Readonly<EscalationStep> = { afterMs: 300_000, setLevel: 'critical' };
+
+/** "escalate after 5 min, unless acknowledged, as critical, on the same panels": a line for each step. */
+function EscalationFields({
+  value: steps,
+  onChange,
+  problem,
+}: Field<EscalationStep[]> & { problem: FieldProblem | undefined }) {
+  const { t } = useTranslation('rules');
+  /** Moves a step to another place, or removes it. */
+  const move = (step: EscalationStep, at: number, to?: number) => {
+    const others = steps.toSpliced(at, 1);
+    onChange(to === undefined ? others : others.toSpliced(to, 0, step));
+  };
+  return (
+    <div className={styles.steps}>
+      <ol>
+        {steps.map((step, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is known by its place alone
+          <li key={i} className={styles.step} aria-label={t('escalate.step', { number: i + 1 })}>
+            <StepFields
+              value={step}
+              isFirst={i === 0}
+              problem={problemOfStep(problem, step, i)}
+              onChange={(next) => onChange(steps.with(i, next))}
+            />
+            {steps.length > 1 && (
+              <span className={styles.stepButtons}>
+                {stepActions.map(([action, icon, by]) => (
+                  <ActionIcon
+                    key={action}
+                    size="sm"
+                    aria-label={t(`escalate.${action}`)}
+                    disabled={by !== undefined && steps[i + by] === undefined}
+                    onClick={() => move(step, i, by && i + by)}
+                  >
+                    <Icon paths={icon} size={14} />
+                  </ActionIcon>
+                ))}
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+      {steps.length < maxEscalationSteps && (
+        <Button
+          size="xs"
+          variant="subtle"
+          className={styles.add ?? ''}
+          leftSection={<Icon paths={plusIcon} size={14} />}
+          onClick={() => onChange([...steps, { afterMs: 900_000 }])}
+        >
+          {t('escalate.add')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function StepFields({
+  value: step,
+  isFirst,
+  problem,
+  onChange,
+}: Field<EscalationStep> & { isFirst: boolean; problem: FieldProblem | undefined }) {
+  const { t } = useTranslation('rules');
+  const { afterMs, unless = 'acknowledged', setLevel, panels } = step;
+  const { setLevel: _level, ...withoutLevel } = step;
+  const { panels: _panels, ...withoutPanels } = step;
+  return (
+    <>
+      <span className={styles.field}>{t(isFirst ? 'escalate.after' : 'escalate.again')}</span>
+      <DurationField
+        size="xs"
+        label={t('escalate.time')}
+        ms={afterMs}
+        onChange={(ms) => ms > 0 && onChange({ ...step, afterMs: ms })}
+      />
+      <span className={styles.words}>{t('escalate.unless')}</span>
+      <EditorSelect
+        label={t('escalate.unless')}
+        value={unless}
+        onChange={(next) => onChange({ ...step, unless: next })}
+        options={[
+          ['acknowledged', t('escalate.acknowledged')],
+          ['shown', t('escalate.shown')],
+        ]}
+      />
+      <span className={styles.words}>{t('escalate.as')}</span>
+      <EditorLevelSelect
+        label={t('escalate.level')}
+        value={setLevel ?? ''}
+        emptyLabel={t('escalate.sameLevel')}
+        onChange={(level) => onChange(level === '' ? withoutLevel : { ...step, setLevel: level })}
+      />
+      <span className={styles.words}>{t('escalate.on')}</span>
+      <TargetFields
+        target={panels}
+        kinds={['same', 'all', 'tags', 'ids']}
+        onChange={(target) => onChange(target === undefined ? withoutPanels : { ...step, panels: target })}
+        problem={problem}
+      />
+    </>
+  );
+}
 
 const initialActions: Readonly<Required<RuleThen>> = {
   panels: 'all',

@@ -3,12 +3,13 @@ import { useTranslation } from 'react-i18next';
 import { patternFieldNames } from '#contract/history/fields.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
-import type { Field } from '#web/dashboard/fields/field.ts';
+import type { Field } from '#web/dashboard/fields/form-values.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
-import { useNameWarnings } from '#web/dashboard/rule-text/unmatched-names.ts';
+import { useNameWarnings } from '#web/dashboard/rule-text/rule-text.tsx';
 import {
   type ConditionField,
   type DraftCondition,
+  type FieldProblems,
   isText,
   isUsed,
   placeOf,
@@ -16,9 +17,7 @@ import {
   textHows,
 } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
-import type { FieldProblems } from './rule-problem.ts';
-import { useOffers, ValueField } from './value-field.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, useOffers, ValueField } from './editor-row.tsx';
 
 const monoFields: readonly ConditionField[] = [...patternFieldNames, 'ip', 'sourceIp'];
 

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
 import type { EscalationStep, RuleCreate, RuleThen } from '#contract/routing/rule.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
-import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
+import { draftOf, locateProblem, missingIn, newDraft, patchOf, problemOfStep, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
-import { locateProblem, problemOfStep } from './rule-problem.ts';
 
 const rule = ruleSpec.map(({ id: _, ...given }): Required<RuleCreate> => given);
 /** A list of one and the one say the same, and so do no `not` and an empty one. */

@@ -1,6 +1,10 @@
 /** A rule in the editor: conditions in the order in which they were added; some may be incomplete. */
+import { useId, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '#client/call.ts';
 import type { ReplayRequest } from '#contract/routing/routing.ts';
 import type {
+  EscalationStep,
   Rule,
   RuleConditions,
   RuleCreate,
@@ -8,7 +12,9 @@ import type {
   RuleThen,
   TextCondition,
 } from '#contract/routing/rule.ts';
+import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
 
 export type ConditionField = keyof RuleConditions;
 export const textHows = ['contains', 'glob', 'regex'] as const;
@@ -123,7 +129,7 @@ export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
 }
 
 /** Panels are to be named, and none is. */
-export const isEmptyTarget = (target: RuleThen['panels']): boolean =>
+const isEmptyTarget = (target: RuleThen['panels']): boolean =>
   typeof target === 'object' && Object.values(target)[0]?.length === 0;
 
 /** The name in the server's errors. */
@@ -162,4 +168,153 @@ export function specOf({
   ...spec
 }: Rule) {
   return spec;
+}
+
+/** The initial draft of a new rule: empty, an example, a copy, or a mute of one host. */
+
+export const examples = ['noc', 'night'] as const;
+type ExampleName = (typeof examples)[number];
+
+export interface InitialDraft {
+  readonly draft: Draft;
+  /** The index of the new rule in the list. */
+  readonly place: number;
+}
+
+export function exampleDraft(name: ExampleName, timeZone: string): Draft {
+  if (name === 'noc')
+    return newDraft(timeZone, {
+      conditions: [
+        { field: 'host', not: false, how: 'contains', values: ['db-*'] },
+        { field: 'minLevel', not: false, how: 'contains', values: ['warning'] },
+      ],
+      then: { panels: { tags: ['noc'] } },
+    });
+  return newDraft(timeZone, {
+    conditions: [{ field: 'minLevel', not: true, how: 'contains', values: ['error'] }],
+    then: { mute: true },
+    windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '22:00', until: '07:00' }],
+  });
+}
+
+/** @param copyName Names a copy of a rule. */
+export function initialDraftOf(
+  { mute, copy, example }: RulesSearch,
+  rules: readonly Rule[],
+  { timeZone, copyName }: { readonly timeZone: string; readonly copyName: (name: string) => string },
+): InitialDraft {
+  const copied = rules.findIndex(({ id }) => id === copy);
+  const original = rules[copied];
+  if (original) {
+    const draft = { ...draftOf(original, timeZone), name: copyName(original.name).slice(0, 100) };
+    return { draft, place: copied + 1 };
+  }
+  if (mute !== undefined) {
+    const draft = newDraft(timeZone, {
+      conditions: [{ field: 'host', not: false, how: 'contains', values: [mute] }],
+      then: { mute: true },
+      activeUntil: muteUntil('morning', Date.now(), timeZone),
+    });
+    // After a rule that stops the evaluation, it would mute nothing.
+    return { draft, place: 0 };
+  }
+  const known = examples.find((name) => name === example);
+  return { draft: known ? exampleDraft(known, timeZone) : newDraft(timeZone), place: rules.length };
+}
+
+/** Assigns the server's error to a field of the rule. */
+
+export interface RuleProblem {
+  /** As in `when.host`, `then.panels` or `activeUntil`; undefined if it belongs to no field of this rule. */
+  readonly place?: string;
+  /** Which of the place's values, counted from 0. */
+  readonly at?: number;
+  readonly text: string;
+}
+
+const fields = ['name', 'activeFrom', 'activeUntil', 'windows', 'timeZone', 'note', 'continue', 'enabled'];
+
+/** @param index The index of the rule, if several were sent. */
+export function locateProblem(error: unknown, index?: number): RuleProblem {
+  if (!(error instanceof ApiError)) return { text: error instanceof Error ? error.message : String(error) };
+  const { pointer = '' } = error.place;
+  const rule = index === undefined ? '/' : `/rules/${index}/`;
+  const steps = pointer.startsWith(rule) ? pointer.slice(rule.length).split('/') : [];
+  const place = placeFrom(steps);
+  if (place === undefined) return { text: error.message };
+  const at = steps.slice(place.split('.').length).find((step) => /^\d+$/.test(step));
+  return { place, text: error.messageAfter(pathOf(steps)), ...(at !== undefined && { at: Number(at) }) };
+}
+
+/** The path as in the server's error messages: `when.ip[0]`. */
+const pathOf = (steps: readonly string[]) => steps.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+
+function placeFrom([head = '', ...rest]: readonly string[]): string | undefined {
+  if (fields.includes(head)) return head;
+  if (head === 'then') return rest[0] === undefined ? head : `then.${rest[0]}`;
+  if (head !== 'when' || rest[0] === undefined) return undefined;
+  return rest[0] === 'not' && rest[1] !== undefined ? `when.not.${rest[1]}` : `when.${rest[0]}`;
+}
+
+/** The error of a field. */
+export interface FieldProblem {
+  readonly text: string;
+  /** The id of its element. */
+  readonly id: string;
+  /** Which of the place's values. */
+  readonly at?: number | undefined;
+}
+
+/** Of one step of an escalation: the server names it by its index; without one, the steps that lack panels are meant. */
+export function problemOfStep(
+  problem: FieldProblem | undefined,
+  step: EscalationStep,
+  index: number,
+): FieldProblem | undefined {
+  const isMeant = problem?.at === undefined ? isEmptyTarget(step.panels) : problem.at === index;
+  return problem && isMeant ? { id: problem.id, text: problem.text } : undefined;
+}
+
+export interface FieldProblems {
+  at(place: string): FieldProblem | undefined;
+}
+
+/** What is right at a place, where one sentence can say it. The server's own sentence is English. */
+function wrongAt({ place = '', at }: RuleProblem) {
+  const field = place.replace('not.', '');
+  if (field === 'activeUntil') return 'wrong.end';
+  if (field === 'when.minLevel' || field === 'then.setLevel') return 'wrong.level';
+  // Without an index it is the list that is wrong.
+  if (at === undefined) return undefined;
+  if (field === 'when.level') return 'wrong.level';
+  if (field === 'when.token') return 'wrong.token';
+  return field === 'when.ip' || field === 'when.sourceIp' ? 'wrong.address' : undefined;
+}
+
+/**
+ * The errors of the fields: the server's, and missing values.
+ *
+ * @param showMissing False until the person tries to save.
+ */
+export function useFieldProblems(
+  problem: RuleProblem | undefined,
+  missing: ReadonlySet<string>,
+  showMissing: boolean,
+): FieldProblems {
+  const { t } = useTranslation('rules');
+  const id = useId();
+  return useMemo(
+    () => ({
+      at(place) {
+        const problemId = `${id}${place}`;
+        if (problem?.place === place) {
+          const wrong = wrongAt(problem);
+          return { text: wrong ? t(wrong) : problem.text, id: problemId, at: problem.at };
+        }
+        if (!showMissing || !missing.has(place)) return undefined;
+        return { text: t(place === 'then' ? 'missing.then' : 'missing.values'), id: problemId };
+      },
+    }),
+    [problem, missing, showMissing, t, id],
+  );
 }

@@ -1,20 +1,38 @@
 import muteIcon from 'virtual:icon/bell-off';
 import matchIcon from 'virtual:icon/check';
 import panelsIcon from 'virtual:icon/device-tv';
-import { Button, SegmentedControl } from '@mantine/core';
+import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '#client/api-error.ts';
+import { ApiError } from '#client/call.ts';
+import { patternFieldNames } from '#contract/history/fields.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
+import { recordedQuery } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
-import type { RuleWords } from '#web/dashboard/rule-text/rule-sentence.ts';
-import { type TracedNotification, traceSentence } from '#web/dashboard/rule-text/rule-trace.ts';
+import { LevelSelect } from '#web/dashboard/fields/choice-fields.tsx';
+import type { Field } from '#web/dashboard/fields/form-values.ts';
+import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import {
+  type RuleWords,
+  type TracedNotification,
+  traceSentence,
+} from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { DraftRules } from './draft.ts';
-import { RecordedPicker, TypedForm } from './explain-form.tsx';
 import styles from './try-panels.module.css';
-import { type Explain, emptyFields, fieldsOf, isBlank, type Subject, tracedOf } from './use-explain.ts';
+import {
+  type Explain,
+  emptyFields,
+  fieldsOf,
+  isBlank,
+  type Subject,
+  type TypedFields,
+  tracedOf,
+} from './use-explain.ts';
 
 /** Where would this notification go, and why? */
 export function ExplainPanel({
@@ -183,6 +201,86 @@ function Headline({ outcome }: { outcome: RoutingOutcome }) {
           </>
         )}
       </div>
+    </div>
+  );
+}
+
+const otherTexts = patternFieldNames.filter((name) => name !== 'host');
+const shortFields = ['host', 'ip', ...otherTexts, 'sourceIp', 'token'] as const;
+
+/** A notification as a sender would send it. */
+function TypedForm({
+  value: fields,
+  onChange,
+  problem,
+}: Field<TypedFields> & {
+  problem: { readonly field: string; readonly text: string } | undefined;
+}) {
+  const { t } = useTranslation('rules');
+  const inputOf = (field: keyof TypedFields) => ({
+    size: 'xs',
+    label: t(`field.${field}`),
+    value: fields[field],
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange({ ...fields, [field]: currentTarget.value }),
+    error: problem?.field === field && problem.text,
+  });
+  return (
+    <div className={styles.form}>
+      <TextInput {...inputOf('title')} className={styles.wide ?? ''} placeholder={t('example.typedTitle')} />
+      <Textarea {...inputOf('message')} rows={2} className={styles.wide ?? ''} />
+      <LevelSelect {...inputOf('level')} onChange={(level) => onChange({ ...fields, level })} />
+      {shortFields.map((field) => (
+        <TextInput
+          key={field}
+          {...inputOf(field)}
+          placeholder={t(`typedExample.${field}`)}
+          classNames={{ input: 'mono' }}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** One of the notifications in history. */
+function RecordedPicker({
+  chosen,
+  onChoose,
+}: {
+  chosen: HistoryNotification | undefined;
+  onChoose: (id: string) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const [typed, setTyped] = useState('');
+  const [q] = useDebouncedValue(typed.trim(), 300);
+  const { data, error } = useQuery(recordedQuery(useTenant(), q));
+  const others = data?.filter(({ id }) => id !== chosen?.id) ?? [];
+  return (
+    <div className={styles.picker}>
+      <TextInput
+        size="xs"
+        label={t('explain.find')}
+        placeholder="host:db-* level:>=warning"
+        classNames={{ input: 'mono' }}
+        value={typed}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        error={error?.message}
+      />
+      <ul className={styles.recorded}>
+        {[...(chosen ? [chosen] : []), ...others].map(({ id, title, host, level, receivedAt }) => (
+          <li key={id}>
+            <button type="button" aria-pressed={id === chosen?.id} onClick={() => onChoose(id)}>
+              <LevelMark name={level} iconOnly />
+              <bdi className={styles.recordedTitle}>{title}</bdi>
+              <bdi className="mono muted">{host}</bdi>
+              <span className="muted">
+                <Ago at={receivedAt} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {data?.length === 0 && <p className={styles.hint}>{t('explain.noneFound')}</p>}
     </div>
   );
 }

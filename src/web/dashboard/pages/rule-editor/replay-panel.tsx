@@ -7,8 +7,7 @@ import { askReplay } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { useNow } from '#web/dashboard/formats/ago.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useFormats, useNow } from '#web/dashboard/formats/use-formats.tsx';
 import type { DraftRules } from './draft.ts';
 import styles from './try-panels.module.css';
 

@@ -1,24 +1,117 @@
-import { Button, Tabs } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Switch, Tabs, Textarea, TextInput } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/routing/rule.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { lazyPart, PartNotLoaded } from '#web/dashboard/components/lazy-part.tsx';
+import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { useUnsavedQuestion } from '#web/dashboard/fields/edit-form.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
+import { ActionRows } from './action-rows.tsx';
+import { ConditionRows } from './condition-rows.tsx';
+import { draftOf, initialDraftOf, ruleOf, specOf } from './draft.ts';
+import styles from './editor.module.css';
 import { ExplainPanel } from './explain-panel.tsx';
 import { ReplayPanel, useReplay } from './replay-panel.tsx';
-import { RuleForm } from './rule-form.tsx';
-import styles from './sheet.module.css';
-import { type Opening, useRuleDraft } from './use-rule-draft.ts';
-import { checkDays, type SaveWarning, useSave } from './use-save.ts';
+import { TimeRows } from './time-rows.tsx';
+import { useExplain } from './use-explain.ts';
+import {
+  checkDays,
+  type Opening,
+  type RuleDraft,
+  type SaveWarning,
+  useRuleDraft,
+  useSave,
+} from './use-rule-draft.ts';
+
+const route = getRouteApi('/signed-in/t/$tenant/rules');
+
+/** What the address says is open: a rule, a new one, or a question. */
+export function OpenRule({
+  rules,
+  search,
+  onDelete,
+}: {
+  rules: readonly Rule[];
+  search: RulesSearch;
+  onDelete: (rule: Rule) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const { may } = useTenant();
+  const navigate = route.useNavigate();
+  const version = useMemo(() => rules.map(({ id, updatedAt }) => `${id} ${updatedAt}`).join(), [rules]);
+  const onClose = () => void navigate({ search: {} });
+  const explain = search.explain === 'typed' ? undefined : search.explain;
+  const sheet = { rules, version, explain, onClose };
+  const rule = rules.find(({ id }) => id === search.id);
+  const isNew = search.id === 'new' || (search.id === undefined && search.mute !== undefined);
+  if (isNew && may('admin')) return <NewRule key={JSON.stringify(search)} search={search} {...sheet} />;
+  if (search.id !== undefined && !isNew && !rule)
+    return (
+      <Sheet title={t('gone')} onClose={onClose}>
+        <EmptyState title={t('gone')}>{t('goneAbout')}</EmptyState>
+      </Sheet>
+    );
+  if (rule && may('admin'))
+    return <RuleSheet key={rule.id} opening={{ rule }} {...sheet} onDelete={onDelete} />;
+  if (rule || search.explain !== undefined)
+    return <ReadOnlySheet key={`${search.id} ${search.explain}`} rule={rule} {...sheet} />;
+  return null;
+}
+
+function NewRule({ search, ...sheet }: SheetProps & { search: RulesSearch }) {
+  const { t } = useTranslation('rules');
+  const { timeZone } = useTenant();
+  // Changes that others make to the list do not change what was begun.
+  const [opening] = useState(() =>
+    initialDraftOf(search, sheet.rules, { timeZone, copyName: (name) => t('copyOf', { name }) }),
+  );
+  return <RuleSheet opening={opening} {...sheet} />;
+}
+
+/** A rule for those who may not change it; without one, where a notification would go. */
+function ReadOnlySheet({
+  rules,
+  version,
+  rule,
+  explain: id,
+  onClose,
+}: SheetProps & { rule: Rule | undefined }) {
+  const { t } = useTranslation('rules');
+  const { timeZone } = useTenant();
+  const words = useRuleWords();
+  const explain = useExplain(undefined, { version, enabled: true, id });
+  const panel = <ExplainPanel explain={explain} rules={rules.map(specOf)} words={words} own={rule?.id} />;
+  return (
+    <Sheet
+      title={rule?.name ?? t('explain.title')}
+      onClose={onClose}
+      head={rule && <RuleText rule={rule} words={words} />}
+    >
+      <div className={styles.single}>
+        {rule ? (
+          <>
+            <RoleRemark what="mayNot" />
+            {rule.note !== '' && <p className={styles.note}>{rule.note}</p>}
+            <TryTabs explain={panel} json={<JsonPanel rule={ruleOf(draftOf(rule, timeZone), rule.name)} />} />
+          </>
+        ) : (
+          panel
+        )}
+      </div>
+    </Sheet>
+  );
+}
 
 /** It brings the contract's schema, which nothing else here needs. */
-export const JsonPanel = lazyPart(async () => (await import('./json-panel.tsx')).JsonPanel, PartNotLoaded);
+const JsonPanel = lazyPart(async () => (await import('./json-panel.tsx')).JsonPanel, PartNotLoaded);
 
-export interface SheetProps {
+interface SheetProps {
   readonly rules: readonly Rule[];
   /** Of the rules in force. */
   readonly version: string;
@@ -28,7 +121,7 @@ export interface SheetProps {
 }
 
 /** A rule's editor: its sentence above, the form, and beside it what the rule would do. */
-export function RuleSheet({
+function RuleSheet({
   opening,
   onDelete,
   ...props
@@ -100,7 +193,7 @@ export function RuleSheet({
 }
 
 /** The ways to try a rule, a tab each. */
-export function TryTabs(panels: { explain: ReactNode; replay?: ReactNode; json: ReactNode }) {
+function TryTabs(panels: { explain: ReactNode; replay?: ReactNode; json: ReactNode }) {
   const { t } = useTranslation('rules');
   const tabs = [
     ['explain', t('explain')],
@@ -161,7 +254,7 @@ function SaveQuestion({ warning, onClose }: { warning: SaveWarning; onClose: () 
 }
 
 /** A drawer whose head and foot stay in sight while its content scrolls. */
-export function Sheet({
+function Sheet({
   title,
   isWide = false,
   head,
@@ -188,5 +281,106 @@ export function Sheet({
       <div className={styles.scroll}>{children}</div>
       {foot && <div className={styles.foot}>{foot}</div>}
     </SideDrawer>
+  );
+}
+
+/** The fields of a rule, in the order of its sentence. */
+function RuleForm({ draft, rules }: { draft: RuleDraft; rules: readonly Rule[] }) {
+  const { t } = useTranslation('rules');
+  const { fields, change, problems } = draft;
+  return (
+    <div className={styles.form}>
+      <section className={styles.part} aria-label={t('part.sentence')}>
+        <ConditionRows
+          value={fields.conditions}
+          onChange={(conditions) => change({ conditions })}
+          problems={problems}
+        />
+        <ActionRows
+          then={fields.then}
+          onChange={(then) => change({ then })}
+          activeUntil={fields.activeUntil}
+          onEnd={(activeUntil) => change({ activeUntil })}
+          problems={problems}
+        />
+        <div className={styles.row}>
+          <span className={styles.lead}>{t('lead.then')}</span>
+          <Switch
+            size="sm"
+            checked={fields.continue}
+            onChange={({ currentTarget }) => change({ continue: currentTarget.checked })}
+            label={t('goOn')}
+            description={t(fields.continue ? 'goOnAbout' : 'stopAbout')}
+            mt={8}
+          />
+        </div>
+      </section>
+      <section className={styles.part}>
+        <h3>{t('part.times')}</h3>
+        <TimeRows
+          times={fields}
+          onChange={change}
+          problems={problems}
+          endIsElsewhere={fields.then.mute === true}
+        />
+      </section>
+      <section className={styles.about}>
+        <TextInput
+          label={t('name')}
+          placeholder={draft.suggestedName}
+          description={fields.name.trim() === '' && t('nameAbout')}
+          maxLength={100}
+          value={fields.name}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+          error={problems.at('name')?.text}
+        />
+        <Textarea
+          label={t('note')}
+          placeholder={t('noteAbout')}
+          maxLength={2_000}
+          rows={2}
+          value={fields.note}
+          onChange={({ currentTarget }) => change({ note: currentTarget.value })}
+          error={problems.at('note')?.text}
+        />
+        {draft.isNew && rules.length > 0 && (
+          <PlaceField rules={rules} place={draft.place} onChange={draft.setPlace} />
+        )}
+        <Switch
+          checked={fields.enabled}
+          onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
+          label={t('enabled')}
+        />
+      </section>
+    </div>
+  );
+}
+
+/** The place of a new rule. It matters: the first rule that matches and does not continue is the last that is tried. */
+function PlaceField({
+  rules,
+  place,
+  onChange,
+}: {
+  rules: readonly Rule[];
+  place: number;
+  onChange: (place: number) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const last = rules.length;
+  const between = place > 0 && place < last ? rules[place - 1] : undefined;
+  return (
+    <label className={styles.place}>
+      {t('place')}
+      <select
+        className={styles.select}
+        value={place}
+        onChange={({ target }) => onChange(Number(target.value))}
+      >
+        <option value={0}>{t('placeFirst')}</option>
+        {between && <option value={place}>{t('placeAfter', { number: place, name: between.name })}</option>}
+        <option value={last}>{t('placeLast')}</option>
+      </select>
+    </label>
   );
 }

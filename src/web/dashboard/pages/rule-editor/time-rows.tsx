@@ -4,11 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { type RuleWindow, weekdays } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
-import type { Field } from '#web/dashboard/fields/field.ts';
-import { TimeField } from '#web/dashboard/fields/time-field.tsx';
-import { TimeZoneSelect } from '#web/dashboard/fields/time-zone-select.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import type { Field } from '#web/dashboard/fields/form-values.ts';
+import { DateTimeField, TimeField, TimeZoneSelect } from '#web/dashboard/fields/time-fields.tsx';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import {
   fromDateTimeField,
   type MuteEnd,
@@ -17,10 +15,9 @@ import {
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
 import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
-import type { Draft } from './draft.ts';
+import type { Draft, FieldProblems } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';
-import type { FieldProblems } from './rule-problem.ts';
 
 type Times = Pick<Draft, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>;
 

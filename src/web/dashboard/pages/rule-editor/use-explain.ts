@@ -8,7 +8,7 @@ import type { ExplainRequest, RoutingOutcome } from '#contract/routing/routing.t
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { routingQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import type { TracedNotification } from '#web/dashboard/rule-text/rule-trace.ts';
+import type { TracedNotification } from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { DraftRules } from './draft.ts';
 
 /** The fields of a typed notification; empty ones are not sent. */

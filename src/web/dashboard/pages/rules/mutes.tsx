@@ -6,12 +6,12 @@ import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { type RuleWords, whenSentence } from '#web/dashboard/rule-text/rule-sentence.ts';
 import { SentenceText } from '#web/dashboard/rule-text/rule-text.tsx';
-import styles from './mutes.module.css';
 import { endText } from './rule-row.tsx';
 import { activeMutes, endedRules } from './rule-state.ts';
+import styles from './rules.module.css';
 
 const shownMost = 3;
 

@@ -17,10 +17,9 @@ import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from '
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/routing/rule.ts';
 import type { RuleWords } from '#web/dashboard/rule-text/rule-sentence.ts';
-import { RuleText } from '#web/dashboard/rule-text/rule-text.tsx';
-import { useNameWarnings } from '#web/dashboard/rule-text/unmatched-names.ts';
-import styles from './rule-list.module.css';
+import { RuleText, useNameWarnings } from '#web/dashboard/rule-text/rule-text.tsx';
 import { type RuleActions, RuleRow } from './rule-row.tsx';
+import styles from './rules.module.css';
 
 const rowPx = 57;
 

@@ -15,14 +15,12 @@ import type { Rule } from '#contract/routing/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { isOnRow } from '#web/dashboard/components/row-table.tsx';
-import { Ago } from '#web/dashboard/formats/ago.tsx';
-import type { Formats } from '#web/dashboard/formats/create-formats.ts';
-import { useFormats } from '#web/dashboard/formats/formats.ts';
+import type { Formats } from '#web/dashboard/formats/formats.ts';
+import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import type { RuleWords } from '#web/dashboard/rule-text/rule-sentence.ts';
-import { RuleText } from '#web/dashboard/rule-text/rule-text.tsx';
-import type { NameWarning } from '#web/dashboard/rule-text/unmatched-names.ts';
-import styles from './rule-list.module.css';
+import { type NameWarning, RuleText } from '#web/dashboard/rule-text/rule-text.tsx';
 import { isMute, ruleState } from './rule-state.ts';
+import styles from './rules.module.css';
 
 export interface RuleActions {
   open(rule: Rule): void;

@@ -1,9 +1,9 @@
 import rulesIcon from 'virtual:icon/route';
 import explainIcon from 'virtual:icon/zoom-question';
 import { Button, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule, RulePatch } from '#contract/routing/rule.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
@@ -11,20 +11,16 @@ import { rulesQuery, useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Confirm } from '#web/dashboard/components/layers.tsx';
-import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { EmptyState, ErrorNotice, showFailure } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
-import { showFailure } from '#web/dashboard/components/toast.tsx';
-import { useNow } from '#web/dashboard/formats/ago.tsx';
-import { type RuleWords, ruleSentence } from '#web/dashboard/rule-text/rule-sentence.ts';
+import { useNow } from '#web/dashboard/formats/use-formats.tsx';
+import { type RuleWords, ruleSentence, sentenceText } from '#web/dashboard/rule-text/rule-sentence.ts';
 import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
-import { sentenceText } from '#web/dashboard/rule-text/sentence.ts';
-import { ruleOf } from '../rule-editor/draft.ts';
-import { exampleDraft, examples } from '../rule-editor/initial-draft.ts';
-import { OpenRule } from '../rule-editor/open-rule.tsx';
+import { exampleDraft, examples, ruleOf } from '../rule-editor/draft.ts';
+import { OpenRule } from '../rule-editor/rule-sheet.tsx';
 import { Mutes } from './mutes.tsx';
 import { RuleList } from './rule-list.tsx';
-import { type RuleOrder, useRuleOrder } from './rule-order.ts';
-import styles from './rules-page.module.css';
+import styles from './rules.module.css';
 
 const route = getRouteApi('/signed-in/t/$tenant/rules');
 const refreshMs = 15_000;
@@ -226,4 +222,83 @@ function EmptyRules({ words }: { words: RuleWords }) {
       {t(may('admin') ? 'emptyAbout' : 'emptyReading')}
     </EmptyState>
   );
+}
+
+/** Moves within this time are saved together. */
+const settleMs = 400;
+
+interface RuleOrder {
+  /** The rules in the wanted order, saved or not. */
+  readonly rules: readonly Rule[];
+  readonly error: unknown;
+  /** Moves a rule to an index. The list changes at once and is saved soon after; if saving fails, the move is undone. */
+  move(id: string, place: number): void;
+  forgetError(): void;
+}
+
+function useRuleOrder(known: readonly Rule[]): RuleOrder {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const [wanted, setWanted] = useState<readonly string[]>();
+  const [error, setError] = useState<unknown>();
+  const latest = useRef(wanted);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isSaving = useRef(false);
+  const { mutateAsync } = useMutation({
+    mutationFn: (ids: readonly string[]) => tenant.api.put<{ rules: Rule[] }>('/api/rules/order', { ids }),
+  });
+
+  const want = (ids: readonly string[] | undefined) => {
+    latest.current = ids;
+    setWanted(ids);
+  };
+  const save = async () => {
+    timer.current = undefined;
+    const ids = latest.current;
+    if (!ids || isSaving.current) return;
+    isSaving.current = true;
+    try {
+      const { rules } = await mutateAsync(ids);
+      client.setQueryData(rulesQuery(tenant).queryKey, rules);
+      if (latest.current === ids) want(undefined);
+    } catch (reason) {
+      want(undefined);
+      setError(reason);
+      void client.invalidateQueries({ queryKey: rulesQuery(tenant).queryKey, exact: true });
+    }
+    isSaving.current = false;
+    if (latest.current) void save();
+  };
+  const saveLatest = useRef(save);
+  saveLatest.current = save;
+  // A move is saved even if the person leaves the page at once.
+  useEffect(
+    () => () => {
+      if (timer.current === undefined) return;
+      clearTimeout(timer.current);
+      void saveLatest.current();
+    },
+    [],
+  );
+
+  const rules = useMemo(() => (wanted ? inOrder(known, wanted) : known), [known, wanted]);
+  return {
+    rules,
+    error,
+    forgetError: () => setError(undefined),
+    move(id, place) {
+      const ids = rules.map((rule) => rule.id).filter((each) => each !== id);
+      ids.splice(place, 0, id);
+      setError(undefined);
+      want(ids);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => void saveLatest.current(), settleMs);
+    },
+  };
+}
+
+/** Rules that the order does not contain, because they are new, come last. */
+function inOrder(rules: readonly Rule[], ids: readonly string[]): readonly Rule[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return rules.toSorted((a, b) => (places.get(a.id) ?? ids.length) - (places.get(b.id) ?? ids.length));
 }

@@ -3,13 +3,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Membership } from '#contract/people/session.ts';
+import type { Membership } from '#contract/people/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { useForgetEverything } from '#web/dashboard/api/session.ts';
-import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
-import { shortNameOf } from './short-name.ts';
+import { AuthLayout } from '#web/dashboard/pages/sign-in/auth-layout.tsx';
+import { shortNameOf } from '../../formats/formats.ts';
 
 /** Creates a tenant; the person becomes its owner. */
 export function NewTenantPage() {

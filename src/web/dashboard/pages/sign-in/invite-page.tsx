@@ -3,16 +3,15 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '#client/api-error.ts';
+import { isCode } from '#client/call.ts';
 import type { InvitationAccept, InvitationPreview } from '#contract/people/member.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
-import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
 import { AccountFields, type NewAccount } from '#web/dashboard/fields/account-fields.tsx';
-import { actorText } from '#web/dashboard/formats/actor.ts';
-import { keepLinkSecret, useLinkSecret } from './link-secret.ts';
+import { actorText } from '#web/dashboard/formats/formats.ts';
+import { AuthLayout, keepLinkSecret, useLinkSecret } from '#web/dashboard/pages/sign-in/auth-layout.tsx';
 import styles from './sign-in.module.css';
 
 /** Joins a tenant by an invitation link, with an existing or a new account. */

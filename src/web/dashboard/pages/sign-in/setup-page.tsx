@@ -3,14 +3,13 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Setup } from '#contract/people/session.ts';
+import type { Setup } from '#contract/people/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
-import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
 import { AccountFields, type NewAccount } from '#web/dashboard/fields/account-fields.tsx';
-import { useLinkSecret } from './link-secret.ts';
+import { AuthLayout, useLinkSecret } from '#web/dashboard/pages/sign-in/auth-layout.tsx';
 
 /** Creates the first account, by the one-time link that the server printed. */
 export function SetupPage() {

@@ -4,14 +4,14 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Session, SignedIn, SignIn, TwoFactorSignIn } from '#contract/people/session.ts';
+import type { Session, SignedIn, SignIn, TwoFactorSignIn } from '#contract/people/account.ts';
 import { signInWithPasskey } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, startAtProvider, useForgetEverything } from '#web/dashboard/api/session.ts';
-import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { PasswordField } from '#web/dashboard/fields/account-fields.tsx';
+import { AuthLayout } from '#web/dashboard/pages/sign-in/auth-layout.tsx';
 import styles from './sign-in.module.css';
 
 const route = getRouteApi('/open/sign-in');

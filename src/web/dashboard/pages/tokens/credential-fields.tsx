@@ -1,7 +1,8 @@
 /** The fields of tokens and automation keys. */
-import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core';
-import type { FormErrors, UseFormReturnType } from '@mantine/form';
+import { Button, Checkbox, Group, Radio, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core';
+import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
 import type { TFunction } from 'i18next';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
   type Key,
@@ -14,12 +15,15 @@ import {
   type TokenCreate,
   type TokenPatch,
 } from '#contract/people/token.ts';
+import { curlGet, curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
+import { useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { DateTimeField } from '#web/dashboard/fields/date-time-field.tsx';
+import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
+import { RateField, SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { changesOf, isSame } from '#web/dashboard/fields/form-values.ts';
 import { type RateValues, rateOf, rateValuesOf } from '#web/dashboard/fields/limits.ts';
-import { RateField } from '#web/dashboard/fields/rate-field.tsx';
-import { changesOf, isSame } from '#web/dashboard/fields/rebase.ts';
-import { SegmentedField } from '#web/dashboard/fields/segmented-field.tsx';
+import { DateTimeField } from '#web/dashboard/fields/time-fields.tsx';
 import {
   type ExpiryValues,
   entriesOf,
@@ -34,7 +38,7 @@ export type Kind = 'tokens' | 'keys';
 /** What tokens and keys have in common. */
 export type Credential = Omit<Key, 'role'>;
 
-export interface CredentialValues {
+interface CredentialValues {
   readonly name: string;
   /** Of a token. */
   readonly scopes: readonly Scope[];
@@ -48,7 +52,7 @@ export interface CredentialValues {
   readonly rate: RateValues;
 }
 
-export const newCredential = (kind: Kind): CredentialValues => ({
+const newCredential = (kind: Kind): CredentialValues => ({
   name: '',
   scopes: ['notify'],
   allowInUrl: false,
@@ -85,7 +89,7 @@ export function validateCredential(
   };
 }
 
-export const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone: string): KeyCreate => ({
+const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone: string): KeyCreate => ({
   name: name.trim(),
   expiresAt: expiresAtOf(expiry, timeZone, Date.now()) ?? null,
   allowFrom: entriesOf(allow),
@@ -95,7 +99,7 @@ export const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone:
 /** Whether the token may be allowed in URLs. */
 const isForNotify = (chosen: readonly Scope[]) => chosen.length === 1 && chosen[0] === 'notify';
 
-export function tokenOf(values: CredentialValues, timeZone: string): TokenCreate {
+function tokenOf(values: CredentialValues, timeZone: string): TokenCreate {
   const { role: _, ...common } = keyOf(values, timeZone);
   const { scopes, allowInUrl, rate } = values;
   return {
@@ -253,5 +257,120 @@ function ExpiryField({
         </Stack>
       )}
     </div>
+  );
+}
+
+type Created = (Token & { token: string }) | (Key & { key: string });
+
+const secretOf = (created: Created): string => ('token' in created ? created.token : created.key);
+
+/** Makes a token or a key, and shows its secret: until the dialog closes, and never again. */
+export function CreateCredential({
+  kind,
+  name = '',
+  onCreated,
+  onClose,
+}: {
+  kind: Kind;
+  /** To begin with. */
+  name?: string;
+  onCreated?: (id: string, secret: string) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation('tokens');
+  const { timeZone } = useTenant();
+  const validate = (values: CredentialValues) => validateCredential(values, t, timeZone);
+  const form: UseFormReturnType<CredentialValues> = useForm<CredentialValues>({
+    initialValues: { ...newCredential(kind), name },
+    validate,
+    onValuesChange: (values) => form.setErrors(validate(values)),
+  });
+  const create = useListChange(kind, ({ api }, values: CredentialValues) =>
+    api.post<Created>(`/api/${kind}`, (kind === 'keys' ? keyOf : tokenOf)(values, timeZone)),
+  );
+  const submit = () =>
+    create.mutate(form.values, { onSuccess: (made) => onCreated?.(made.id, secretOf(made)) });
+  const created = create.data;
+  const isKey = kind === 'keys';
+  return (
+    <Dialog
+      onClose={onClose}
+      size={560}
+      title={created ? t('createdTitle', { name: created.name }) : t(isKey ? 'createKey' : 'createToken')}
+      // The secret is gone when this closes: that must not happen by mistake.
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
+    >
+      {created ? (
+        <CreatedSecret
+          secret={secretOf(created)}
+          label={t(isKey ? 'field.key' : 'field.token')}
+          scopes={'scopes' in created ? created.scopes : []}
+          onClose={onClose}
+        />
+      ) : (
+        <DialogForm
+          action={t(isKey ? 'createKey' : 'createToken')}
+          request={create}
+          errorTitle={t('createFailed')}
+          isDisabled={form.isValid() !== true}
+          onSubmit={submit}
+          onClose={onClose}
+        >
+          <CredentialFields form={form} kind={kind} />
+        </DialogForm>
+      )}
+    </Dialog>
+  );
+}
+
+/** The secret, and commands that use it with this server. @param props.scopes of a token; none for a key. */
+function CreatedSecret({
+  secret,
+  label,
+  scopes,
+  onClose,
+}: {
+  secret: string;
+  label: string;
+  scopes: readonly Scope[];
+  onClose: () => void;
+}) {
+  const { t } = useTranslation('tokens');
+  const { t: welcome } = useTranslation('welcome');
+  const server = location.origin;
+  const example = { title: welcome('curlTitle'), message: welcome('curlMessage') };
+  const search = { q: 'level:>=warning since:1h' };
+  const uses: readonly (readonly [isPossible: boolean, label: string, command: string])[] = [
+    [scopes.length === 0, t('history'), curlGet(server, secret, '/api/history', search)],
+    [scopes.includes('notify'), t('use.json'), curlWithJson(server, secret, example)],
+    [scopes.includes('notify'), t('use.headers'), curlWithHeaders(server, secret, example)],
+    [scopes.includes('metrics'), t('use.metrics'), curlGet(server, secret, '/tenant-metrics')],
+    [scopes.includes('panel'), t('panels'), curlGet(server, secret, '/api/panels')],
+  ];
+  const commands = uses.filter(([isPossible]) => isPossible);
+  const [chosen, setChosen] = useState(0);
+  const [, use = '', command = ''] = commands[chosen] ?? [];
+  return (
+    <Stack gap="md">
+      <NewContent className="muted">{t('once')}</NewContent>
+      <CopyField text={secret} label={label} />
+      {commands.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label={t('use')}
+          value={String(chosen)}
+          onChange={(at) => setChosen(Number(at))}
+          data={commands.map(([, label], at) => ({ value: String(at), label }))}
+        />
+      )}
+      <CopyField text={command} label={`curl, ${use}`} />
+      <Group justify="flex-end">
+        <Button variant="filled" onClick={onClose}>
+          {t('kept')}
+        </Button>
+      </Group>
+    </Stack>
   );
 }

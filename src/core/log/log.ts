@@ -1,0 +1,370 @@
+/**
+ * The log of a tenant and the history of its notifications: the only truth about what was accepted. The log is a sequence of
+ * entries: notifications, clears and acknowledgements. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
+ * a reader that continues after a position misses nothing. An entry never changes; a clear or an acknowledgement of a
+ * notification is an entry of its own. A notification is live on its panels until it is cleared, replaced by another one of its
+ * key, or expired by its ttl; history keeps it until retention deletes the oldest entries. When the promise of a write resolves,
+ * the write is durable; if it rejects with `unavailable`, nothing was stored, unless the connection to the database was lost
+ * during the commit. The bus only wakes those who follow a log: it may lose and repeat messages, so all of them also read the
+ * head of the log. These are the interfaces that storage and the bus implement for the core. Times are Unix milliseconds.
+ */
+import type { OptionalTexts } from '#contract/history/fields.ts';
+import type { Query } from '../search/search-query.ts';
+import type { PanelAddress, Target } from './target.ts';
+
+/** A tenant's number inside this installation. No client sees it: the server reads it from the caller's credential. */
+export type TenantId = number;
+
+export interface Ref {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The routing decision, stored with the notification. `revision` is the revision of the rule set that made it. */
+export interface Route {
+  readonly revision: number;
+  readonly rules: readonly Ref[];
+  readonly muted: boolean;
+  readonly target: Target;
+  /** The channels that rules named, by id; absent when there are none. */
+  readonly channels?: readonly string[];
+  /** Set when Belfry sent it in the place of its token: the id of that own sender. */
+  readonly origin?: string;
+  /** Of an escalation: the notification that it sends again. */
+  readonly escalates?: string;
+  /** Of a repeat of what was escalated: the escalation whose level and panels it keeps. */
+  readonly repeats?: string;
+  /** Of an escalation, and of repeats of one. */
+  readonly escalated?: Escalated;
+}
+
+export interface Escalated {
+  /** How often the alarm was escalated: 1 after the first step. */
+  readonly times: number;
+  /** When the first notification of the alarm was received. */
+  readonly since: number;
+  /** Set when the step was sent because no panel had shown the alarm. */
+  readonly unless?: 'shown';
+}
+
+export interface NotificationDraft extends OptionalTexts {
+  /** UUIDv7 of the time of `receivedAt`, as `newNotificationId` makes it: stores look for an id where notifications of its time are. */
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly title: string;
+  readonly message: string;
+  /** Level, rank and ttl after routing; `sentLevel` and `sentTtl` are the sender's values. ttl 0: until cleared. */
+  readonly level: string;
+  readonly rank: number;
+  readonly ttl: number;
+  readonly sentLevel: string;
+  readonly sentTtl: number | null;
+  /** receivedAt + ttl, or null when it stays until cleared. */
+  readonly expiresAt: number | null;
+  readonly sourceIp: string;
+  readonly tokenId: string;
+  readonly route: Route;
+  /** If a throttle suppressed this notification: the id of the shown one, and the ordinal of this one (1 for the first). */
+  readonly throttledOn: string | null;
+  readonly throttleCount: number;
+}
+
+export interface Notification extends NotificationDraft {
+  readonly kind: 'notification';
+  readonly position: number;
+}
+
+/** A notification was removed from the panels that `route` names. */
+export interface Clear {
+  readonly kind: 'clear';
+  readonly position: number;
+  /** The notification that was cleared. */
+  readonly id: string;
+  readonly reason: 'cleared' | 'replaced';
+  /** The name of a token or key, or the id of the notification that replaced it. */
+  readonly by: string;
+  readonly at: number;
+  readonly route: Route;
+}
+
+/** Somebody has seen a notification and takes care of it. */
+export interface Acknowledged {
+  readonly at: number;
+  /** The name of a person, token or key. */
+  readonly by: string;
+  readonly note: string | null;
+}
+
+/** A notification was acknowledged on the panels that `route` names; it stays there. */
+export interface Acknowledgement extends Acknowledged {
+  readonly kind: 'acknowledgement';
+  readonly position: number;
+  /** The notification that was acknowledged. */
+  readonly id: string;
+  readonly route: Route;
+}
+
+/** Of a live notification. */
+export type LivePosition = Pick<Notification, 'rank' | 'position'>;
+
+export interface LiveNotification extends Notification {
+  /** How many later notifications a throttle suppressed and counted on this one. */
+  readonly count: number;
+  readonly acknowledged: Acknowledged | null;
+}
+
+/** One entry of a tenant's log. */
+export type Entry = Notification | Clear | Acknowledgement;
+
+/** The sender's idempotency key. A repeat with the same key and hash within `limits.idempotencyMs` stores nothing. */
+export interface Idempotency {
+  readonly key: string;
+  readonly hash: string;
+  /**
+   * Other content under the same key is a conflict, unless this is set: then it is a newer state, which is stored and replaces the
+   * content that counts as a repeat.
+   */
+  readonly isState?: boolean;
+  /** Unix milliseconds; absent: 24 hours after it was received. */
+  readonly until?: number;
+}
+
+export type AppendOutcome =
+  | {
+      readonly kind: 'stored';
+      readonly id: string;
+      /**
+       * First the clear of the notification that it replaced, if any, then the notification, then the acknowledgement that it
+       * takes over from that, unless it is of a higher level or in the place of a silent sender; its time is when it was received.
+       */
+      readonly entries: readonly Entry[];
+      /** True when it ends an alert and was also queued for the channels that had the alert, whether or not its own rules name them. */
+      readonly endsDelivered?: boolean;
+    }
+  | RepeatOutcome
+  | {
+      /** Nothing is stored. A throttle has shown `on` since `shownAt`; the caller must count the notification on `on`. */
+      readonly kind: 'throttled';
+      /** The name of the throttle's claim. */
+      readonly by: string;
+      readonly on: string;
+      readonly shownAt: number;
+    };
+
+export type RepeatOutcome =
+  | { readonly kind: 'repeated'; readonly id: string }
+  | { readonly kind: 'conflict' };
+
+/**
+ * Asks that the notification be the one that a throttle shows for `perMs`. Fails if the throttle already shows another one, except
+ * those in `insteadOf`.
+ */
+export interface ThrottleClaim {
+  readonly name: string;
+  readonly perMs: number;
+  readonly insteadOf: readonly string[];
+}
+
+export type ClearOutcome =
+  | { readonly kind: 'cleared'; readonly entry: Clear }
+  | { readonly kind: 'not-live' }
+  | { readonly kind: 'not-found' };
+
+export type AcknowledgeOutcome =
+  | { readonly kind: 'acknowledged'; readonly entry: Acknowledgement }
+  /** Somebody did so before; nothing is stored. */
+  | { readonly kind: 'already'; readonly acknowledged: Acknowledged }
+  | { readonly kind: 'not-found' };
+
+export interface LogBounds {
+  /** The position of the newest entry; 0 when there is none. */
+  readonly head: number;
+  /** The oldest position still kept; head + 1 when nothing is. */
+  readonly first: number;
+}
+
+export interface LogPage extends LogBounds {
+  readonly entries: readonly Entry[];
+}
+
+/** A notification as history returns it. */
+export interface HistoryRecord extends Notification {
+  readonly tokenName: string;
+  readonly cleared: {
+    readonly at: number;
+    readonly by: string;
+    readonly reason: 'cleared' | 'replaced';
+  } | null;
+  readonly acknowledged: Acknowledged | null;
+  readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
+}
+
+/** Time limits of a call that may take long. */
+export interface CallOptions {
+  /** After this time the call returns what it has. Without it, the call runs to the end. */
+  readonly timeoutMs?: number;
+  /** Ends the work: the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The formats in which a search returns records: see `recordForms` in history-view.ts. */
+export interface RecordForms {
+  readonly record: HistoryRecord;
+  readonly lines: string;
+  readonly ndjson: string;
+  readonly csv: string;
+}
+export type RecordForm = keyof RecordForms;
+
+export interface SearchOptions<Form extends RecordForm = 'record'> extends CallOptions {
+  readonly limit: number;
+  /** Default: `record`. */
+  readonly form?: Form;
+  /** Only positions below this one (the next page) … */
+  readonly before?: number;
+  /** … or above this one (a live tail). */
+  readonly after?: number;
+  readonly now: number;
+}
+
+export interface SearchPage<Form extends RecordForm = 'record'> {
+  /** Newest first. */
+  readonly records: readonly RecordForms[Form][];
+  /** `before` for the next page; null on the last one. */
+  readonly next: number | null;
+  /**
+   * Set only if the time ran out before the page was full and before the search reached the start of the log. Then it is
+   * the time (Unix milliseconds) back to which the log was searched; `next` is lower than `before` and continues there.
+   */
+  readonly searchedTo: number | null;
+  /** The log's head at the time of the read. The search considered every entry up to it. */
+  readonly head: number;
+}
+
+/**
+ * The log of each tenant and the history of its notifications: the single source of truth.
+ *
+ * When a promise of a write resolves, the write is durable: committed and fsynced. Positions are dense and in commit order,
+ * so a reader that continues after position p misses nothing.
+ *
+ * @throws AppError `unavailable` when the queue or the disk is full, or the disk or the database failed. Nothing is stored
+ * then, with one exception: if the connection to the database is lost during a commit, the entries may have been stored. The
+ * caller may retry with the same idempotency key; the retry never stores twice.
+ */
+export interface History {
+  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
+  append(
+    tenant: TenantId,
+    draft: NotificationDraft,
+    idempotency: Idempotency | null,
+    claims?: readonly ThrottleClaim[],
+  ): Promise<AppendOutcome>;
+  /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
+  findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
+  /** Removes a live notification from its panels. `by`: who did, or the notification that took its place. */
+  clear(tenant: TenantId, id: string, by: string | Pick<Ref, 'id'>, at: number): Promise<ClearOutcome>;
+  /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
+  acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
+  bounds(tenant: TenantId): Promise<LogBounds>;
+  /** The heads of several logs in one read; one that has no entry may be missing. */
+  heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>>;
+  /** Entries with positions after `position`, in order, at most `limit`. */
+  readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
+  /** Positions of the notifications that a panel should show at `now`: at most `limit`, by rank, then newest first. */
+  live(
+    tenant: TenantId,
+    panel: PanelAddress,
+    now: number,
+    limit: number,
+  ): Promise<{ readonly head: number; readonly positions: readonly LivePosition[] }>;
+  /**
+   * The notifications at `positions` that are live at `now`, in the given order. It stops when title, message, host, key and
+   * url of the result together exceed `chars` characters, but returns at least one. `scanned`: how many positions it read.
+   */
+  readLive(
+    tenant: TenantId,
+    positions: readonly number[],
+    now: number,
+    chars: number,
+  ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly scanned: number }>;
+  /**
+   * Of the live notifications that stay until after `until`: the ids of those beyond the `limit` highest in rank, then newest, in
+   * that order; some thousands at most.
+   */
+  stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
+  find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The id of the notification of this key that is live at `now`. */
+  findLive(tenant: TenantId, key: string, now: number): Promise<string | undefined>;
+  /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
+  search<Form extends RecordForm = 'record'>(
+    tenant: TenantId,
+    query: Query,
+    options: SearchOptions<Form>,
+  ): Promise<SearchPage<Form>>;
+  /**
+   * Deletes the oldest entries beyond either bound, one batch per call; returns how many it deleted (0: done). They disappear
+   * for every reader at once. If a wrong clock dated an entry after `now`, the entry counts as old as its successor.
+   */
+  prune(
+    tenant: TenantId,
+    bounds: { readonly olderThan: number | null; readonly keep: number | null },
+    now: number,
+  ): Promise<number>;
+  /** A lower bound of the rule set revisions in the routes of stored notifications; undefined if there is none. */
+  oldestRevision(tenant: TenantId): Promise<number | undefined>;
+  /** Rows and bytes of a tenant's history; bytes are an estimate. */
+  size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
+}
+
+/** Display receipts: the reports of panels about what they showed. */
+
+export interface ReceiptWrite {
+  readonly id: string;
+  readonly state: 'shown' | 'expired' | 'cleared';
+  readonly at: number;
+}
+
+export interface ReceiptRow {
+  readonly panelId: string;
+  readonly shownAt: number | null;
+  readonly expiredAt: number | null;
+  readonly clearedAt: number | null;
+}
+
+/** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
+export interface ReceiptStore {
+  /** Returns the receipts that were new, each with the time when its notification was received. */
+  record(
+    tenant: TenantId,
+    panel: PanelAddress,
+    receipts: readonly ReceiptWrite[],
+  ): Promise<
+    readonly {
+      readonly id: string;
+      readonly state: ReceiptWrite['state'];
+      readonly at: number;
+      readonly receivedAt: number;
+    }[]
+  >;
+  /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
+  firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The receipts of each of these notifications, by panel; those without any are missing. */
+  of(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, readonly ReceiptRow[]>>;
+}
+
+/** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */
+export type Topic = TenantId | 'directory' | 'commands';
+
+/**
+ * Publish and subscribe between the nodes. A message wakes its subscribers; it may be lost or repeated, so every subscriber also
+ * polls. A follower of a log uses the entries of a message only if they are exactly the next ones. A message without
+ * entries only means that something changed.
+ */
+export interface Bus {
+  publish(topic: Topic, entries: readonly Entry[]): void;
+  subscribe(topic: Topic, listener: (entries: readonly Entry[]) => void): () => void;
+  /** Why messages do not reach other nodes now; undefined when they do, or when there are no other nodes. */
+  problem(): string | undefined;
+  /** Closes its connections. Takes about a second at most, even if a connection hangs. */
+  close(): Promise<void>;
+}

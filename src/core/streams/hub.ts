@@ -1,0 +1,121 @@
+/** What the streams of one tenant share, and a panel's connection: its screen, its cursor and the settings that it is sent. */
+import { hash } from 'node:crypto';
+import type { SettingsEvent } from '#contract/panels/panel.ts';
+import { type Cursor, encodeSse } from '#contract/panels/sse.ts';
+import type { PanelRecord, Screen } from '../tenants/directory.ts';
+import type { TenantSnapshot } from '../tenants/tenancy.ts';
+import type { Follower } from './follow.ts';
+import type { FrameBuffer } from './frames.ts';
+import type { PanelStream } from './panel-stream.ts';
+
+/** State of one connected stream. */
+export interface ConnectionState {
+  readonly screen: Screen;
+  /** Digest of the settings that were last sent to it. */
+  settingsDigest: string;
+}
+
+/** One tenant: the follower of its log, the newest frames, and the streams that share them. */
+export interface Hub {
+  readonly buffer: FrameBuffer;
+  readonly follower: Follower;
+  /** In the order of connecting. */
+  readonly connections: Map<PanelStream, ConnectionState>;
+}
+
+/** Random for each client, so that clients do not all reconnect at the same moment. */
+export const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
+
+/** Ends the streams of a hub; their panels come back within some seconds, not all at the same moment. */
+export function sayBye(hub: Hub | undefined): void {
+  for (const stream of hub?.connections.keys() ?? [])
+    stream.end(encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }));
+}
+
+/** A hub that is open or opening. */
+export interface TenantStreamsEntry {
+  /** Rejects if the log cannot be read; connecting panels wait for it. */
+  readonly opening: Promise<Hub>;
+  /** Set once open. Only connecting panels wait for `opening`: a slow read for one tenant must not delay the others. */
+  hub: Hub | undefined;
+  /** Streams that are connected or connecting; the hub is kept while there are any. */
+  users: number;
+}
+
+/** A panel, one of its screens, and the cursor of the panel. */
+export interface PanelContact extends Screen {
+  readonly id: string;
+  /** All entries up to this position have been written to the stream. */
+  readonly cursor: number;
+}
+
+/** A panel with one of its connected screens. */
+export interface ConnectedPanel extends PanelContact {
+  /** Positions behind the head. */
+  readonly lag: number;
+}
+
+/** The panels of these connections (or only `panelId`), each with its newest screen and the highest cursor of its streams. */
+export function connectedPanels(
+  connections: Iterable<readonly [PanelStream, { readonly screen: Screen }]>,
+  head: number,
+  panelId?: string,
+): Map<string, ConnectedPanel> {
+  const panels = new Map<string, ConnectedPanel>();
+  for (const [stream, { screen }] of connections) {
+    const { panelId: id, closed } = stream;
+    if (closed || (panelId !== undefined && id !== panelId)) continue;
+    const cursor = Math.max(stream.cursor, panels.get(id)?.cursor ?? 0);
+    panels.set(id, { id, cursor, lag: Math.max(0, head - cursor), ...screen });
+  }
+  return panels;
+}
+
+/** The screen that connects, and the cursor from which it resumes. */
+export interface ConnectRequest {
+  readonly from: Cursor | undefined;
+  readonly screen: Screen;
+}
+
+/** The settings that all panels of a tenant share, made once for each snapshot. */
+interface SharedSettings {
+  readonly data: Omit<SettingsEvent, 'panel'>;
+  readonly digest: string;
+}
+const shared = new WeakMap<TenantSnapshot, SharedSettings>();
+
+function sharedSettings(snapshot: TenantSnapshot): SharedSettings {
+  const known = shared.get(snapshot);
+  if (known) return known;
+  const { record, levels } = snapshot;
+  const data = {
+    tenant: { name: record.name, title: record.title, timeZone: record.timeZone },
+    levels: [...levels.values()],
+  };
+  const made = { data, digest: digestOf(data) };
+  shared.set(snapshot, made);
+  return made;
+}
+
+/** The `settings` event: the panel, its tenant and the levels. Equal settings have equal digests. */
+export function settingsOf(
+  snapshot: TenantSnapshot,
+  { id, name, tags, location, display }: PanelRecord,
+): { readonly data: SettingsEvent; readonly digest: string } {
+  const { data, digest } = sharedSettings(snapshot);
+  const panel = { id, name, tags: [...tags], location, display };
+  return { data: { panel, ...data }, digest: digest + digestOf(panel) };
+}
+
+const digestOf = (settings: unknown) => hash('sha1', JSON.stringify(settings), 'base64');
+
+/** Sends a stream the settings of its panel if they changed. The stream of a deleted panel ends, and of a suspended tenant. */
+export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, state: ConnectionState): void {
+  const panel = snapshot.panels.get(stream.panelId);
+  if (!panel || snapshot.record.state !== 'active') return stream.end();
+  stream.updateAddress(panel);
+  const { data, digest } = settingsOf(snapshot, panel);
+  if (digest === state.settingsDigest) return;
+  state.settingsDigest = digest;
+  stream.sendEvent('settings', data);
+}

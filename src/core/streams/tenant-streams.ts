@@ -1,0 +1,371 @@
+/**
+ * Streams: from the logs to the connected panels. For each tenant with a connected panel there is a hub: one follower of the
+ * log, the newest entries encoded once as frames, and the streams that share them. A follower delivers stored entries and then
+ * new ones, each once and in order; the bus only makes it read at once, and the head of every followed log is read once a second
+ * in any case. A panel's stream is a cursor: it writes the next chunk when the last one was taken, so nobody waits for a slow
+ * panel. One that takes nothing for 30 seconds is disconnected and resumes from its cursor. A resuming panel gets what came
+ * after its cursor; if that is not kept any more, it is told so by `gap` or `reset`, and gets the live set. Hubs open with their
+ * first panel and close when the last one has left. `presence.ts` knows the panels connected to all nodes (`nodes.ts`), and
+ * brings commands to them.
+ */
+import { setTimeout as wait, setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { AppError, requireFound } from '../errors.ts';
+import { createYieldToEventLoop } from '../limits/concurrency.ts';
+import type { Bus, Entry, History, TenantId } from '../log/log.ts';
+import type { Tracer } from '../observability/tracing.ts';
+import type { PanelRecord } from '../tenants/directory.ts';
+import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
+import { follow, pollHeads } from './follow.ts';
+import { FrameBuffer, framesOf } from './frames.ts';
+import {
+  type ConnectionState,
+  type ConnectRequest,
+  connectedPanels,
+  type Hub,
+  type PanelContact,
+  retryMs,
+  sayBye,
+  settingsOf,
+  type TenantStreamsEntry,
+  updateSettings,
+} from './hub.ts';
+import type { NodePanels } from './nodes.ts';
+import { PanelStream, type Sink } from './panel-stream.ts';
+
+export interface TenantStreamsOptions {
+  readonly history: Pick<History, 'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly tenancy: Tenancy;
+  readonly epoch: string;
+  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicNow: () => number;
+  readonly heartbeatMs: number;
+  readonly onError: (error: unknown) => void;
+  /** Counts notifications written to a tenant's panels. */
+  readonly onSent: (tenant: TenantId, notifications: number) => void;
+  /** Called when a panel connects and disconnects, and regularly in between. */
+  readonly onContact: (tenant: TenantId, panel: PanelContact) => void;
+  readonly tracer?: Tracer | undefined;
+}
+
+/** One connected screen of a panel. */
+export interface Connection {
+  readonly panelId: string;
+  readonly stream: PanelStream;
+  /** To be called when the client has disconnected. */
+  disconnected(): void;
+}
+
+/** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
+const lingerMs = 15_000;
+/** If the log cannot be read for this long, heartbeats stop, so that panels show that they are stale and reconnect elsewhere. */
+const unreadMs = 5_000;
+
+/** The streams of all panels: one follower for each tenant, one cursor for each panel. */
+export class TenantStreams {
+  readonly #options: TenantStreamsOptions;
+  #epoch: string;
+  readonly #hubs = new Map<TenantId, TenantStreamsEntry>();
+  readonly #ticker: NodeJS.Timeout;
+  readonly #stopPolling: () => void;
+  readonly #stopListening: () => void;
+  #draining = false;
+
+  constructor(options: TenantStreamsOptions) {
+    this.#options = options;
+    this.#epoch = options.epoch;
+    this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
+    this.#stopPolling = pollHeads(options, this.#hubs);
+    this.#stopListening = options.tenancy.onChange((tenant) => {
+      this.#changed(tenant).catch(options.onError);
+    });
+  }
+
+  /**
+   * Connects a panel and begins its stream.
+   * @throws AppError `unavailable` while the server drains.
+   */
+  async connect(
+    snapshot: TenantSnapshot,
+    panel: PanelRecord,
+    sink: Sink,
+    request: ConnectRequest,
+  ): Promise<Connection> {
+    this.#assertOpen();
+    const tenant = snapshot.record.id;
+    const slot = this.#claim(tenant);
+    const release = () => {
+      slot.users -= 1;
+      if (slot.users === 0) this.#closeLater(tenant, slot);
+    };
+    try {
+      const hub = await slot.opening;
+      this.#assertOpen();
+      if (this.#hubs.get(tenant) !== slot)
+        throw new AppError('unavailable', 'the log has a new epoch; connect again', { retryAfterSeconds: 1 });
+      return await this.#begin(hub, { snapshot, panel, sink, request }, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #begin(
+    hub: Hub,
+    wanted: {
+      readonly snapshot: TenantSnapshot;
+      readonly panel: PanelRecord;
+      readonly sink: Sink;
+      readonly request: ConnectRequest;
+    },
+    release: () => void,
+  ): Promise<Connection> {
+    const { history, tenancy, now, monotonicNow, onError, onSent, onContact, heartbeatMs } = this.#options;
+    const epoch = this.#epoch;
+    const { sink, request } = wanted;
+    const tenant = wanted.snapshot.record.id;
+    // Read again, because a change during the wait has not reached this stream. Later changes do.
+    const snapshot = tenancy.peek(tenant) ?? wanted.snapshot;
+    const panel = requireFound(snapshot.panels.get(wanted.panel.id), 'panel');
+    const context = {
+      tenant,
+      epoch,
+      history,
+      buffer: hub.buffer,
+      now,
+      monotonicNow,
+      onError,
+      onSent: (notifications: number) => onSent(tenant, notifications),
+    };
+    const stream = new PanelStream(context, sink, panel);
+    const { data: settings, digest } = settingsOf(snapshot, panel);
+    hub.connections.set(stream, { screen: request.screen, settingsDigest: digest });
+    const report = () => onContact(tenant, { id: panel.id, cursor: stream.cursor, ...request.screen });
+    try {
+      await stream.start(request.from, { ...settings, heartbeatMs }, retryMs());
+    } catch (error) {
+      hub.connections.delete(stream);
+      throw error;
+    }
+    report();
+    const disconnected = () => {
+      if (!hub.connections.delete(stream)) return;
+      stream.destroy();
+      report();
+      release();
+    };
+    return { panelId: panel.id, stream, disconnected };
+  }
+
+  /** The panels of a tenant that are connected to this node, or only `panelId`, and the head of the log. */
+  async online(tenant: TenantId, panelId?: string): Promise<Omit<NodePanels, 'tenant'>> {
+    const hub = this.#hubs.get(tenant)?.hub;
+    const head = hub?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
+    return { head, panels: connectedPanels(hub?.connections ?? [], head, panelId) };
+  }
+
+  /** The connections to this node. */
+  *connected(): Generator<NodePanels> {
+    for (const [tenant, { hub }] of this.#hubs) {
+      if (!hub || hub.connections.size === 0) continue;
+      const { head } = hub.buffer;
+      yield { tenant, head, panels: connectedPanels(hub.connections, head) };
+    }
+  }
+
+  /**
+   * Sends an event that is no entry of the log to the screens of a panel that are connected to this node; others never get
+   * it. Returns whether there was one.
+   */
+  sendEvent(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
+    let reached = false;
+    for (const stream of this.#hubs.get(tenant)?.hub?.connections.keys() ?? []) {
+      if (stream.panelId !== panelId || stream.closed) continue;
+      stream.sendEvent(event, data);
+      reached = true;
+    }
+    return reached;
+  }
+
+  /** Whether the server is stopping: it opens no more streams. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Sends `bye` to every panel with a time to reconnect, spread over a few seconds. */
+  drain(): void {
+    this.#draining = true;
+    for (const { hub } of this.#hubs.values()) sayBye(hub);
+  }
+
+  /** After a restore the log has a new epoch: streams of the old epoch end, and panels reset when they reconnect. */
+  useEpoch(epoch: string): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    const ended = [...this.#hubs.values()];
+    this.#hubs.clear();
+    for (const { hub } of ended) {
+      hub?.follower.close();
+      sayBye(hub);
+    }
+  }
+
+  close(): void {
+    this.#draining = true;
+    clearInterval(this.#ticker);
+    this.#stopPolling();
+    this.#stopListening();
+    for (const { hub } of this.#hubs.values()) {
+      hub?.follower.close();
+      for (const stream of hub?.connections.keys() ?? []) stream.destroy();
+    }
+    this.#hubs.clear();
+  }
+
+  #claim(tenant: TenantId): TenantStreamsEntry {
+    let slot = this.#hubs.get(tenant);
+    if (!slot) {
+      const created: TenantStreamsEntry = { opening: this.#open(tenant), hub: undefined, users: 0 };
+      created.opening.then(
+        (hub) => {
+          if (this.#draining || this.#hubs.get(tenant) !== created) hub.follower.close();
+          else created.hub = hub;
+        },
+        () => {
+          if (this.#hubs.get(tenant) === created) this.#hubs.delete(tenant);
+        },
+      );
+      this.#hubs.set(tenant, created);
+      slot = created;
+    }
+    slot.users += 1;
+    return slot;
+  }
+
+  #assertOpen(): void {
+    if (this.#draining)
+      throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
+  }
+
+  async #open(tenant: TenantId): Promise<Hub> {
+    const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
+    const epoch = this.#epoch;
+    const { head } = await history.bounds(tenant);
+    const buffer = new FrameBuffer(head);
+    const connections = new Map<PanelStream, ConnectionState>();
+    const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
+    const deliver = (entries: readonly Entry[]) => {
+      buffer.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
+      scheduler.schedule();
+    };
+    const onGap = (first: number) => buffer.reset(first - 1);
+    return {
+      buffer,
+      connections,
+      follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
+    };
+  }
+
+  #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {
+    setTimeout(() => {
+      if (slot.users > 0 || this.#hubs.get(tenant) !== slot) return;
+      this.#hubs.delete(tenant);
+      slot.hub?.follower.close();
+    }, lingerMs).unref();
+  }
+
+  #tick(): void {
+    const { heartbeatMs, monotonicNow, onContact } = this.#options;
+    for (const [tenant, { hub }] of this.#hubs) {
+      const isCurrent = hub && monotonicNow() - hub.follower.readAt < unreadMs;
+      for (const [stream, { screen }] of hub?.connections ?? []) {
+        stream.tick(isCurrent ? heartbeatMs : Number.POSITIVE_INFINITY);
+        if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
+      }
+    }
+  }
+
+  /** Configuration changed: panels get their new settings, and the streams of deleted panels end. Yields to the event loop. */
+  async #changed(tenant: TenantId): Promise<void> {
+    const yieldToEventLoop = createYieldToEventLoop();
+    for (const [stream, state] of this.#hubs.get(tenant)?.hub?.connections ?? []) {
+      // Read each time, because the configuration may change again during a pause.
+      const snapshot = this.#options.tenancy.peek(tenant);
+      if (snapshot) updateSettings(snapshot, stream, state);
+      const pause = yieldToEventLoop();
+      if (pause) await pause;
+    }
+  }
+}
+
+/** How long a flush may block the event loop. */
+const sliceMs = 2;
+/** Streams between two readings of the clock. */
+const streamsPerReading = 8;
+/** A pause is no longer than this, however many streams there are. */
+const longestPauseMs = 50;
+
+interface FlushSchedulerOptions {
+  /** In the order of writing; streams may be added and removed during a flush. `pump` must not throw. */
+  readonly streams: () => Iterable<{ pump(): void }>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicNow: () => number;
+  readonly tracer?: Tracer | undefined;
+}
+
+/**
+ * Decides when the streams of a tenant write: in flushes over all streams, the first at once. A write costs the same however
+ * many events it carries, so after each flush the scheduler pauses for as long as the flush took, and the events of the
+ * pause go out in one write for each stream. Few streams get each event immediately; many streams get the events of some
+ * milliseconds together. A tenant's flushes so take at most half of the event loop, unless one takes longer than the
+ * longest pause. A flush over very many streams yields to the event loop in between.
+ */
+export class FlushScheduler {
+  readonly #options: FlushSchedulerOptions;
+  /** There are events that the current or last flush did not write to every stream. */
+  #pending = false;
+  #running = false;
+
+  constructor(options: FlushSchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** There is something to write. */
+  schedule(): void {
+    this.#pending = true;
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    // Events that arrive in the same turn of the event loop go out together.
+    await yieldToEventLoop();
+    while (this.#pending) {
+      this.#pending = false;
+      const pauseMs = Math.min(longestPauseMs, await this.#flush());
+      // A timer is not exact to less than this.
+      await (pauseMs < 1 ? yieldToEventLoop() : wait(pauseMs));
+    }
+    this.#running = false;
+  }
+
+  /** Returns how long the writing took, in ms. */
+  async #flush(): Promise<number> {
+    const { streams, monotonicNow, tracer } = this.#options;
+    let spentMs = 0;
+    let began = monotonicNow();
+    let pumped = 0;
+    for (const stream of streams()) {
+      stream.pump();
+      pumped += 1;
+      if (pumped % streamsPerReading > 0 || monotonicNow() - began < sliceMs) continue;
+      spentMs += monotonicNow() - began;
+      await yieldToEventLoop();
+      began = monotonicNow();
+    }
+    spentMs += monotonicNow() - began;
+    if (pumped > 0) tracer?.record('flush', spentMs, { 'belfry.streams': pumped });
+    return spentMs;
+  }
+}

@@ -1,0 +1,44 @@
+/** Times as the API has them, and time zones. */
+import { badField } from '../errors.ts';
+
+/** ISO 8601, in UTC. */
+export const iso = (at: number): string => new Date(at).toISOString();
+export const isoOrNull = (at: number | null | undefined): string | null =>
+  at === null || at === undefined ? null : iso(at);
+
+/** @throws AppError `bad-request` when `timeZone` is not a known IANA name. */
+export function checkTimeZone(timeZone: string, field: string): void {
+  try {
+    // Intl accepts plain offsets too, but they have no daylight saving time.
+    if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();
+    new Intl.DateTimeFormat('en', { timeZone });
+  } catch {
+    throw badField(field, `"${timeZone}" is no time zone; write an IANA name, as in Europe/Berlin or UTC`);
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** How many milliseconds the wall clock of a time zone is ahead of UTC. */
+export function zoneOffset(instant: number, timeZone: string): number {
+  let format = formats.get(timeZone);
+  if (!format) {
+    const shape = {
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    } as const;
+    format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', era: 'short', ...shape });
+    // There are about 600 zones, but any mix of upper and lower case names one.
+    if (formats.size < 1000) formats.set(timeZone, format);
+  }
+  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
+  for (const { type, value } of format.formatToParts(instant)) parts[type] = value;
+  const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year);
+  const wall = new Date(Date.UTC(2000, 0, 1, Number(parts.hour), Number(parts.minute), Number(parts.second)));
+  wall.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day));
+  return wall.getTime() - Math.floor(instant / 1000) * 1000;
+}

@@ -1,0 +1,51 @@
+import { isPlainObject } from '#contract/plain-object.ts';
+import { type Format, type Item, itemsOf, type Payload, usualLevel, wordOf } from '../format.ts';
+import { type JsonObject, linesOf, objectAt, requiredText, textOf } from '../payload.ts';
+
+/**
+ * CloudEvents 1.0 over HTTP: one event or a batch as JSON, or with its attributes in headers.
+ * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md
+ */
+export const cloudevents: Format = {
+  // The data of an event with its attributes in headers may be of any type.
+  takesAnyText: 'otherwise',
+  read(payload) {
+    if (payload.header('ce-specversion') !== undefined) return [itemOf(fromHeaders(payload), '')];
+    if (Array.isArray(payload.body)) return itemsOf(payload.body, '', itemOf);
+    return [itemOf(objectAt(payload.body), '')];
+  },
+};
+
+function fromHeaders({ header, body }: Payload): JsonObject {
+  const names = ['specversion', 'id', 'source', 'type', 'subject', 'time', 'severity'];
+  const attributes = names.map((name) => [name, decoded(header(`ce-${name}`))] as const);
+  return { ...Object.fromEntries(attributes), data: body };
+}
+
+/** Header values of an event are percent-encoded. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function itemOf(event: JsonObject, pointer: string): Item {
+  const type = requiredText(event.type, `${pointer}/type`);
+  const id = requiredText(event.id, `${pointer}/id`);
+  const source = requiredText(event.source, `${pointer}/source`);
+  const data = isPlainObject(event.data) ? event.data : {};
+  const severity = wordOf(textOf(event.severity, event.severitytext, data.severity, data.level) ?? 'event');
+  const subject = textOf(event.subject);
+  return {
+    title: textOf(data.title) ?? (subject === undefined ? type : `${type}: ${subject}`),
+    message: textOf(data.message, data.description, event.data) ?? linesOf({ source, ...data }),
+    severity,
+    level: usualLevel(severity, 'info'),
+    source: textOf(data.host, data.hostname),
+    key: textOf(data.key),
+    url: textOf(data.url),
+    identity: JSON.stringify([source, id]),
+  };
+}

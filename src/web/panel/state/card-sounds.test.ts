@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { Level } from '#contract/routing/level.ts';
+import { cardOf } from '#test/support/card-of.ts';
+import { RepeatedSound, type SoundContext, soundFor } from './card-sounds.ts';
+
+const level = (name: string): Level | undefined => {
+  const sounds: Record<string, Level['sound']> = { info: 'none', warning: 'chime', critical: 'siren' };
+  const sound = sounds[name];
+  return sound && { name, rank: 0, builtIn: true, color: '#000000', icon: 'bell', sound, durationMs: 0 };
+};
+const serverTime = Date.parse('2026-11-20T10:00:05.000Z');
+const context: SoundContext = { serverTime, quiet: false, level, known: () => false };
+const info = cardOf({ level: 'info', rank: 20 });
+const warning = cardOf({ level: 'warning', rank: 30 });
+const critical = cardOf({ level: 'critical', rank: 50 });
+
+test('cards that come together make one sound, that of the most serious', () => {
+  expect(soundFor([info, critical, warning], context)).toEqual({ sound: 'siren', rank: 50 });
+  expect(soundFor([info], context)).toBeUndefined();
+});
+
+test('in quiet hours only the most serious is heard', () => {
+  expect(soundFor([warning], { ...context, quiet: true })).toBeUndefined();
+  expect(soundFor([warning, critical], { ...context, quiet: true })).toEqual({ sound: 'siren', rank: 50 });
+});
+
+test('what is old or was here before rings no bell', () => {
+  expect(soundFor([critical], { ...context, serverTime: serverTime + 60_000 })).toBeUndefined();
+  expect(soundFor([critical], { ...context, known: () => true })).toBeUndefined();
+});
+
+const repeatingLevel = (name: string): Level | undefined => {
+  const of = { name, rank: 0, builtIn: true, color: '#000000', icon: 'bell', durationMs: 0 } as const;
+  if (name === 'critical') return { ...of, sound: 'siren', repeatMs: 60_000 };
+  if (name === 'error') return { ...of, sound: 'alert', repeatMs: 1 };
+  return { ...of, sound: 'chime' };
+};
+const sirenCard = cardOf({ id: 'c', level: 'critical', rank: 50 });
+const error = cardOf({ id: 'e', level: 'error', rank: 40 });
+const chimeCard = cardOf({ id: 'w', level: 'warning', rank: 30 });
+const seen = cardOf({
+  id: 'c',
+  level: 'critical',
+  rank: 50,
+  acknowledged: { at: '', by: 'ada', note: null },
+});
+
+/** The sounds of a page that looks every half second, with the seconds at which they were played. */
+function played(cardsAt: (second: number) => (typeof sirenCard)[], seconds: number, minRank = 0): string[] {
+  const repeated = new RepeatedSound();
+  const sounds: string[] = [];
+  for (let now = 0; now <= seconds * 1_000; now += 500) {
+    const chosen = repeated.next(cardsAt(now / 1_000), { now, level: repeatingLevel, minRank });
+    if (chosen) sounds.push(`${now / 1_000} ${chosen.sound}`);
+  }
+  return sounds;
+}
+
+test('a sound is played again every so often until somebody acknowledges, and only of levels that say so', () => {
+  expect(played((second) => (second < 130 ? [sirenCard, chimeCard] : [seen]), 300)).toEqual([
+    '60 siren',
+    '120 siren',
+  ]);
+  expect(played(() => [chimeCard], 300)).toEqual([]);
+});
+
+test('it is at least five seconds apart, ends with the card, and the most serious is heard', () => {
+  expect(played((second) => (second < 12 ? [error] : []), 60)).toEqual(['5 alert', '10 alert']);
+  expect(played((second) => (second >= 55 && second < 61 ? [error, sirenCard] : [sirenCard]), 61)).toEqual([
+    '60 siren',
+  ]);
+  expect(played(() => [error], 60, 50)).toEqual([]);
+});

@@ -1,0 +1,117 @@
+import type { Card } from '#client/board.ts';
+import type { Level } from '#contract/routing/level.ts';
+import type { Sound } from '../../sound.ts';
+import type { Session } from '../session.ts';
+
+type SoundName = Level['sound'];
+
+export interface SoundContext {
+  readonly serverTime: number;
+  /** Quiet hours: only the most serious levels are heard. */
+  readonly quiet: boolean;
+  readonly level: (name: string) => Level | undefined;
+  /** Whether the card was on this screen before a reload or a reset. */
+  readonly known: (id: string) => boolean;
+}
+
+/** Older notifications arrived while the screen was offline; they are shown without a sound. */
+const freshMs = 60_000;
+/** Sounds from this rank on are played in quiet hours too. */
+const alwaysRank = 50;
+
+interface ChosenSound {
+  readonly sound: SoundName;
+  readonly rank: number;
+}
+
+/** One sound for cards that arrived together: that of the highest rank with a sound; undefined if there is none to play. */
+export function soundFor(
+  added: readonly Card[],
+  { serverTime, quiet, level, known }: SoundContext,
+): ChosenSound | undefined {
+  let loudest: ChosenSound | undefined;
+  for (const { notification, receivedAt } of added) {
+    const { id, rank } = notification;
+    const sound = level(notification.level)?.sound ?? 'none';
+    if (sound === 'none' || known(id) || serverTime - receivedAt > freshMs) continue;
+    if (quiet && rank < alwaysRank) continue;
+    if (!loudest || rank > loudest.rank) loudest = { rank, sound };
+  }
+  return loudest;
+}
+
+/** The shortest pause between two repeats. */
+const leastMs = 5_000;
+
+interface RepeatContext {
+  /** Milliseconds that only ever go forward. */
+  readonly now: number;
+  readonly level: (name: string) => Level | undefined;
+  /** Below this rank nothing is heard, as in quiet hours. */
+  readonly minRank: number;
+}
+
+/**
+ * Decides when the sound of cards must be repeated because nobody has acknowledged them. Times count from the moment when this
+ * page first had the card, so a reload restarts them.
+ */
+export class RepeatedSound {
+  #lastAt = new Map<string, number>();
+
+  /** The sound to play now, that of the highest rank that is due; undefined if there is none. */
+  next(cards: readonly Card[], { now, level, minRank }: RepeatContext): ChosenSound | undefined {
+    const lastAt = new Map<string, number>();
+    let loudest: ChosenSound | undefined;
+    for (const { notification } of cards) {
+      const { repeatMs = 0, sound = 'none' } = level(notification.level) ?? {};
+      if (repeatMs === 0 || sound === 'none' || notification.acknowledged) continue;
+      const { id, rank } = notification;
+      const last = this.#lastAt.get(id) ?? now;
+      const isDue = now - last >= Math.max(leastMs, repeatMs);
+      lastAt.set(id, isDue ? now : last);
+      if (isDue && rank >= minRank && (!loudest || rank > loudest.rank)) loudest = { sound, rank };
+    }
+    this.#lastAt = lastAt;
+    return loudest;
+  }
+}
+
+/** What may be heard now. */
+export interface Hearing {
+  readonly isOn: boolean;
+  readonly isQuiet: boolean;
+  readonly serverTime: number;
+}
+
+/** Plays the sounds of cards: when they arrive, and again until somebody acknowledges them. */
+export class PanelSound {
+  readonly #session: Session;
+  readonly #sound: Sound;
+  readonly #repeated = new RepeatedSound();
+
+  constructor(session: Session, sound: Sound) {
+    this.#session = session;
+    this.#sound = sound;
+  }
+
+  arrived(added: readonly Card[], { isOn, isQuiet, serverTime }: Hearing): void {
+    if (added.length === 0 || !isOn) return;
+    const { board } = this.#session;
+    const chosen = soundFor(added, {
+      serverTime,
+      quiet: isQuiet,
+      level: (name) => board.level(name),
+      known: (id) => this.#session.isKnown(id),
+    });
+    if (chosen) this.#sound.play(chosen.sound, chosen.rank);
+  }
+
+  /** Call it repeatedly; `now` must never go back. */
+  repeat({ isOn, isQuiet }: Hearing, now: number): void {
+    if (!isOn) return;
+    const { board } = this.#session;
+    const level = (name: string) => board.level(name);
+    const chosen = this.#repeated.next(board.cards(), { now, level, minRank: isQuiet ? alwaysRank : 0 });
+    if (chosen) this.#sound.play(chosen.sound, chosen.rank);
+  }
+}
