@@ -31,7 +31,7 @@ export interface Condition {
   reason(context: EvaluationContext): string;
   /** If the condition holds, at least one of these passes; undefined if the condition has no prefilter. */
   readonly prefilters: readonly Prefilter[] | undefined;
-  /** The total weight of its regular expressions; see `maxRegexWeight`. */
+  /** The total weight of its regular expressions, and globs with `?`; see `maxRegexWeight`. */
   readonly regexWeight: number;
 }
 
@@ -179,7 +179,12 @@ function globIn(field: TextField, patterns: readonly string[], path: string): Ma
   return {
     holds: (context) => {
       const text = context.folded(field);
-      return text !== null && (exact.has(text) || open.some((glob) => glob.testFolded(text)));
+      if (text === null) return false;
+      if (exact.has(text)) return true;
+      return open.some((glob) => {
+        context.spend(glob.work(text));
+        return glob.testFolded(text);
+      });
     },
     shown: ({ subject }) => shownText(field, subject[field]),
     failure: patterns.length === 1 ? `does not match ${patterns[0]}` : `matches none of ${listed(patterns)}`,
@@ -194,6 +199,7 @@ function globIn(field: TextField, patterns: readonly string[], path: string): Ma
         ]);
       }),
     ),
+    regexWeight: globs.reduce((sum, { weight }) => sum + weight, 0),
   };
 }
 

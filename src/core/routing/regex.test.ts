@@ -307,6 +307,26 @@ describe('a tenant of a thousand of the slowest patterns', () => {
     expect(traces[0]?.reason).toMatch(/^skipped: the regular expressions/);
   });
 
+  test('globs with ? are held to the same work', () => {
+    const globs = Array.from({ length: 100 }, (_, i) => `*${'a?'.repeat(50 + (i % 10))}c?*`);
+    const slow = rule('slow', { message: { glob: globs } });
+    const router = compileRules(
+      { revision: 1, rules: [slow, ...rules.slice(2)] },
+      { levels, onError: () => undefined },
+    );
+    expect(router.regexWeight).toBeGreaterThan(0);
+    using work = countWork();
+    expect(router.route({ ...sent, message: longest }, 0).route.rules).toMatchObject([{ id: 'plain' }]);
+    expect(work.spent).toBeGreaterThan(regexWorkPerNotification / 2);
+    expect(work.spent).toBeLessThanOrEqual(regexWorkPerNotification);
+    // With one of them there is enough for the longest message.
+    const one = compileRules(
+      { revision: 1, rules: [rule('slow', { message: { glob: globs[0] as string } })] },
+      { levels },
+    );
+    expect(one.route({ ...sent, message: longest }, 0).route.rules).toEqual([]);
+  });
+
   test('is explained for at most twice the work, and lets others work meanwhile', async () => {
     using work = countWork();
     const each = patterns.slice(0, 40).map((pattern, i) => rule(`r${i}`, { message: { regex: pattern } }));
