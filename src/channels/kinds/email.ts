@@ -1,3 +1,4 @@
+/** Email: what is sent, over which server, and how much of the installation's own server a tenant may use. */
 import { createHash } from 'node:crypto';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import type { TenantId } from '#core/log/log.ts';
@@ -110,12 +111,13 @@ function mailOf(to: string, from: string, notification: OutgoingNotification) {
   };
 }
 
-/** Limits the mails that a tenant sends through the installation's own mail server. Each recipient counts as one mail. */
-
 const hourMs = 3_600_000;
 const maxTenants = 10_000;
 
-/** A token bucket, which refills within an hour. Each node has its own. */
+/**
+ * Limits the mails that a tenant sends through the installation's own mail server; each recipient counts as one mail. A token
+ * bucket, which refills within an hour. Each node has its own.
+ */
 interface Bucket {
   /** Negative while mails are reserved in advance. */
   tokens: number;

@@ -1,3 +1,4 @@
+/** What a person signs in with: the canonical form of an email address, and which passwords are too easy to guess. */
 import { badRequest } from '../errors.ts';
 
 /** The form that every mail server accepts. Non-ASCII letters are excluded, because similar ones could be two people. */

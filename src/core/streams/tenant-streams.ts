@@ -3,9 +3,9 @@
  * log, the newest entries encoded once as frames, and the streams that share them. A follower delivers stored entries and then
  * new ones, each once and in order; the bus only makes it read at once, and the head of every followed log is read once a second
  * in any case. A panel's stream is a cursor: it writes the next chunk when the last one was taken, so nobody waits for a slow
- * panel. One that takes nothing for 30 seconds is disconnected and resumes from its cursor. A resuming panel gets what came
- * after its cursor; if that is not kept any more, it is told so by `gap` or `reset`, and gets the live set. Hubs open with their
- * first panel and close when the last one has left. `presence.ts` knows the panels connected to all nodes (`nodes.ts`), and
+ * panel. One that takes nothing for 30 seconds is disconnected and resumes from its cursor. A panel that resumes gets what
+ * came after its cursor. If history does not keep that any more, it gets `gap` or `reset`, and then the live set. Hubs open with
+ * their first panel and close when the last one has left. `presence.ts` knows the panels connected to all nodes (`nodes.ts`), and
  * brings commands to them.
  */
 import { setTimeout as wait, setImmediate as yieldToEventLoop } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Keyboard shortcuts: single keys, and two in a row ("g h"). They are off while text is typed. */
+/** The keyboard: shortcuts of one key or two in a row ("g h"), off while text is typed; and the focus of buttons that become busy. */
 import { useEffect, useRef } from 'react';
 import { createStoredChoice, useStore } from '../store.ts';
 
