@@ -101,6 +101,7 @@ export class HistoryModel {
 
   /** Reopens the stored state, as after a crash. */
   restart(): void {
+    ensurePartition(this.db);
     this.#writer.afterRollback();
   }
 

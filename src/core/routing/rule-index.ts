@@ -15,12 +15,19 @@ export interface IndexedRule {
   readonly conditions: readonly Condition[];
 }
 
-/** A field and a place in its text, with the lengths of the texts that rules want to find there. */
+/** A field and a place in its text, with the lengths of the texts that rules are filed under there. */
 interface Place {
   readonly field: Prefilter['field'];
   readonly how: Prefilter['how'];
   readonly seed: number;
   readonly lengths: Set<number>;
+}
+
+/** The hash of a text of this length at a place. */
+interface Key {
+  readonly key: number;
+  readonly place: Place;
+  readonly length: number;
 }
 
 /** Of a long text that a notification must contain, some parts from its beginning are enough to choose from. */
@@ -37,7 +44,7 @@ export class RuleIndex {
     const sharedBy = new Map<number, number>();
     for (const { conditions } of rules) {
       for (const { prefilters = [] } of conditions) {
-        for (const key of prefilters.flatMap((prefilter) => index.#keysOf(prefilter)))
+        for (const { key } of prefilters.flatMap((prefilter) => index.#keysOf(prefilter)))
           sharedBy.set(key, (sharedBy.get(key) ?? 0) + 1);
       }
       yield;
@@ -70,23 +77,26 @@ export class RuleIndex {
   }
 
   /** The keys of a prefilter: a notification that passes it has all of them. */
-  #keysOf({ field, how, text }: Prefilter): number[] {
+  #keysOf({ field, how, text }: Prefilter): Key[] {
     const name = `${field} ${how}`;
     const place = this.#places.get(name) ?? { field, how, seed: this.#places.size, lengths: new Set() };
     this.#places.set(name, place);
     const length = how === 'contains' ? containedChars : text.length;
-    place.lengths.add(length);
     const count = Math.min(mostParts, text.length - length + 1);
-    return Array.from({ length: count }, (_, at) => hash(place.seed, text, at, length));
+    return Array.from({ length: count }, (_, at) => ({
+      key: hash(place.seed, text, at, length),
+      place,
+      length,
+    }));
   }
 
   /** A key for each prefilter of one condition; undefined if no condition has prefilters. */
   #leastShared(
     conditions: readonly Condition[],
     sharedBy: ReadonlyMap<number, number>,
-  ): readonly number[] | undefined {
-    const uses = (key: number) => sharedBy.get(key) ?? 0;
-    let best: readonly number[] | undefined;
+  ): readonly Key[] | undefined {
+    const uses = ({ key }: Key) => sharedBy.get(key) ?? 0;
+    let best: readonly Key[] | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const { prefilters } of conditions) {
       if (!prefilters) continue;
@@ -102,9 +112,10 @@ export class RuleIndex {
     return best;
   }
 
-  #file(ordinal: number, keys: readonly number[] | undefined): void {
+  #file(ordinal: number, keys: readonly Key[] | undefined): void {
     if (!keys) this.#rest.push(ordinal);
-    for (const key of keys ?? []) {
+    for (const { key, place, length } of keys ?? []) {
+      place.lengths.add(length);
       const list = this.#byKey.get(key);
       if (!list) this.#byKey.set(key, [ordinal]);
       else if (list.at(-1) !== ordinal) list.push(ordinal);

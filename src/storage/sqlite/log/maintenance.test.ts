@@ -217,4 +217,14 @@ describe('a copy of a partition that is not finished', () => {
     await expectAllKept(model);
     model.db.close();
   });
+
+  it('gets the columns of new fields, as the partition does', async () => {
+    const model = beginCopy(6);
+    model.sql.forget();
+    model.db.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE ${log} DROP COLUMN url`);
+    model.restart();
+    model.maintain(undefined, 0);
+    await expectAllKept(model);
+    model.db.close();
+  });
 });

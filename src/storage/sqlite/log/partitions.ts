@@ -87,15 +87,22 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/** Creates the first partition of a new database. The partitions of an older one get the columns of fields that are new since. */
+/**
+ * Creates the first partition of a new database. The partitions of an older one, and their unfinished copies, get the columns of
+ * fields that are new since.
+ */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    const partitions = readPartitions(new Statements(db));
-    if (partitions.length === 0) createPartition(db, 1, 1);
-    for (const { log } of partitions.map(tablesOf)) {
+    const sql = new Statements(db);
+    if (readPartitions(sql).length === 0) createPartition(db, 1, 1);
+    const all = sql.of<[], Pick<Partition, 'id' | 'generation'>>(
+      'SELECT id, generation FROM partitions UNION SELECT id, generation FROM retired_partitions',
+    );
+    for (const { log } of all.all().map(tablesOf)) {
       const has = new Set(
         db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(log),
       );
+      if (has.size === 0) continue; // a retired one whose table is dropped
       for (const [, column] of columnList)
         if (!has.has(column.column)) db.exec(`ALTER TABLE ${log} ADD COLUMN ${definitionOf(column)}`);
     }
