@@ -1,5 +1,6 @@
 /** A notification as channels send it, and what the kinds of channels share. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
+import { labelsOf } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
@@ -65,7 +66,8 @@ export const colorOf = (notification: OutgoingNotification): string =>
 
 /** The notification as JSON, as the webhook and MQTT carry it. */
 export function toJson({ receivedAt, ttl: _, ...notification }: OutgoingNotification) {
-  return { ...notification, receivedAt: new Date(receivedAt).toISOString() };
+  const labels = labelsOf(notification.labels);
+  return { ...notification, labels, receivedAt: new Date(receivedAt).toISOString() };
 }
 
 /** Level, host and key in one line, as in "error · db-1 · disk". */

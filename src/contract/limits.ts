@@ -12,6 +12,9 @@ export const limits = {
   /** Of the last payload of a mapping. */
   captureBytes: 65_536,
   keyChars: 255,
+  labels: 32,
+  labelNamePattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/,
+  labelValueChars: 255,
   urlChars: 2_048,
   idempotencyKeyChars: 255,
   idempotencyMs: 24 * 3_600_000,

@@ -1,16 +1,17 @@
 /** The interface of formats: from a sender's payload to items, and from an item to the fields of a notification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { OptionalText } from '#contract/history/fields.ts';
+import type { Labels } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
 import type { HistoryRecord } from '#core/log/log.ts';
-import { type JsonObject, longestText, objectsAt, type PayloadWork } from './payload.ts';
+import { type JsonObject, longestText, objectsAt, type PayloadWork, textOf } from './payload.ts';
 
 /** The optional texts of an item; its source gives host and address. */
-type ItemText = Exclude<OptionalText, 'host' | 'ip'>;
+type ItemText = Exclude<OptionalText, 'host' | 'ip' | 'labels'>;
 
 /** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
 export interface Item extends Readonly<Partial<Record<ItemText, string | undefined>>> {
@@ -24,6 +25,8 @@ export interface Item extends Readonly<Partial<Record<ItemText, string | undefin
   /** What it is about: a host name, an address, either with a port, or a URL. */
   readonly source?: string | undefined;
   readonly key?: string | undefined;
+  /** What the sender sorts it by. Names and values are made to fit; what is no text, number or boolean is left out. */
+  readonly labels?: Readonly<Record<string, unknown>> | undefined;
   /**
    * It goes on until an item with the same key ends it. Panels show it until then, unless its level is `info` or `success`: those
    * have the time of their level.
@@ -116,17 +119,40 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
     level,
     ttl: item.isFiring && level !== 'info' && level !== 'success' ? 0 : undefined,
     ...textsOf(item),
+    labels: item.labels && fittingLabels(item.labels),
   });
 }
 
 /** Each is made to fit its field: a text that checkFields refuses would lose the alert. */
-function textsOf({ source, key, url }: Item): Partial<Record<OptionalText, string | undefined>> {
+function textsOf({
+  source,
+  key,
+  url,
+}: Item): Partial<Record<Exclude<OptionalText, 'labels'>, string | undefined>> {
   return {
     ...sourceOf(source),
     key: key === undefined ? undefined : keyOf(key),
     url: linkOf(url),
   };
 }
+
+/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut. */
+function fittingLabels(given: Readonly<Record<string, unknown>>): Labels {
+  const labels = new Map<string, string>();
+  for (const [name, value] of Object.entries(given)) {
+    const text = textOf(value);
+    if (name === '' || text === undefined) continue;
+    if (labels.size === limits.labels) break;
+    labels.set(fittingName(name), cut(text, limits.labelValueChars));
+  }
+  return Object.fromEntries(labels);
+}
+
+const fittingName = (name: string) =>
+  name
+    .slice(0, 63)
+    .replace(/[^A-Za-z0-9_.-]/g, '_')
+    .replace(/^[^A-Za-z_]/, '_');
 
 /** The items of a list. Of a storm, the first 1,000 and one that counts the rest. @throws AppError as {@link objectsAt}. */
 export function itemsOf(

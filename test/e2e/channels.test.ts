@@ -2,9 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Channel, ChannelDelivery } from '#contract/channels/channel.ts';
 import {
+  mapPatternFields,
   type OptionalText,
   optionalTextNames,
-  patternFieldNames,
+  searchedFields,
   sentFields,
 } from '#contract/history/fields.ts';
 import { eventually } from '../support/eventually.ts';
@@ -72,7 +73,7 @@ test('a notification goes to the channels of its rules, signed; its record says 
     timestamp: expect.any(String),
     data: {
       ...{ id: sent.json.id, tenant, title: 'Disk full', message: 'db-1', level: 'error', rank: 40 },
-      ...{ host: 'db-1', key: 'disk', ip: null, url: null, receivedAt: json.timestamp },
+      ...{ host: 'db-1', key: 'disk', ip: null, url: null, labels: {}, receivedAt: json.timestamp },
     },
   });
   // As the specification has it, without our code.
@@ -92,46 +93,51 @@ test('a notification goes to the channels of its rules, signed; its record says 
   expect(metrics.text).toContain('belfry_channel_deliveries_pending 0');
 });
 
-/** A text for each field that has one. */
+/** A text for each field that has one, as headers have it. */
 const texts: Readonly<Record<OptionalText, string>> = {
   ip: '10.0.0.5',
   host: 'db-1',
   key: 'disk',
   url: 'https://example.org/d',
+  labels: 'env=prod',
 };
+/** The same as JSON has it, and every answer. */
+const given = { ...texts, labels: { env: 'prod' } };
 const asHeaders = Object.fromEntries(optionalTextNames.map((name) => [sentFields[name].header, texts[name]]));
 
 test.each([
-  ['as JSON', texts, {}],
+  ['as JSON', given, {}],
   ['in headers', {}, asHeaders],
 ])(
   'a text in every field, %s, reaches rules, panels, history, exports and channels',
   async (_, json, headers) => {
     await webhook();
-    const when = Object.fromEntries(
-      patternFieldNames.map((field) => [field, [`${texts[field].slice(0, -1)}?`]]),
-    );
+    const when = {
+      ...mapPatternFields((field) => [`${texts[field].slice(0, -1)}?`]),
+      labels: { env: ['pro?'] },
+    };
     await call('POST', '/api/rules', { name: 'all', when, then: { channels: ['hook'] } });
     const { stream } = await server.panel(token, 'wall');
     const { id } = (await server.notify(token, { title: 't', message: 'm', ...json }, headers)).json;
-    expect((await stream.next(({ data }) => data.id === id)).data).toMatchObject(texts);
+    expect((await stream.next(({ data }) => data.id === id)).data).toMatchObject(given);
     stream.close();
     expect((await call('GET', `/api/notifications/${id}`)).json).toMatchObject({
-      ...texts,
+      ...given,
       rules: [{ name: 'all' }],
     });
-    for (const field of patternFieldNames) {
-      const { notifications } = (await call('GET', `/api/history?q=${field}:${texts[field]}`)).json;
-      expect(notifications).toMatchObject([{ id, ...texts }]);
+    for (const field of searchedFields) {
+      const text = texts[field === 'label' ? 'labels' : field];
+      const { notifications } = (await call('GET', `/api/history?q=${field}:${text}`)).json;
+      expect(notifications).toMatchObject([{ id, ...given }]);
     }
     const exported = async (format: string) =>
       (await call('GET', `/api/history/export?format=${format}`)).text;
-    expect(JSON.parse(await exported('ndjson'))).toMatchObject({ id, ...texts });
+    expect(JSON.parse(await exported('ndjson'))).toMatchObject({ id, ...given });
     const [names = '', values = ''] = (await exported('csv')).split('\r\n');
     const cells = values.split(',');
     const row = Object.fromEntries(names.split(',').map((name, i) => [name, cells[i]]));
-    expect(row).toMatchObject(texts);
-    await eventually(() => expect(receiver.received).toMatchObject([{ json: { data: { id, ...texts } } }]));
+    expect(row).toMatchObject({ ...texts, labels: '"{""env"":""prod""}"' });
+    await eventually(() => expect(receiver.received).toMatchObject([{ json: { data: { id, ...given } } }]));
   },
 );
 

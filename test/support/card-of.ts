@@ -13,6 +13,7 @@ export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
     level: 'info',
     rank: 20,
     ttl: 0,
+    labels: {},
     sourceIp: '127.0.0.1',
     receivedAt: '2026-11-20T10:00:00.000Z',
     expiresAt: null,

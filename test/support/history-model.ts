@@ -1,6 +1,7 @@
 /** A model of history: a plain list, and searches as loops. The indexes must give the same results. */
 import Database from 'better-sqlite3';
 import { searchForm } from '#contract/history/fields.ts';
+import { labelEntries } from '#contract/history/labels.ts';
 import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { NotificationDraft } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
@@ -205,9 +206,14 @@ export function matches(query: Query, record: Known, now: number): boolean {
 function matchesTerm(term: Term, record: Known, now: number): boolean {
   const { route } = record;
   if (isPatternTerm(term)) {
-    const text = record[term.kind];
-    return (
-      text !== null && term.patterns.some((pattern) => matchesPattern(pattern, searchForm(term.kind, text)))
+    const texts =
+      term.kind === 'label'
+        ? labelEntries(record.labels).map(([name, value]) => `${name}=${value}`)
+        : [record[term.kind]];
+    return texts.some(
+      (text) =>
+        text !== null &&
+        term.patterns.some((pattern) => matchesPattern(pattern, searchForm(term.kind, text))),
     );
   }
   switch (term.kind) {

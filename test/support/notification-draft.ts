@@ -56,6 +56,7 @@ export const wholeDraft = (
     host: 'DB-01',
     key: 'Key.1',
     url: 'https://example.org/x',
+    labels: '{"Site":"Plant 2, west=1","empty":"","env":"prod"}',
     sourceIp: '2001:db8::1',
     tokenId: 'tokentoken',
     route: routeTo(

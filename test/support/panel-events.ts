@@ -46,6 +46,7 @@ export function notification(position: number, over: Partial<NotificationEvent> 
     level: 'info',
     rank: 20,
     ttl: 0,
+    labels: {},
     sourceIp: '127.0.0.1',
     receivedAt: iso(start),
     expiresAt: null,

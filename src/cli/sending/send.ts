@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { NotificationToSend } from '#client/client.ts';
 import type { OptionalText } from '#contract/history/fields.ts';
+import type { Labels } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { parseDurationOrMs } from '#contract/time.ts';
 import type { Io } from '../io.ts';
@@ -8,17 +9,19 @@ import { serverClient } from '../server-client.ts';
 import { visibleText } from '../terminal-text.ts';
 import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts';
 
-interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'>, DeliveryOptions {
+interface SendOptions extends Omit<NotificationToSend, 'title' | 'message' | 'labels'>, DeliveryOptions {
+  readonly label?: Labels;
   readonly idempotencyKey?: string;
 }
 
 /** The options of optional texts: what stands for the value, and the help. */
-const textOptions: Readonly<Record<OptionalText, readonly [value: string, help: string]>> = {
-  host: ['name', 'host it is about'],
-  ip: ['address', 'address it is about'],
-  key: ['key', 'a later notification with the same key replaces this one on panels'],
-  url: ['url', 'link to open from it'],
-};
+const textOptions: Readonly<Record<Exclude<OptionalText, 'labels'>, readonly [value: string, help: string]>> =
+  {
+    host: ['name', 'host it is about'],
+    ip: ['address', 'address it is about'],
+    key: ['key', 'a later notification with the same key replaces this one on panels'],
+    url: ['url', 'link to open from it'],
+  };
 
 /** `belfry send`: one notification. */
 export function addSend(program: Command, io: Io): void {
@@ -43,6 +46,12 @@ export function addSend(program: Command, io: Io): void {
   for (const [name, [value, help]] of Object.entries(textOptions))
     command.option(`--${name} <${value}>`, help);
   command
+    .addOption(
+      new Option(
+        '--label <name=value>',
+        'by which it is found and routed; may be given several times',
+      ).argParser(addLabel),
+    )
     .option('--idempotency-key <key>', 'a notification that is sent again with the same key is stored once')
     .addHelpText(
       'after',
@@ -57,11 +66,14 @@ async function send(
   io: Io,
   title: string,
   message: string,
-  { idempotencyKey, retry, spool, ...fields }: SendOptions,
+  { idempotencyKey, retry, spool, label: labels, ...fields }: SendOptions,
 ): Promise<void> {
   const server = serverClient(io, 'notify');
   const outgoing = {
-    notification: { title, message: message === '-' ? await readAll(io) : message, ...fields },
+    notification: {
+      ...{ title, message: message === '-' ? await readAll(io) : message, ...fields },
+      ...(labels && { labels }),
+    },
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
   const id = await deliver(io, server, outgoing, { retry, ...(spool !== undefined && { spool }) });
@@ -80,6 +92,13 @@ async function readAll({ stdin, stderr }: Io): Promise<string> {
   if (text.length <= cutChars) return text;
   stderr.write(`belfry: the message is cut to its first ${cutChars} characters\n`);
   return `${text.slice(0, cutChars - 1).toWellFormed()}…`;
+}
+
+/** The first `=` ends the name, and everything after it, commas too, is the value. */
+function addLabel(text: string, before: Labels = {}): Labels {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Write a name and a value, as in env=prod.');
+  return { ...before, ...Object.fromEntries([[text.slice(0, at).trim(), text.slice(at + 1)]]) };
 }
 
 function readTtl(text: string): number {

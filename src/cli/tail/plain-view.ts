@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { optionalTextNames } from '#contract/history/fields.ts';
+import { shownLabels } from '#contract/history/labels.ts';
 import { ageText } from '#contract/time.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
@@ -88,7 +89,7 @@ const textNames = ['host', ...optionalTextNames.filter((name) => name !== 'host'
 
 function fieldsOf({ notification }: Card): string[] {
   return textNames.flatMap((name) => {
-    const value = notification[name];
+    const value = name === 'labels' ? shownLabels(notification.labels) || null : notification[name];
     return value === null ? [] : [`${name}=${quoted(visibleText(value))}`];
   });
 }

@@ -4,6 +4,7 @@
  */
 import { type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { labelEntries, labelPair } from './labels.ts';
 
 /** A field that a sender may give in the body, as a header, or in a form. */
 export interface SentField {
@@ -15,7 +16,16 @@ export interface SentField {
   readonly isRequired?: true;
 }
 
-/** Texts that a sender may leave out. Everything from intake to panels, history and channels carries them as they are; null: not given. */
+export const LabelsSchema = Type.Record(
+  Type.String({ pattern: limits.labelNamePattern.source }),
+  Type.String({ maxLength: limits.labelValueChars }),
+  { maxProperties: limits.labels },
+);
+
+/**
+ * Texts that a sender may leave out. Everything from intake to panels, history and channels carries them as they are; null: not
+ * given. Labels are one text inside, and an object outside (`labels.ts`).
+ */
 const optionalTexts = {
   ip: {
     header: 'X-IP',
@@ -42,6 +52,11 @@ const optionalTexts = {
     header: 'X-URL',
     description: 'Absolute http or https link.',
     schema: Type.String({ maxLength: limits.urlChars }),
+  },
+  labels: {
+    header: 'X-Labels',
+    description: 'Names with values, as in {"env": "prod"}; in the header env=prod, site=plant 2.',
+    schema: LabelsSchema,
   },
 } as const satisfies Readonly<Record<string, SentField>>;
 
@@ -126,14 +141,32 @@ export const patternFieldNames = Object.keys(patternFields) as PatternFieldName[
 export const mapPatternFields = <T>(of: (name: PatternFieldName) => T) =>
   Object.fromEntries(patternFieldNames.map((name) => [name, of(name)])) as Record<PatternFieldName, T>;
 
-export const isPatternField = (name: string): name is PatternFieldName => Object.hasOwn(patternFields, name);
+/** What searches find by patterns: each of these texts, and each label as `name=value`. */
+export const searchedFields = [...patternFieldNames, 'label'] as const;
+export type SearchedField = (typeof searchedFields)[number];
+
+export const isSearchedField = (name: string): name is SearchedField =>
+  name === 'label' || Object.hasOwn(patternFields, name);
 
 /** As an index and searches have the value. */
-export const searchForm = (field: PatternFieldName, value: string): string =>
-  patternFields[field].ignoresCase ? value.toLowerCase() : value;
+export const searchForm = (field: SearchedField, value: string): string =>
+  field === 'label' || patternFields[field].ignoresCase ? value.toLowerCase() : value;
+
+const none: readonly string[] = [];
+
+/** What a notification has there, in the form of searches. */
+export function searchedValues(
+  field: SearchedField,
+  given: Pick<OptionalTexts, PatternFieldName | 'labels'>,
+): readonly string[] {
+  const text = given[field === 'label' ? 'labels' : field];
+  if (text === null) return none;
+  if (field !== 'label') return [searchForm(field, text)];
+  return labelEntries(text).map(([name, value]) => searchForm('label', labelPair(name, value)));
+}
 
 /** Keys of searches whose values the history of a tenant knows. */
-export const valueKeys = [...patternFieldNames, 'ip', 'source', 'token', 'panel', 'rule'] as const;
+export const valueKeys = [...searchedFields, 'ip', 'source', 'token', 'panel', 'rule'] as const;
 export type ValueKey = (typeof valueKeys)[number];
 
 /** The keys of searches, as in `host:db-*`, in the order in which completion offers them. */

@@ -1,7 +1,14 @@
 import { type Static, type TOptional, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
-import { type FieldName, fieldNames, mapOptionalTexts, type SentField, sentFields } from './fields.ts';
+import {
+  type FieldName,
+  fieldNames,
+  LabelsSchema,
+  mapOptionalTexts,
+  type SentField,
+  sentFields,
+} from './fields.ts';
 
 type NotifySchemas = {
   readonly [K in FieldName]: (typeof sentFields)[K] extends { readonly isRequired: true }
@@ -46,6 +53,7 @@ const content = {
   rank: Type.Integer(),
   ttl: Type.Integer({ description: 'Milliseconds on panels; 0 stays until cleared.' }),
   ...mapOptionalTexts(() => nullable(Type.String())),
+  labels: LabelsSchema,
   sourceIp: Type.String(),
   receivedAt: Instant,
   expiresAt: NullableInstant,

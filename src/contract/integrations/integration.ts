@@ -1,6 +1,6 @@
 /** What senders that speak a format of their own send and are answered, as documented; each format checks its own payload. */
 import { type Static, Type } from 'typebox';
-import { mapOptionalTexts } from '../history/fields.ts';
+import { LabelsSchema, mapOptionalTexts } from '../history/fields.ts';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, nullable } from '../schema.ts';
 
@@ -108,7 +108,7 @@ const Template = Type.String({
     'A text in which {/pointer} stands for the value at that JSON Pointer of the item, and {^/pointer} for that of the whole payload.',
 });
 /** `host` takes addresses, too. */
-const { ip: _, ...templates } = mapOptionalTexts(() => Type.Optional(Template));
+const { ip: _, labels: __, ...templates } = mapOptionalTexts(() => Type.Optional(Template));
 const Level = Type.String({ pattern: limits.levelPattern.source });
 
 export const MappingPut = component('MappingPut', {
@@ -172,6 +172,7 @@ export const MappingPreviewed = component('MappingPreviewed', {
       message: Type.String(),
       level: Type.String(),
       ...mapOptionalTexts(() => nullable(Type.String())),
+      labels: LabelsSchema,
     }),
     { description: 'At most the first 20.' },
   ),

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { ChannelDelivery } from '../channels/channel.ts';
-import { mapOptionalTexts } from '../history/fields.ts';
+import { LabelsSchema, mapOptionalTexts } from '../history/fields.ts';
 import { HistoryNotification } from '../history/notification.ts';
 import { PanelReceipt } from '../panels/panel.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
@@ -21,6 +21,7 @@ const TypedNotification = Type.Object(
     level: sent(Type.String()),
     ttl: sent(Type.Integer({ minimum: 0 })),
     ...mapOptionalTexts(() => sent(Type.String())),
+    labels: sent(LabelsSchema),
     sourceIp: sent(Type.String()),
     token: sent(
       Type.Union([Type.String(), Type.Object({ id: Type.String(), name: Type.String() })], {

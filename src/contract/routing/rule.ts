@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { mapPatternFields, patternFieldNames } from '../history/fields.ts';
+import { type LabelField, labelFieldPattern } from '../history/labels.ts';
 import { PanelsTarget } from '../history/notification.ts';
+import { limits } from '../limits.ts';
 import { closed, component, Instant, Name, NullableInstant, patch } from '../schema.ts';
 import { weekdays } from '../time.ts';
 import { LevelName } from './level.ts';
@@ -14,11 +16,19 @@ const AddressPattern = Type.String({
     'must be an address, a CIDR block or a range, as in 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9',
   description: 'An address, a CIDR block or a range: 10.0.0.5, 10.0.0.0/8, 10.0.0.1-10.0.0.9, v4 or v6.',
 });
-const Glob = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  description: '"*" any run, "?" one character; case does not count.',
-});
+const globDescription = '"*" any run, "?" one character; case does not count.';
+const Glob = Type.String({ minLength: 1, maxLength: 255, description: globDescription });
+
+const LabelConditions = Type.Record(
+  Type.String({ pattern: limits.labelNamePattern.source }),
+  list(Type.String({ maxLength: 255, description: globDescription })),
+  {
+    minProperties: 1,
+    maxProperties: limits.labels,
+    description:
+      'By name. Every label named must be there with one of its values, as in {"env": ["prod", "stag*"]}.',
+  },
+);
 
 /** A text condition: exactly one of the three; each takes one pattern or a list that means any of. */
 const one = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
@@ -41,6 +51,7 @@ const conditions = {
   ip: Type.Optional(list(AddressPattern)),
   sourceIp: Type.Optional(list(AddressPattern)),
   ...mapPatternFields(() => Type.Optional(list(Glob))),
+  labels: Type.Optional(LabelConditions),
   title: Type.Optional(TextCondition),
   message: Type.Optional(TextCondition),
   token: Type.Optional(
@@ -69,6 +80,15 @@ export const throttleFields = [
   ...patternFieldNames,
   'token',
 ] as const;
+
+/** A field of {@link throttleFields}, or a label, as in `label:cluster`. */
+export const ThrottleField = Type.Union(
+  [
+    Type.Enum([...throttleFields]),
+    Type.Unsafe<LabelField>(Type.String({ pattern: labelFieldPattern.source })),
+  ],
+  { errorMessage: `must be one of ${throttleFields.join(', ')}, or a label, as in label:cluster` },
+);
 
 export const maxEscalationSteps = 5;
 
@@ -113,7 +133,7 @@ export const RuleThen = component('RuleThen', {
   throttle: Type.Optional(
     closed(
       {
-        by: Type.Array(Type.Enum([...throttleFields]), {
+        by: Type.Array(ThrottleField, {
           maxItems: throttleFields.length,
           uniqueItems: true,
         }),

@@ -7,7 +7,9 @@ import {
   type OptionalTexts,
   optionalTextsOf,
 } from '#contract/history/fields.ts';
+import { labelsText } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
+import { isPlainObject } from '#contract/plain-object.ts';
 import { builtInLevels } from '#contract/routing/level-styles.ts';
 import { parseDurationOrMs } from '#contract/time.ts';
 import { canonicalAddress } from '../addresses.ts';
@@ -51,7 +53,8 @@ export function checkFields(sent: SentFields): CheckedFields {
     ttl: checkTtl(sent.ttl),
     ...mapOptionalTexts((name) => {
       const value = sent[name];
-      return value === undefined || value === null ? null : checkText[name](wellFormed(name, value).trim());
+      if (value === undefined || value === null) return null;
+      return name === 'labels' ? checkLabels(value) : checkText[name](wellFormed(name, value).trim());
     }),
     ...expectationOf(sent),
   };
@@ -84,7 +87,7 @@ function exceeds(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || characters(value) > max);
 }
 
-function wellFormed(field: FieldName, value: unknown): string {
+function wellFormed(field: string, value: unknown): string {
   if (typeof value !== 'string') throw badRequest(`${field} must be a string, not ${describe(value)}`);
   const problem = textProblem(value);
   if (problem) throw badRequest(`${field} ${problem}`);
@@ -136,7 +139,7 @@ function checkTtl(value: unknown): number | null {
 }
 
 /** Each gets the text without white space at its ends, and returns what is stored. */
-const checkText: Readonly<Record<OptionalText, (text: string) => string>> = {
+const checkText: Readonly<Record<Exclude<OptionalText, 'labels'>, (text: string) => string>> = {
   ip: checkIp,
   host: checkHost,
   key: (text) => checkLength('key', text, limits.keyChars),
@@ -160,6 +163,31 @@ function checkHost(host: string): string {
 
 function checkLength(field: OptionalText, text: string, max: number): string {
   if (text === '' || exceeds(text, max)) throw badRequest(`${field} must have 1 to ${max} characters`);
+  return text;
+}
+
+/** Returns their text. @throws AppError `bad-request` for the first one that is wrong. */
+function checkLabels(value: unknown): string | null {
+  if (!isPlainObject(value)) {
+    const form =
+      'must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2';
+    throw badRequest(`labels ${form}`);
+  }
+  const entries = Object.entries(value);
+  if (entries.length > limits.labels)
+    throw badRequest(`labels must have at most ${limits.labels} entries, not ${entries.length}`);
+  return labelsText(Object.fromEntries(entries.map(([name, given]) => [name, checkLabel(name, given)])));
+}
+
+function checkLabel(name: string, value: unknown): string {
+  if (!limits.labelNamePattern.test(name)) {
+    throw badRequest(
+      `labels must have names of 1 to 63 letters, digits, "_", "." and "-", which start with a letter or "_", not ${JSON.stringify(name.slice(0, 70).toWellFormed())}`,
+    );
+  }
+  const text = wellFormed(`labels.${name}`, value).trim();
+  if (exceeds(text, limits.labelValueChars))
+    throw badRequest(`labels.${name} must have at most ${limits.labelValueChars} characters`);
   return text;
 }
 

@@ -1,4 +1,5 @@
 import { type OptionalText, optionalTextNames } from '#contract/history/fields.ts';
+import { labelsOf } from '#contract/history/labels.ts';
 import type { HistoryNotification, historyStates } from '#contract/history/notification.ts';
 import { ownSenders } from '../intake/own-sender.ts';
 import { acknowledgedView, contentOf } from '../streams/frames.ts';
@@ -122,6 +123,7 @@ export function ndjsonLine({
     record;
   const line = {
     ...content,
+    labels: labelsOf(record.labels),
     receivedAt: iso(receivedAt),
     expiresAt: isoOrNull(expiresAt),
     token: { id: tokenId, name: tokenName },

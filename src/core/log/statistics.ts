@@ -1,5 +1,5 @@
 /** Statistics: the port that storage implements for overview, histogram and completion. Times are Unix milliseconds. */
-import { patternFieldNames } from '#contract/history/fields.ts';
+import { searchedFields } from '#contract/history/fields.ts';
 import type { CountBucket } from '#contract/history/search.ts';
 import { badRequest } from '../errors.ts';
 import type { Query } from '../search/search-query.ts';
@@ -55,7 +55,7 @@ export interface BusyHost {
   readonly level: string;
 }
 
-export const valueFields = [...patternFieldNames, 'ip', 'source'] as const;
+export const valueFields = [...searchedFields, 'ip', 'source'] as const;
 export type ValueField = (typeof valueFields)[number];
 
 export interface CountOptions extends CallOptions {

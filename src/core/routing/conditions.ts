@@ -1,5 +1,6 @@
 /** The conditions of a rule. Each is compiled to a test, to prefilters for the rule index, and to the reason why it failed. */
 import { mapPatternFields } from '#contract/history/fields.ts';
+import { labelPair } from '#contract/history/labels.ts';
 import type { RuleConditions, RuleWhen, TextCondition } from '#contract/routing/rule.ts';
 import { blocksOf, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
@@ -12,10 +13,11 @@ export type RankedLevels = ReadonlyMap<string, { readonly rank: number; readonly
 
 /**
  * A necessary test on one text of a notification: one that fails it cannot match the condition. The rule index uses it to skip
- * rules. `text` is case-folded, except for level and token; of addresses, it is the first bits of a block.
+ * rules. `text` is case-folded, except for level and token; of addresses, it is the first bits of a block; of labels, it is
+ * `name=value`.
  */
 export interface Prefilter {
-  readonly field: 'level' | 'token' | TextField | AddressField;
+  readonly field: 'level' | 'token' | 'label' | TextField | AddressField;
   readonly how: 'is' | 'starts' | 'ends' | 'contains';
   readonly text: string;
 }
@@ -62,6 +64,9 @@ export function compileConditions(when: RuleWhen, levels: RankedLevels): readonl
     const excluded = when.not && compileMatcher(when.not, field, `when.not.${field}`, levels);
     if (excluded) conditions.push(negative(`not.${field}`, excluded));
   }
+  for (const [name, patterns] of Object.entries(when.labels ?? {}))
+    conditions.push(positive(`labels.${name}`, labelLike(name, patterns, `when.labels.${name}`)));
+  if (when.not?.labels) conditions.push(negative('not.labels', labelsLike(when.not.labels)));
   return conditions;
 }
 
@@ -75,7 +80,7 @@ function positive(name: string, matcher: Matcher): Condition {
   };
 }
 
-function negative(name: string, matcher: Matcher): Condition {
+function negative(name: string, matcher: Omit<Matcher, 'failure' | 'prefilters'>): Condition {
   return {
     name,
     holds: (context) => !matcher.holds(context),
@@ -85,14 +90,16 @@ function negative(name: string, matcher: Matcher): Condition {
   };
 }
 
-type Compile<F extends keyof RuleConditions> = (
+/** Labels are compiled by themselves, each as a condition. */
+type Field = Exclude<keyof RuleConditions, 'labels'>;
+type Compile<F extends Field> = (
   given: NonNullable<RuleConditions[F]>,
   path: string,
   levels: RankedLevels,
 ) => Matcher;
 
 /** Cheap conditions first, because evaluation of a rule stops at the first condition that fails. */
-const compilers: { readonly [F in keyof RuleConditions]-?: Compile<F> } = {
+const compilers: { readonly [F in Field]-?: Compile<F> } = {
   level: levelIn,
   minLevel: levelFrom,
   token: tokenIn,
@@ -102,9 +109,9 @@ const compilers: { readonly [F in keyof RuleConditions]-?: Compile<F> } = {
   title: (given, path) => textLike('title', given, path),
   message: (given, path) => textLike('message', given, path),
 };
-const conditionFields = Object.keys(compilers) as (keyof RuleConditions)[];
+const conditionFields = Object.keys(compilers) as Field[];
 
-function compileMatcher<F extends keyof RuleConditions>(
+function compileMatcher<F extends Field>(
   given: RuleConditions,
   field: F,
   path: string,
@@ -173,22 +180,14 @@ function addressIn(field: AddressField, patterns: readonly string[], path: strin
 }
 
 function globIn(field: TextField, patterns: readonly string[], path: string): Matcher {
-  const globs = patterns.map((pattern, i) => compileGlob(pattern, `${path}[${i}]`));
-  const exact = new Set(globs.filter((glob) => glob.isExact).map((glob) => glob.prefix));
-  const open = globs.filter((glob) => !glob.isExact);
+  const { globs, ...any } = anyGlob(patterns, path);
   return {
+    ...any,
     holds: (context) => {
       const text = context.folded(field);
-      if (text === null) return false;
-      if (exact.has(text)) return true;
-      return open.some((glob) => {
-        context.spend(glob.work(text));
-        return glob.testFolded(text);
-      });
+      return text !== null && any.fits(text, context);
     },
     shown: ({ subject }) => shownText(field, subject[field]),
-    failure: patterns.length === 1 ? `does not match ${patterns[0]}` : `matches none of ${listed(patterns)}`,
-    patterns: listed(patterns),
     prefilters: prefiltersOf(
       globs.map((glob): Prefilter | undefined => {
         if (glob.isExact) return { field, how: 'is', text: glob.prefix };
@@ -199,7 +198,59 @@ function globIn(field: TextField, patterns: readonly string[], path: string): Ma
         ]);
       }),
     ),
+  };
+}
+
+/** A list of globs, of which one must fit a folded text. */
+function anyGlob(patterns: readonly string[], path: string) {
+  const globs = patterns.map((pattern, i) => compileGlob(pattern, `${path}[${i}]`));
+  const exact = new Set(globs.filter((glob) => glob.isExact).map((glob) => glob.prefix));
+  const open = globs.filter((glob) => !glob.isExact);
+  return {
+    globs,
+    fits: (folded: string, context: EvaluationContext) =>
+      exact.has(folded) ||
+      open.some((glob) => {
+        context.spend(glob.work(folded));
+        return glob.testFolded(folded);
+      }),
+    failure: patterns.length === 1 ? `does not match ${patterns[0]}` : `matches none of ${listed(patterns)}`,
+    patterns: listed(patterns),
     regexWeight: globs.reduce((sum, { weight }) => sum + weight, 0),
+  };
+}
+
+/** The label must be there, with a value that fits one of the globs. */
+function labelLike(name: string, patterns: readonly string[], path: string): Matcher {
+  const { globs, ...any } = anyGlob(patterns, path);
+  const folded = foldCase(name);
+  return {
+    ...any,
+    holds: (context) => context.labels.some(([given, value]) => given === folded && any.fits(value, context)),
+    shown: ({ labels }) => {
+      const value = labels.find(([given]) => given === folded)?.[1];
+      return value === undefined ? `no label ${name} was sent; it` : `label ${name} "${value}"`;
+    },
+    prefilters: globs.map(({ isExact, prefix }) => ({
+      field: 'label',
+      how: isExact ? 'is' : 'starts',
+      text: labelPair(folded, prefix),
+    })),
+  };
+}
+
+/** All of the labels must be there so. */
+function labelsLike(wanted: NonNullable<RuleConditions['labels']>): Omit<Matcher, 'failure' | 'prefilters'> {
+  const all = Object.entries(wanted).map(([name, patterns]) =>
+    labelLike(name, patterns, `when.not.labels.${name}`),
+  );
+  return {
+    holds: (context) => all.every((label) => label.holds(context)),
+    shown: (context) => all.map((label) => label.shown(context)).join(', '),
+    patterns: Object.entries(wanted)
+      .map(([name, patterns]) => labelPair(name, listed(patterns)))
+      .join(' with '),
+    regexWeight: all.reduce((sum, { regexWeight = 0 }) => sum + regexWeight, 0),
   };
 }
 

@@ -5,6 +5,8 @@
  * in a field. Of several conditions, and of the parts of a text, the index takes those that the fewest rules share. Two texts
  * with the same hash only add candidates, whose conditions then fail. A rule without prefilters is always a candidate.
  */
+
+import { labelPair } from '#contract/history/labels.ts';
 import { bitsOf } from '../addresses.ts';
 import { type Condition, containedChars, type Prefilter } from './conditions.ts';
 import type { EvaluationContext } from './subject.ts';
@@ -130,6 +132,8 @@ function textsOf(field: Prefilter['field'], context: EvaluationContext): readonl
       return [level];
     case 'token':
       return origin === undefined ? [tokenId, tokenName] : [tokenId, tokenName, origin];
+    case 'label':
+      return context.labels.map(([name, value]) => labelPair(name, value));
     case 'ip':
     case 'sourceIp': {
       const key = context.address(field);

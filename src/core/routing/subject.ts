@@ -1,4 +1,5 @@
 import type { OptionalTexts, PatternFieldName } from '#contract/history/fields.ts';
+import { labelEntries } from '#contract/history/labels.ts';
 import { type AddressKey, findAddressKey } from '../addresses.ts';
 import { foldCase } from './glob.ts';
 import { regexBudgetSpent, regexWorkPerNotification } from './regex.ts';
@@ -21,6 +22,8 @@ export interface RoutingSubject extends OptionalTexts {
 export type AddressField = 'ip' | 'sourceIp';
 export type TextField = 'title' | 'message' | PatternFieldName;
 
+export type FoldedLabel = readonly [name: string, value: string];
+
 /** A subject with the forms of its fields that conditions compare; each is computed once, on first use. */
 export class EvaluationContext {
   readonly subject: RoutingSubject;
@@ -30,6 +33,7 @@ export class EvaluationContext {
     sourceIp: undefined,
   };
 
+  #labels: readonly FoldedLabel[] | undefined;
   #regexWork: number;
 
   /** `regexWork`: the work that regular expressions may spend on it. */
@@ -52,6 +56,15 @@ export class EvaluationContext {
     const folded = text === null ? null : foldCase(text);
     this.#folded[field] = folded;
     return folded;
+  }
+
+  /** The labels, with the case of names and values folded. */
+  get labels(): readonly FoldedLabel[] {
+    this.#labels ??= labelEntries(this.subject.labels).map(([name, value]) => [
+      foldCase(name),
+      foldCase(value),
+    ]);
+    return this.#labels;
   }
 
   /** The key of an address, null when it was not sent or is invalid. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isLabelField, labelOfField, labelValue } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import type { NotificationDraft, TenantId, ThrottleClaim } from '../log/log.ts';
 import { foldCase } from './glob.ts';
@@ -26,6 +27,7 @@ export function throttleDemand(
 ): ThrottleDemand {
   const values = by.map((field) => {
     if (field === 'token') return subject.tokenId;
+    if (isLabelField(field)) return labelValue(subject.labels, labelOfField(field));
     const value = subject[field];
     return field === 'host' && value !== null ? foldCase(value) : value;
   });

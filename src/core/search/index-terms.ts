@@ -7,10 +7,12 @@
  * written as `%` and two hexadecimal digits: an index may fold the others, or split at them.
  */
 import {
+  type OptionalTexts,
   type PatternFieldName,
-  patternFieldNames,
   patternFields,
-  searchForm,
+  type SearchedField,
+  searchedFields,
+  searchedValues,
 } from '#contract/history/fields.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
 import type { Route, TenantId } from '../log/log.ts';
@@ -21,7 +23,7 @@ import { type Pattern, spacedWords } from './search-words.ts';
 export const wordChars = 64;
 
 /** The fields of a notification that are indexed. */
-export interface IndexedNotification extends Readonly<Record<PatternFieldName, string | null>> {
+export interface IndexedNotification extends Pick<OptionalTexts, PatternFieldName | 'labels'> {
   readonly title: string;
   readonly message: string;
   readonly level: string;
@@ -34,11 +36,11 @@ export interface IndexedNotification extends Readonly<Record<PatternFieldName, s
 type ReversedTerm = {
   [K in PatternFieldName]: (typeof patternFields)[K] extends { readonly reversed: infer R } ? R : never;
 }[PatternFieldName];
-export type ValueTermField = PatternFieldName | ReversedTerm | 'level' | 'token' | 'rule' | 'panel' | 'tag';
+export type ValueTermField = SearchedField | ReversedTerm | 'level' | 'token' | 'rule' | 'panel' | 'tag';
 
 /** The name of the terms that have a field's values reversed, for patterns such as *.example.org; undefined: there are none. */
-export const reversedTermOf = (field: PatternFieldName): ReversedTerm | undefined =>
-  (patternFields[field] as { readonly reversed?: ReversedTerm }).reversed;
+export const reversedTermOf = (field: SearchedField): ReversedTerm | undefined =>
+  field === 'label' ? undefined : (patternFields[field] as { readonly reversed?: ReversedTerm }).reversed;
 
 /** ASCII characters that an index may split at or fold. */
 const unsafe = /[^a-z0-9._:/\-\x80-\uffff]/g;
@@ -99,13 +101,12 @@ export function addressHex(key: AddressKey): { readonly family: AddressFamily; r
 export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string {
   let terms = `${flagTerm(tenant, 'all')} ${valueTerm(tenant, 'level', given.level)}`;
   terms += ` ${valueTerm(tenant, 'token', given.tokenId)}`;
-  for (const field of patternFieldNames) {
-    const sent = given[field];
-    if (sent === null) continue;
-    const value = searchForm(field, sent);
+  for (const field of searchedFields) {
     const back = reversedTermOf(field);
-    terms += ` ${valueTerm(tenant, field, value)}`;
-    if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
+    for (const value of searchedValues(field, given)) {
+      terms += ` ${valueTerm(tenant, field, value)}`;
+      if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
+    }
   }
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
   terms += addressTerms(tenant, 'source', given.sourceIp) + routeTerms(tenant, route);

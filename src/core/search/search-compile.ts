@@ -1,5 +1,5 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
-import type { PatternFieldName } from '#contract/history/fields.ts';
+import type { SearchedField } from '#contract/history/fields.ts';
 import type { TenantId } from '../log/log.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { blocksOf } from './address-blocks.ts';
@@ -212,7 +212,7 @@ class Compiler {
   }
 
   /** Uses the prefix, and the suffix if the index has the values reversed too, where values in terms are not tested. */
-  #pattern(field: PatternFieldName, pattern: Pattern): Part {
+  #pattern(field: SearchedField, pattern: Pattern): Part {
     const literal = literalOf(pattern);
     if (literal !== undefined) return this.#values(field, [literal]);
     const parts = patternParts(pattern);

@@ -1,5 +1,5 @@
 /** Tests a notification against a query, if it is not indexed yet or the terms do not decide. */
-import { type PatternFieldName, searchForm } from '#contract/history/fields.ts';
+import { type PatternFieldName, searchedValues } from '#contract/history/fields.ts';
 import { addressKey, compareAddresses } from '../addresses.ts';
 import type { NotificationDraft } from '../log/log.ts';
 import { isEmpty, reaches } from '../log/target.ts';
@@ -22,6 +22,7 @@ export interface SearchableNotification
     | 'level'
     | 'ip'
     | PatternFieldName
+    | 'labels'
     | 'sourceIp'
     | 'tokenId'
     | 'route'
@@ -85,12 +86,8 @@ function queryMatcher(query: Query, context: QueryContext): Matcher {
 function termMatcher(term: Term, { now, title, message }: QueryContext): Matcher {
   if (isPatternTerm(term)) {
     const patterns = term.patterns.map(patternMatcher);
-    return (given) => {
-      const value = given[term.kind];
-      if (value === null) return false;
-      const compared = searchForm(term.kind, value);
-      return patterns.some((matches) => matches(compared));
-    };
+    return (given) =>
+      searchedValues(term.kind, given).some((value) => patterns.some((matches) => matches(value)));
   }
   switch (term.kind) {
     case 'text': {

@@ -1,5 +1,5 @@
 /** A parsed search as plain data, which can be sent to storage threads. */
-import { isPatternField, type PatternFieldName } from '#contract/history/fields.ts';
+import { isSearchedField, type SearchedField } from '#contract/history/fields.ts';
 import { type AddressRange, compareAddresses } from '../addresses.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Pattern } from './search-words.ts';
@@ -35,11 +35,11 @@ export interface AddressPattern extends AddressRange {
 
 /** A condition on a text field. The patterns are in the form of {@link searchForm}. */
 export interface PatternTerm {
-  readonly kind: PatternFieldName;
+  readonly kind: SearchedField;
   readonly patterns: readonly Pattern[];
 }
 
-export const isPatternTerm = (query: Query): query is PatternTerm => isPatternField(query.kind);
+export const isPatternTerm = (query: Query): query is PatternTerm => isSearchedField(query.kind);
 
 /** One condition. It holds if any value of the list matches; lists are never empty. */
 export type Term =

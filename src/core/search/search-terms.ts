@@ -5,6 +5,8 @@ import {
   type SearchKey,
   searchForm,
 } from '#contract/history/fields.ts';
+import { labelPair } from '#contract/history/labels.ts';
+import { limits } from '#contract/limits.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import type { Ref } from '../log/log.ts';
@@ -21,7 +23,14 @@ import {
   searchStates,
   type Term,
 } from './search-query.ts';
-import { literalOf, matchesPattern, patternParts, patternText, wordCharacter } from './search-words.ts';
+import {
+  literalOf,
+  matchesPattern,
+  type Pattern,
+  patternParts,
+  patternText,
+  wordCharacter,
+} from './search-words.ts';
 
 /** A panel as it was when it was deleted. */
 export interface DeletedPanel extends PanelAddress, Ref {
@@ -49,6 +58,7 @@ const readers: Readonly<Record<SearchKey, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
   source: (values) => ({ kind: 'source', ranges: values.map(readAddresses) }),
   ...mapPatternFields(readerOf),
+  label: (values) => ({ kind: 'label', patterns: values.map(readLabel) }),
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
@@ -141,6 +151,22 @@ function readerOf(field: PatternFieldName): Reader {
     kind: field,
     patterns: values.map((value) => searchForm(field, given(field, value))),
   });
+}
+
+/** `name=value`, or a name alone, which finds every value. */
+function readLabel(value: Value): Pattern {
+  const pattern = given('label', value);
+  const at = pattern.indexOf('=');
+  const name = at < 0 ? pattern : pattern.slice(0, at);
+  if (!limits.labelNamePattern.test(name)) {
+    throw searchError(
+      `${shown(name)} is no name of a label`,
+      value.column,
+      '; write a name, or a name and a value, as in label:env=prod or label:env=stag*',
+      value,
+    );
+  }
+  return searchForm('label', at < 0 ? labelPair(name, '*') : pattern);
 }
 
 /** Requires a value that is not empty, because quotes allow an empty one. */

@@ -1,5 +1,6 @@
 /** Encodes entries of the log as events of a stream. */
 import { mapOptionalTexts } from '#contract/history/fields.ts';
+import { labelsOf } from '#contract/history/labels.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
 import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type {
@@ -43,6 +44,7 @@ export function contentOf(n: Notification) {
     rank: n.rank,
     ttl: n.ttl,
     ...mapOptionalTexts((name) => n[name]),
+    labels: labelsOf(n.labels),
     sourceIp: n.sourceIp,
     receivedAt: iso(n.receivedAt),
     expiresAt: isoOrNull(n.expiresAt),

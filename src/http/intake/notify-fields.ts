@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { type FieldName, fieldNames, sentFields } from '#contract/history/fields.ts';
+import { readLabels } from '#contract/history/labels.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
 import type { SentFields } from '#core/intake/notification.ts';
@@ -116,7 +117,7 @@ function takeValues(
   for (const name of fieldNames) {
     const values = form.flatMap(([sent, value]) => (sent === name ? [value] : []));
     if (values.length > 1) throw badRequest(`${name} is given twice in the ${where}`);
-    if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
+    if (values[0] !== undefined) fields[name] = fromText(name, values[0]);
   }
 }
 
@@ -129,7 +130,7 @@ function fromHeaders(raw: readonly string[]): Mutable {
     if (field === undefined) continue;
     if (Object.hasOwn(fields, field)) throw badRequest(`the header ${name} is given twice`);
     const value = headerText(name, raw[i + 1] as string);
-    fields[field] = field === 'ttl' ? decimal(value) : value;
+    fields[field] = fromText(field, value);
   }
   return fields;
 }
@@ -156,6 +157,12 @@ function headerText(name: string, value: string): string {
   const bytes = Buffer.from(value, 'latin1');
   const text = isUtf8(bytes) ? bytes.toString('utf8') : value;
   return text.includes('=?') ? decodeEncodedWords(text, name) : text;
+}
+
+/** What a text of a header, a form or a URL stands for. If it cannot be read, it is refused when it is the value that counts. */
+function fromText(field: FieldName, text: string): unknown {
+  if (field === 'ttl') return decimal(text);
+  return field === 'labels' ? (readLabels(text) ?? text) : text;
 }
 
 /** Decimal digits only; anything else is no number, which the rule for ttl refuses if it is the value that counts. */

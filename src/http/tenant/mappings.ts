@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { optionalTextsOf } from '#contract/history/fields.ts';
+import { labelsOf } from '#contract/history/labels.ts';
 import {
   Capture,
   Mapping,
@@ -97,7 +98,7 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
       const shown = items.slice(0, mostPreviewed).map((item) => {
         const fields = fieldsOf(item, levels);
         const { title, message, level } = fields;
-        return { title, message, level, ...optionalTextsOf(fields) };
+        return { title, message, level, ...optionalTextsOf(fields), labels: labelsOf(fields.labels) };
       });
       return { items: shown, count: items.length };
     },

@@ -34,7 +34,7 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
   const read = (subject: Subject): Item => {
     const text = (name: string) => textOf(templates.get(name)?.(subject));
     const severity = wordOf(text('level') ?? 'info');
-    const { host: source, ip: _, ...texts } = mapOptionalTexts(text);
+    const { host: source, ip: _, labels: __, ...texts } = mapOptionalTexts(text);
     return {
       ...texts,
       title: text('title'),

@@ -55,6 +55,7 @@ export const fieldColumns = {
   host: { column: 'host', kind: 'shared' },
   key: { column: 'key', kind: 'shared' },
   url: { column: 'url', kind: 'text' },
+  labels: { column: 'labels', kind: 'shared' },
   sourceIp: { column: 'source_ip', kind: 'shared' },
   tokenId: { column: 'token_id', kind: 'shared' },
 } as const satisfies Readonly<Record<StoredField, FieldColumn>>;

@@ -5,7 +5,7 @@
  * the next one continues. `row-set.ts` combines the rows of terms with one bit for each row. Rows that no index has yet are
  * tested one by one, so everything that was acknowledged is found.
  */
-import { isPatternField, searchForm } from '#contract/history/fields.ts';
+import { isSearchedField, searchForm } from '#contract/history/fields.ts';
 import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
 import { recordForms } from '#core/log/history-view.ts';
 import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
@@ -188,7 +188,7 @@ const conjuncts = (query: Query) =>
 
 /** Values of a field as completion shows them: addresses by number, others as text. */
 export function sortedValues(values: Iterable<string>, field: WantedValues['field']): string[] {
-  if (isPatternField(field)) return [...values].sort((a, b) => (a < b ? -1 : 1));
+  if (isSearchedField(field)) return [...values].sort((a, b) => (a < b ? -1 : 1));
   return [...values]
     .map((text) => ({ text, key: addressKey(text) }))
     .sort((a, b) => compareAddresses(a.key, b.key))
@@ -251,13 +251,13 @@ export interface TermRange {
 
 /** The prefix in the form of indexed values. */
 export const typedPrefix = ({ field, prefix }: WantedValues): string =>
-  isPatternField(field) ? searchForm(field, prefix) : prefix.toLowerCase();
+  isSearchedField(field) ? searchForm(field, prefix) : prefix.toLowerCase();
 
 /** The ranges of terms whose values may start with the prefix; none when no value can. */
 export function valueRanges(tenant: TenantId, wanted: WantedValues): TermRange[] {
   const { field, limit } = wanted;
   const prefix = typedPrefix(wanted);
-  if (isPatternField(field)) {
+  if (isSearchedField(field)) {
     const from = valueTerm(tenant, field, prefix);
     return [{ from, upTo: `${from}\u{10ffff}`, limit }];
   }
@@ -274,7 +274,7 @@ export function valueRanges(tenant: TenantId, wanted: WantedValues): TermRange[]
 /** The values of the terms that start with the prefix. */
 export function wantedValues(terms: readonly string[], wanted: WantedValues): string[] {
   const prefix = typedPrefix(wanted);
-  const isText = isPatternField(wanted.field);
+  const isText = isSearchedField(wanted.field);
   return terms
     .map((term) => (isText ? valueOfTerm(term) : addressOf(valueOfTerm(term))))
     .filter((value) => value.startsWith(prefix));

@@ -143,8 +143,8 @@ async function* readValues(
     const withOthers = some.filter((partition) => partition.listed < partition.high);
     const unlisted = await connections.query<{ value: string }>(
       tenant,
-      `SELECT DISTINCT ${columns[field]} AS value FROM unlisted_of($1, $2, ${newestRows}) n
-       WHERE starts_with(${columns[field]}, $3) ORDER BY 1 LIMIT $4`,
+      `SELECT DISTINCT value FROM unlisted_of($1, $2, ${newestRows}) n, LATERAL (${valuesOf[field]}) AS found (value)
+       WHERE starts_with(value, $3) ORDER BY 1 LIMIT $4`,
       [tenant, withOthers.map(({ low }) => low), typedPrefix(wanted), limit],
     );
     for (const value of [...listed, ...unlisted.map((row) => row.value)]) values.add(value);
@@ -154,7 +154,11 @@ async function* readValues(
   return sortedValues(values, field).slice(0, limit);
 }
 
-const columns: Readonly<Record<WantedValues['field'], string>> = {
-  ...mapPatternFields((field) => (patternFields[field].ignoresCase ? `lower(n.${field})` : `n.${field}`)),
-  ...{ ip: 'n.ip', source: 'n.source_ip' },
+/** The values that a row `n` has of a field, in the form of searches. */
+const valuesOf: Readonly<Record<WantedValues['field'], string>> = {
+  ...mapPatternFields(
+    (field) => `SELECT ${patternFields[field].ignoresCase ? `lower(n.${field})` : `n.${field}`}`,
+  ),
+  label: "SELECT lower(one.key || '=' || one.value) FROM json_each_text(n.labels::json) one",
+  ...{ ip: 'SELECT n.ip', source: 'SELECT n.source_ip' },
 };

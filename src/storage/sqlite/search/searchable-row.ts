@@ -44,6 +44,9 @@ export class SearchableRow implements SearchableNotification {
   get key() {
     return this.#connection.reader.text(this.#row.key, this.#partition);
   }
+  get labels() {
+    return this.#connection.reader.text(this.#row.labels, this.#partition);
+  }
   get sourceIp() {
     return this.#connection.reader.text(this.#row.source_ip, this.#partition);
   }

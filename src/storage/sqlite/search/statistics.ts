@@ -3,7 +3,7 @@
  * has the minute of each row, and the index has the rows of each level.
  */
 
-import { isPatternField, searchForm } from '#contract/history/fields.ts';
+import { isSearchedField, searchedValues } from '#contract/history/fields.ts';
 import { resultOf } from '#core/limits/concurrency.ts';
 import type { Notification, TenantId } from '#core/log/log.ts';
 import type { BusyHost, CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
@@ -233,9 +233,10 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
   const until = performance.now() + valuesMs;
   const found = new Set<string>();
   for (const notification of readUnindexedNotifications(connection, tenant)) {
-    const value = notification[field === 'source' ? 'sourceIp' : field];
-    const compared = value !== null && isPatternField(field) ? searchForm(field, value) : value;
-    if (compared?.startsWith(prefix)) found.add(compared);
+    const values = isSearchedField(field)
+      ? searchedValues(field, notification)
+      : [notification[field === 'source' ? 'sourceIp' : field]];
+    for (const value of values) if (value?.startsWith(prefix)) found.add(value);
   }
   for (const partition of readPartitions(sql)) {
     let values: string[] = [];

@@ -1,0 +1,61 @@
+/**
+ * Labels are names with values by which senders sort their notifications, as in {"env": "prod", "site": "plant 2"}. Senders and
+ * answers have them as an object. Inside, a notification carries them as one text, the JSON of that object with its names in
+ * order, so that equal labels are equal texts; null: it has none.
+ */
+import { limits } from '../limits.ts';
+export type Labels = Readonly<Record<string, string>>;
+
+const noLabels: Labels = Object.freeze({});
+
+/** The text of these labels, which must be valid. */
+export function labelsText(labels: Labels): string | null {
+  const names = Object.keys(labels).sort();
+  return names.length === 0
+    ? null
+    : JSON.stringify(Object.fromEntries(names.map((name) => [name, labels[name]])));
+}
+
+/** The labels of a text that {@link labelsText} made. A name may be `__proto__`: read values by `labelEntries` or `Object.hasOwn`. */
+export const labelsOf = (text: string | null): Labels =>
+  text === null ? noLabels : (JSON.parse(text) as Labels);
+
+export const labelEntries = (text: string | null): readonly (readonly [name: string, value: string])[] =>
+  text === null ? [] : Object.entries(labelsOf(text));
+
+/** A label in one text, as searches have it. */
+export const labelPair = (name: string, value: string): string => `${name}=${value}`;
+
+/** Where a rule names a label among fields, as in `label:cluster`. */
+export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.replace('^', '^label:'));
+export type LabelField = `label:${string}`;
+export const isLabelField = (field: string): field is LabelField => field.startsWith('label:');
+export const labelOfField = (field: LabelField): string => field.slice('label:'.length);
+
+/** Its value; null if there is no such label. */
+export function labelValue(text: string | null, name: string): string | null {
+  const labels = labelsOf(text);
+  return Object.hasOwn(labels, name) ? (labels[name] as string) : null;
+}
+
+/** `env=prod, site=plant 2`, for people and for headers. */
+export const shownLabels = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => labelPair(name, value))
+    .join(', ');
+
+/**
+ * The labels in `env=prod, site=plant 2`, as headers and forms have them: the first `=` ends a name. undefined: it cannot be read,
+ * or has a name twice.
+ */
+export function readLabels(text: string): Labels | undefined {
+  const labels = new Map<string, string>();
+  for (const part of text.split(',')) {
+    if (part.trim() === '') continue;
+    const at = part.indexOf('=');
+    const name = part.slice(0, at).trim();
+    if (at < 0 || labels.has(name)) return undefined;
+    labels.set(name, part.slice(at + 1).trim());
+  }
+  return Object.fromEntries(labels);
+}

@@ -1,0 +1,1 @@
+-- The partitions of the log get their column `labels` when they are opened: the JSON of an object of texts, or null.
