@@ -15,6 +15,8 @@ export const limits = {
   labels: 32,
   labelNamePattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/,
   labelValueChars: 255,
+  /** On the cards of a panel. */
+  cardLabels: 8,
   urlChars: 2_048,
   idempotencyKeyChars: 255,
   idempotencyMs: 24 * 3_600_000,

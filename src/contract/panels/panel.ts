@@ -26,6 +26,13 @@ export const DisplaySettings = patch('DisplaySettings', {
   scheme: Type.Enum(['dark', 'light', 'auto']),
   minLevel: Type.String({ maxLength: 32 }),
   maxCards: Type.Integer({ minimum: 1, maximum: 100 }),
+  labels: Type.Array(
+    Type.String({
+      pattern: limits.labelNamePattern.source,
+      errorMessage: 'must be the name of a label, as in site',
+    }),
+    { maxItems: limits.cardLabels, uniqueItems: true, description: 'The labels that cards show, by name.' },
+  ),
   scale: Type.Number({ minimum: 0.5, maximum: 4 }),
   sound: Type.Boolean(),
   quietFrom: TimeOfDay,

@@ -14,6 +14,7 @@ test('without anything said it is dark, at its usual size, with sound, in the zo
     scheme: 'dark',
     scale: 1,
     maxCards: undefined,
+    labels: [],
     sound: true,
     quiet: undefined,
     dim: undefined,

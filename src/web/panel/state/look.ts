@@ -14,6 +14,8 @@ export interface Look {
   readonly scheme: 'dark' | 'light';
   readonly scale: number;
   readonly maxCards: number | undefined;
+  /** Names of the labels that cards show. */
+  readonly labels: readonly string[];
   readonly sound: boolean;
   readonly quiet: DailyWindow | undefined;
   readonly dim: DailyWindow | undefined;
@@ -38,6 +40,7 @@ export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, bro
     scheme: scheme === 'auto' ? (browser.prefersLight ? 'light' : 'dark') : scheme,
     scale: clamp(own.scale ?? display.scale ?? 1, 0.5, 4),
     maxCards: display.maxCards,
+    labels: display.labels ?? [],
     sound: own.sound ?? display.sound ?? true,
     quiet: windowOf(display.quietFrom, display.quietUntil),
     dim: windowOf(display.dimFrom, display.dimUntil),

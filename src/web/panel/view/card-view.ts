@@ -10,6 +10,8 @@ import type { PanelTranslate } from '../texts/en.ts';
 export interface CardContext {
   readonly translate: PanelTranslate;
   readonly lookOf: (level: string) => LevelLook;
+  /** Names of the labels that cards show. */
+  readonly labels: readonly string[];
   readonly serverTime: () => number;
   /** null: it is shown until cleared. */
   readonly remainingMs: (card: Card) => number | null;
@@ -160,11 +162,27 @@ function fitText(
   };
 }
 
-/** Host, address and link. */
-function originOf({ notification: { host, ip, url } }: Card, { translate }: CardContext): HTMLElement[] {
+/** Host, address, labels and link. */
+function originOf(
+  { notification: { host, ip, url, labels } }: Card,
+  { translate, labels: names }: CardContext,
+): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (host !== null) parts.push(element('span', { class: 'host mono', text: host, dir: 'auto' }));
   if (ip !== null) parts.push(element('span', { class: 'ip mono', text: ip }));
+  for (const name of names) {
+    // An object has more names than its own, such as `constructor`.
+    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    if (value === undefined) continue;
+    parts.push(
+      element(
+        'span',
+        { class: 'label', dir: 'auto' },
+        element('span', { class: 'name', text: name }),
+        element('span', { text: value }),
+      ),
+    );
+  }
   if (url !== null && /^https?:\/\//i.test(url)) {
     const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
     parts.push(

@@ -76,7 +76,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const frame = createFrameView(translate, lookOf);
   const notice = createNoticeView();
   const grid = element('div', { class: 'cards' });
-  const board = createBoardView(grid, stage, { ...options, lookOf });
+  const board = createBoardView(grid, stage, { ...options, lookOf, labels: look.labels });
   const settings = createSettingsView(options);
   const toggleSound = () => options.choose({ sound: !look.sound });
   const openSettings = () => settings.open();

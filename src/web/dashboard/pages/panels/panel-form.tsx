@@ -1,7 +1,17 @@
-import { Autocomplete, Fieldset, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
+import {
+  Autocomplete,
+  Fieldset,
+  Group,
+  NumberInput,
+  Stack,
+  Switch,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { limits } from '#contract/limits.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import { panelPath, panelsQuery, putInList, useLevels } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
@@ -165,6 +175,16 @@ function LookFields({ form }: FieldsProps) {
           {...form.getInputProps('maxCards')}
         />
       </Group>
+      <TagsInput
+        label={t('cardLabels')}
+        description={t('cardLabelsHint')}
+        placeholder={form.values.labels.length === 0 ? t('cardLabelsNone') : ''}
+        maxTags={limits.cardLabels}
+        splitChars={[',', ' ']}
+        acceptValueOnBlur
+        {...form.getInputProps('labels')}
+        value={[...form.values.labels]}
+      />
       <LevelSelect
         label={t('minLevel')}
         description={t('minLevelHint')}

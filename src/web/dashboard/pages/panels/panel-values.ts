@@ -1,4 +1,6 @@
 /** The fields of a panel's settings, and their problems. */
+
+import { limits } from '#contract/limits.ts';
 import type { DisplaySettings, Panel, PanelPatch } from '#contract/panels/panel.ts';
 import { isWithin } from '#web/dashboard/fields/limits.ts';
 
@@ -10,6 +12,7 @@ export interface PanelValues {
   readonly scheme: '' | 'dark' | 'light' | 'auto';
   readonly minLevel: string;
   readonly maxCards: number | string;
+  readonly labels: readonly string[];
   readonly scalePercent: number | string;
   readonly sound: boolean;
   /** 0: nothing is sent. */
@@ -32,6 +35,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     scheme: display.scheme ?? '',
     minLevel: display.minLevel ?? '',
     maxCards: display.maxCards ?? '',
+    labels: display.labels ?? [],
     scalePercent: display.scale === undefined ? '' : Math.round(display.scale * 100),
     sound: display.sound ?? true,
     lostMs: display.alertWhenLostMs ?? 0,
@@ -46,12 +50,13 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
-  const { scheme, minLevel, maxCards, scalePercent, sound, lostMs } = values;
+  const { scheme, minLevel, maxCards, labels, scalePercent, sound, lostMs } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
     ...(minLevel !== '' && { minLevel }),
     ...(maxCards !== '' && { maxCards: Number(maxCards) }),
+    ...(labels.length > 0 && { labels: [...labels] }),
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
@@ -70,12 +75,15 @@ export function patchOf(values: PanelValues): PanelPatch {
 
 /** By field, as the key of its text; empty if it can be saved. */
 export function problemsOf(values: PanelValues) {
-  const { name, tags, maxCards, scalePercent, lostMs, locale } = values;
+  const { name, tags, maxCards, labels, scalePercent, lostMs, locale } = values;
   const isHalf = (from: string, until: string) => (from === '') !== (until === '');
   return {
     ...(name.trim() === '' && { name: 'nameMissing' as const }),
     ...(!tags.every(isTag) && { tags: 'tagsWrong' as const }),
     ...(maxCards !== '' && !isWithin(maxCards, 1, 100) && { maxCards: 'maxCardsWrong' as const }),
+    ...(!labels.every((label) => limits.labelNamePattern.test(label)) && {
+      labels: 'cardLabelsWrong' as const,
+    }),
     ...(scalePercent !== '' && !isWithin(scalePercent, 50, 400) && { scalePercent: 'scaleWrong' as const }),
     ...(!(lostMs === 0 || (lostMs >= 5_000 && lostMs <= 604_800_000)) && { lostMs: 'lostWrong' as const }),
     ...(isHalf(values.quietFrom, values.quietUntil) && { quietUntil: 'windowHalf' as const }),

@@ -207,6 +207,7 @@ function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: 
         [t('theme'), t(`theme.${display.scheme ?? 'dark'}`)],
         [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
         [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
+        [t('cardLabels'), display.labels?.join(', ') || t('none')],
         [t('minLevel'), minLevel ? <LevelMark key="level" name={minLevel} /> : t('minLevelAll')],
         [t('sound'), t(display.sound === false ? 'soundOff' : 'soundOn')],
         [t('quietHours'), span(display.quietFrom, display.quietUntil)],

@@ -110,6 +110,7 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.invitedBy': 'Eingeladen von',
   'changed.items': 'Liste der Elemente',
   'changed.kind': 'Art',
+  'changed.labels': 'Labels',
   'changed.levels': 'Stufen',
   'changed.locale': 'Sprache und Region',
   'changed.location': 'Ort',

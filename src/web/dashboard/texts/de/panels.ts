@@ -98,6 +98,11 @@ export const panels: TranslatedPage<'panels'> = {
   scale: 'Größe',
   scaleHint: 'Größer für entfernte Bildschirme.',
   scaleWrong: 'Geben Sie 50 bis 400 Prozent ein.',
+  cardLabels: 'Labels auf Karten',
+  cardLabelsHint: 'Namen von Labels, die Karten neben Host und Adresse zeigen.',
+  cardLabelsNone: 'Keine',
+  cardLabelsWrong:
+    'Ein Name besteht aus Buchstaben, Ziffern, „_“, „.“ und „-“ und beginnt mit einem Buchstaben oder „_“.',
   maxCards: 'Höchstzahl Karten',
   maxCardsHint: 'Eine weitere Karte zählt den Rest.',
   maxCardsNone: 'So viele wie passen',

@@ -110,6 +110,7 @@ export const audit = {
   'changed.invitedBy': 'Invited by',
   'changed.items': 'List of items',
   'changed.kind': 'Type',
+  'changed.labels': 'Labels',
   'changed.levels': 'Levels',
   'changed.locale': 'Language and region',
   'changed.location': 'Location',
