@@ -46,6 +46,18 @@ test('settings of the panel reach an open screen at once', async () => {
   await page.locator('footer .brand', { hasText: 'Plant 2' }).waitFor();
 });
 
+test('cards show the labels that the settings name, each as its text', async () => {
+  const { page, display, send } = await open({ name: 'labels' });
+  const labels = { site: 'plant 2', env: '<b>prod</b>', cluster: 'c1' };
+  await send({ title: 'a', host: 'db-01', labels });
+  await page.locator('.card h2').waitFor();
+  expect(await page.locator('.card .label').count()).toBe(0);
+  await display({ labels: ['env', 'site', 'constructor'] });
+  await expect
+    .poll(() => page.locator('.card .label').allTextContents())
+    .toEqual(['env<b>prod</b>', 'siteplant 2']);
+});
+
 test('what is chosen at the screen goes first and stays, and the focus stays where it was', async () => {
   const { page, isLight, display } = await open({ name: 'own' });
   await page.keyboard.press('s');

@@ -162,7 +162,7 @@ function fitText(
   };
 }
 
-/** Host, address, labels and link. */
+/** Host, address, link and labels. */
 function originOf(
   { notification: { host, ip, url, labels } }: Card,
   { translate, labels: names }: CardContext,
@@ -170,6 +170,12 @@ function originOf(
   const parts: HTMLElement[] = [];
   if (host !== null) parts.push(element('span', { class: 'host mono', text: host, dir: 'auto' }));
   if (ip !== null) parts.push(element('span', { class: 'ip mono', text: ip }));
+  if (url !== null && /^https?:\/\//i.test(url)) {
+    const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
+    parts.push(
+      element('a', attributes, icon('arrow-up-right'), element('span', { text: translate('open') })),
+    );
+  }
   for (const name of names) {
     // An object has more names than its own, such as `constructor`.
     const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
@@ -181,12 +187,6 @@ function originOf(
         element('span', { class: 'name', text: name }),
         element('span', { text: value }),
       ),
-    );
-  }
-  if (url !== null && /^https?:\/\//i.test(url)) {
-    const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
-    parts.push(
-      element('a', attributes, icon('arrow-up-right'), element('span', { text: translate('open') })),
     );
   }
   return parts.length === 0 ? [] : [element('div', { class: 'origin' }, ...parts)];
