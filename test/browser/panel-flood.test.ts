@@ -36,6 +36,105 @@ test('at 500 events a second the screen stays smooth, bounded and up to date', a
   await lab.stop();
 });
 
+const subjects = [
+  'BGP peer lost',
+  'Disk almost full',
+  'Queue is not read',
+  'Link flapping',
+  'Fan stopped',
+  'Clock drifts',
+  'Replication stopped',
+  'Certificate ends soon',
+  'Backup did not end',
+  'Door open',
+  'Coolant flow low',
+  'Mails are waiting',
+  'Emergency stop pulled',
+  'Power lost in rack',
+  'Consumer lag',
+  'Checkout is slow',
+  'Jam at infeed',
+  'Temperature high',
+  'Two disks report errors',
+  'Stock is negative',
+];
+const levels = ['critical', 'error', 'warning', 'warning', 'info'];
+
+/** Alarms of these kinds, from as many hosts for each. */
+async function alarms(lab: PanelLab, kinds: number, hosts: number): Promise<void> {
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (let host = 0; host < hosts; host++) {
+    await Promise.all(
+      subjects.slice(0, kinds).map((title, kind) =>
+        lab.server.notify(token, {
+          title: `${title} ${host}`,
+          message: 'Seen by the monitoring',
+          host: `edge-${String(kind).padStart(2, '0')}-${host}`,
+          level: levels[kind % levels.length],
+          ttl: 0,
+        }),
+      ),
+    );
+  }
+}
+
+const sizes = [
+  ['wall', { width: 1920, height: 1080 }],
+  ['4k', { width: 3840, height: 2160 }],
+  ['upright', { width: 1080, height: 1920 }],
+] as const;
+
+test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const { page } = await lab.screen({ name: 'flood', viewport: sizes[0][1] });
+  await alarms(lab, 20, 25);
+  for (const [name, viewport] of sizes) {
+    await page.setViewportSize(viewport);
+    await expect
+      .poll(() => page.locator('.card .what, .row .what').allTextContents(), { timeout: 20_000 })
+      .toHaveLength(20);
+    const cut = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('.what, .card .heading em, .row b')].filter(
+          (each) => each.scrollWidth > each.clientWidth + 1,
+        ).length,
+    );
+    expect([name, cut]).toEqual([name, 0]);
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/flood-${name}.png` });
+  }
+  await lab.stop();
+});
+
+test('of 60 different alarms a wall shows most, and a touch opens one', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const { page } = await lab.screen({ name: 'sixty', viewport: sizes[0][1] });
+  await alarms(lab, 20, 2);
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (const title of subjects)
+    await lab.server.notify(token, {
+      title: `${title} again`,
+      message: 'm',
+      host: 'nas-2',
+      level: 'error',
+      ttl: 0,
+    });
+  const counts = [];
+  for (const [name, viewport] of sizes) {
+    await page.setViewportSize(viewport);
+    await page.locator('.row.rest, .row').first().waitFor();
+    await page.waitForTimeout(600);
+    counts.push(await page.locator('.card[data-id], .row[data-id]').count());
+    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/sixty-${name}.png` });
+  }
+  const [wall = 0, large = 0, upright = 0] = counts;
+  expect(Math.min(wall, large, upright)).toBeGreaterThanOrEqual(24);
+  expect([large >= wall, upright <= wall]).toEqual([true, true]);
+  await page.locator('.row[data-id]').first().click();
+  await page.locator('dialog.details .card').first().waitFor();
+  if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/details.png` });
+  await lab.stop();
+});
+
 interface Frames {
   readonly perSecond: number;
   readonly longestMs: number;

@@ -13,12 +13,8 @@ describe('hostile text', () => {
   test('two hundred payloads are text: none runs, none is changed, none leaves its card', async () => {
     expect(hostileNotifications).toHaveLength(200);
     const screen = await lab.screen({ name: 'hostile', viewport: { width: 390, height: 844 } });
-    const { page, panelId } = screen;
+    const { page } = screen;
     const key = await lab.server.key('admin');
-    await lab.server.call('PATCH', `/api/panels/${panelId}`, {
-      token: key,
-      json: { display: { maxCards: 100 } },
-    });
     await page.evaluate(() => {
       Object.assign(window, { violations: [] });
       addEventListener('securitypolicyviolation', ({ violatedDirective }) =>
@@ -26,8 +22,9 @@ describe('hostile text', () => {
       );
     });
     const token = await lab.server.token({ scopes: ['notify'] });
-    for (let from = 0; from < hostileNotifications.length; from += 50) {
-      const batch = hostileNotifications.slice(from, from + 50);
+    for (let from = 0; from < hostileNotifications.length; from += 20) {
+      // With more, similar ones would be one item.
+      const batch = hostileNotifications.slice(from, from + 20);
       const ids = await Promise.all(
         batch.map(async (sent) => {
           const { json, text } = await lab.server.notify(token, sent);

@@ -166,7 +166,7 @@ class PanelPage {
     const serverTime = this.#serverTime();
     const { sound, quiet } = this.#look;
     const isQuiet = quiet !== undefined && isWithin(quiet, this.#clock.minuteOfDay(serverTime));
-    return { isOn: sound, isQuiet, serverTime };
+    return { isOn: sound, isQuiet, serverTime, isFlood: this.#view.isFlood };
   }
 
   #tick(): void {

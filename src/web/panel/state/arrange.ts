@@ -1,4 +1,4 @@
-/** The layout of a screen: which cards it shows, their size and position. The other cards are summed up in one roll-up. */
+/** The layout of a screen on which all cards fit: their size and position. With more cards, `flood.ts` has the layout. */
 import type { Card } from '#client/board.ts';
 import { heightForText, isLong, type Shape, shapeOf } from './card-text.ts';
 
@@ -9,8 +9,7 @@ export interface Area {
 }
 
 export interface Place {
-  /** undefined: the roll-up of the cards without room. */
-  readonly card: Card | undefined;
+  readonly card: Card;
   readonly row: number;
   /** Of the twelve columns, from 1. */
   readonly column: number;
@@ -26,68 +25,41 @@ export interface Row {
 export interface Arrangement {
   readonly places: readonly Place[];
   readonly rows: readonly Row[];
-  readonly hidden: readonly Card[];
   /** The zoom of all rows except critical ones. */
   readonly zoom: number;
 }
 
 export const gap = 16;
 /** The minimum height of a row at zoom 1, with the title on one line and one line of the message. */
-const minHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
+const minHeight: Readonly<Record<Shape, number>> = { critical: 268, major: 240, minor: 190 };
 /** The minimum height if the title takes two lines. */
-const minHeightLongTitle: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
+const minHeightLongTitle: Readonly<Record<Shape, number>> = { critical: 322, major: 244, minor: 222 };
 const maxStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
-const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1, 0.9, 0.8];
-/** The columns and the smallest text of critical rows. */
-interface Density {
-  readonly minColumns: number;
-  readonly minZoom: number;
-}
-const normal: Density = { minColumns: 1, minZoom: 1 };
-/** Tried in this order until every critical card is shown. */
-const denser: readonly Density[] = [
-  { minColumns: 2, minZoom: 1 },
-  { minColumns: 3, minZoom: 1 },
-  { minColumns: 3, minZoom: 0.8 },
-  { minColumns: 4, minZoom: 0.8 },
-];
-const minColumnWidth = 400;
-/** The most cards on one screen. */
-const maxOnScreen = 60;
+const criticalZooms = [2.2, 2, 1.8, ...zooms];
+/** With more cards than these, one line for each is easier to read than small cards. */
+const maxOnScreen = 24;
 
 /**
- * Computes the layout for an area that does not scroll: as many cards as fit, as large as possible.
+ * Computes the layout for an area that does not scroll: text is as large as it can be. undefined: they do not all fit.
  * @param cards In display order.
  */
 export function arrange(
   cards: readonly Card[],
   area: Area,
-  { maxCards = maxOnScreen, maxZoom = Number.POSITIVE_INFINITY } = {},
-): Arrangement {
-  const most = Math.min(cards.length, maxCards, maxOnScreen);
-  const criticalCount = cards.slice(0, most).filter((card) => shapeOf(card) === 'critical').length;
-  let density = normal;
-  let { shown, packed } = packMost(cards, most, area, density);
-  for (const each of denser) {
-    if (shown >= criticalCount) break;
-    const next = packMost(cards, most, area, each);
-    if (next.shown <= shown) continue;
-    ({ shown, packed } = next);
-    density = each;
-  }
-  const all = shown === cards.length;
+  { maxZoom = Number.POSITIVE_INFINITY } = {},
+): Arrangement | undefined {
+  const packed = pack(cards, area);
   const fits = (zoom: number, critical: number, needs: Needs) =>
     heightOf(packed, area, { zoom, critical }, needs) <= area.height;
-  const allowed = zooms.filter((each) => all && each <= maxZoom);
+  if (cards.length > maxOnScreen || !fits(1, 1, minHeightOf)) return undefined;
+  const allowed = zooms.filter((each) => each <= maxZoom);
   const zoom = largest(allowed, (each, needs) => fits(each, each, needs)) ?? 1;
-  const minCritical = zoom * density.minZoom;
-  const larger = criticalZooms.filter((each) => each >= minCritical);
-  const critical = largest(larger, (each, needs) => fits(zoom, each, needs)) ?? minCritical;
+  const larger = criticalZooms.filter((each) => each >= zoom);
+  const critical = largest(larger, (each, needs) => fits(zoom, each, needs)) ?? zoom;
   return {
     places: packed.flatMap(({ places }) => places),
     rows: distributeHeight(packed, area, zoom, critical),
-    hidden: cards.slice(shown),
     zoom,
   };
 }
@@ -104,45 +76,25 @@ function largest(
   return wishes.flatMap((needs) => zooms.find((zoom) => fits(zoom, needs)) ?? [])[0];
 }
 
-/** As many of the first `most` cards as fit. */
-function packMost(cards: readonly Card[], most: number, area: Area, density: Density) {
-  let shown = most;
-  let packed = pack(cards, shown, area, density);
-  while (shown > 1 && heightOf(packed, area, { zoom: 1, critical: density.minZoom }) > area.height) {
-    shown -= 1;
-    packed = pack(cards, shown, area, density);
-  }
-  return { shown, packed };
-}
-
 interface PackedRow {
   readonly shape: Shape;
   readonly places: readonly Place[];
 }
 
-/** Puts the first `shown` cards and the roll-up of the others into rows. The first card of a row decides its shape. */
-function pack(cards: readonly Card[], shown: number, area: Area, { minColumns }: Density): PackedRow[] {
-  const cells: (Card | undefined)[] = cards.slice(0, shown);
-  if (shown < cards.length) cells.push(undefined);
+/** Puts the cards into rows. The first card of a row decides its shape. */
+function pack(cards: readonly Card[], area: Area): PackedRow[] {
   const counts = { critical: 0, major: 0, minor: 0 };
-  for (const cell of cells) if (cell) counts[shapeOf(cell)] += 1;
+  for (const card of cards) counts[shapeOf(card)] += 1;
   const rows: PackedRow[] = [];
-  for (let at = 0; at < cells.length; ) {
-    const first = cells[at];
-    const shape = first ? shapeOf(first) : 'minor';
-    const usual = columnsOf(shape, counts[shape], cells.length, area);
-    const perRow =
-      shape === 'critical'
-        ? Math.max(usual, Math.min(minColumns, Math.floor(area.width / minColumnWidth)))
-        : usual;
+  for (let at = 0; at < cards.length; ) {
+    const shape = shapeOf(cards[at] as Card);
+    const perRow = columnsOf(shape, counts[shape], cards.length, area);
     const row = rows.length;
-    const inRow = cells.slice(at, at + perRow);
-    const isRollUpAlone = first === undefined;
-    const span = isRollUpAlone ? 12 : 12 / perRow;
-    rows.push({
-      shape,
-      places: inRow.map((card, index) => ({ card, row, column: 1 + index * span, span })),
-    });
+    const span = 12 / perRow;
+    const places = cards
+      .slice(at, at + perRow)
+      .map((card, index) => ({ card, row, column: 1 + index * span, span }));
+    rows.push({ shape, places });
     at += perRow;
   }
   return rows;
@@ -172,7 +124,7 @@ const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
   shape === 'critical' ? critical : zoom;
 
 function minHeightOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
-  const long = places.some(({ card, span }) => card && isLong(card, widthOf(span, width) / zoom));
+  const long = places.some(({ card, span }) => isLong(card, widthOf(span, width) / zoom));
   return zoom * (long ? minHeightLongTitle : minHeight)[shape];
 }
 
@@ -214,9 +166,7 @@ function growToText(
 
 const textHeightOf = ({ places }: PackedRow, { width }: Area, zoom: number, messageLines?: number): number =>
   Math.max(
-    ...places.map(({ card, span }) =>
-      card ? zoom * heightForText(card, widthOf(span, width) / zoom, messageLines) : 0,
-    ),
+    ...places.map(({ card, span }) => zoom * heightForText(card, widthOf(span, width) / zoom, messageLines)),
   );
 
 /** With its titles complete, and the start of its messages. */
@@ -227,33 +177,3 @@ const criticalTitleHeightOf: Needs = (row, area, zoom) =>
   row.shape === 'critical' ? titleHeightOf(row, area, zoom) : minHeightOf(row, area, zoom);
 
 const sum = (all: readonly number[]): number => all.reduce((total, each) => total + each, 0);
-
-/** A card stays on the screen for at least this time, however many newer ones arrive, so that people can read it. */
-export const dwellMs = 3_000;
-
-/**
- * The order in which to show cards when not all have room: by rank; within a rank, cards that appeared a moment ago stay first,
- * so that nobody loses what they are reading.
- * @param cards The highest in rank first, then the newest.
- * @param shownSince When each card on the screen appeared.
- */
-export function dwellOrder(
-  cards: readonly Card[],
-  shownSince: ReadonlyMap<string, number>,
-  now: number,
-): readonly Card[] {
-  const dwelling = ({ notification: { id } }: Card) => {
-    const since = shownSince.get(id);
-    return since !== undefined && now - since < dwellMs;
-  };
-  const ordered: Card[] = [];
-  for (let at = 0; at < cards.length; ) {
-    const rank = cards[at]?.notification.rank;
-    let end = at;
-    while (end < cards.length && cards[end]?.notification.rank === rank) end += 1;
-    const same = cards.slice(at, end);
-    ordered.push(...same.filter(dwelling), ...same.filter((card) => !dwelling(card)));
-    at = end;
-  }
-  return ordered;
-}

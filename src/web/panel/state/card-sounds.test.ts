@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Level } from '#contract/routing/level.ts';
 import { cardOf } from '#test/support/card-of.ts';
-import { RepeatedSound, type SoundContext, soundFor } from './card-sounds.ts';
+import { joinedBy, RepeatedSound, type SoundContext, soundFor } from './card-sounds.ts';
 
 const level = (name: string): Level | undefined => {
   const sounds: Record<string, Level['sound']> = { info: 'none', warning: 'chime', critical: 'siren' };
@@ -9,7 +9,7 @@ const level = (name: string): Level | undefined => {
   return sound && { name, rank: 0, builtIn: true, color: '#000000', icon: 'bell', sound, durationMs: 0 };
 };
 const serverTime = Date.parse('2026-11-20T10:00:05.000Z');
-const context: SoundContext = { serverTime, quiet: false, level, known: () => false };
+const context: SoundContext = { serverTime, quiet: false, level, known: () => false, joins: () => false };
 const info = cardOf({ level: 'info', rank: 20 });
 const warning = cardOf({ level: 'warning', rank: 30 });
 const critical = cardOf({ level: 'critical', rank: 50 });
@@ -27,6 +27,21 @@ test('in quiet hours only the most serious is heard', () => {
 test('what is old or was here before rings no bell', () => {
   expect(soundFor([critical], { ...context, serverTime: serverTime + 60_000 })).toBeUndefined();
   expect(soundFor([critical], { ...context, known: () => true })).toBeUndefined();
+});
+
+test('a card that joins similar ones is not heard, a new kind and a higher level are', () => {
+  const peers = [1, 2, 3].map((n) =>
+    cardOf({ id: `p${n}`, title: `BGP peer ${n} lost`, rank: 30, level: 'warning' }),
+  );
+  const joining = cardOf({ id: 'p4', title: 'BGP peer 4 lost', rank: 30, level: 'warning' });
+  const higher = cardOf({ id: 'p5', title: 'BGP peer 5 lost', rank: 50, level: 'critical' });
+  const other = cardOf({ id: 'o', title: 'Fan stopped', rank: 30, level: 'warning' });
+  const added = [joining, higher, other];
+  const joins = joinedBy(added, [...peers, ...added]);
+  expect(added.map(joins)).toEqual([true, false, false]);
+  expect(soundFor([joining], { ...context, joins })).toBeUndefined();
+  expect(soundFor([other], { ...context, joins })).toEqual({ sound: 'chime', rank: 30 });
+  expect(joinedBy([joining], peers.slice(0, 1))(joining)).toBe(false);
 });
 
 const repeatingLevel = (name: string): Level | undefined => {

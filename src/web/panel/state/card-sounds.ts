@@ -1,7 +1,9 @@
 import type { Card } from '#client/board.ts';
+import { kindOf } from '#contract/history/similar.ts';
 import type { Level } from '#contract/routing/level.ts';
 import type { Sound } from '../../sound.ts';
 import type { Session } from '../session.ts';
+import { leastToGroup } from './flood.ts';
 
 type SoundName = Level['sound'];
 
@@ -12,6 +14,8 @@ export interface SoundContext {
   readonly level: (name: string) => Level | undefined;
   /** Whether the card was on this screen before a reload or a reset. */
   readonly known: (id: string) => boolean;
+  /** Whether it only joins similar ones, which have been heard. */
+  readonly joins: (card: Card) => boolean;
 }
 
 /** Older notifications arrived while the screen was offline; they are shown without a sound. */
@@ -27,14 +31,15 @@ interface ChosenSound {
 /** One sound for cards that arrived together: that of the highest rank with a sound; undefined if there is none to play. */
 export function soundFor(
   added: readonly Card[],
-  { serverTime, quiet, level, known }: SoundContext,
+  { serverTime, quiet, level, known, joins }: SoundContext,
 ): ChosenSound | undefined {
   let loudest: ChosenSound | undefined;
-  for (const { notification, receivedAt } of added) {
+  for (const card of added) {
+    const { notification, receivedAt } = card;
     const { id, rank } = notification;
     const sound = level(notification.level)?.sound ?? 'none';
     if (sound === 'none' || known(id) || serverTime - receivedAt > freshMs) continue;
-    if (quiet && rank < alwaysRank) continue;
+    if ((quiet && rank < alwaysRank) || joins(card)) continue;
     if (!loudest || rank > loudest.rank) loudest = { rank, sound };
   }
   return loudest;
@@ -76,11 +81,32 @@ export class RepeatedSound {
   }
 }
 
+/**
+ * Whether a card that has arrived joins a group: similar cards of at least its level stood on the screen before, and nobody has
+ * acknowledged them.
+ */
+export function joinedBy(added: readonly Card[], cards: readonly Card[]): (card: Card) => boolean {
+  const ids = new Set(added.map(({ notification }) => notification.id));
+  const groups = new Map<string, { count: number; rank: number }>();
+  for (const { notification } of cards) {
+    if (ids.has(notification.id) || notification.acknowledged) continue;
+    const kind = kindOf(notification);
+    const { count = 0, rank = 0 } = groups.get(kind) ?? {};
+    groups.set(kind, { count: count + 1, rank: Math.max(rank, notification.rank) });
+  }
+  return ({ notification }) => {
+    const group = groups.get(kindOf(notification));
+    return group !== undefined && group.count + 1 >= leastToGroup && notification.rank <= group.rank;
+  };
+}
+
 /** What may be heard now. */
 export interface Hearing {
   readonly isOn: boolean;
   readonly isQuiet: boolean;
   readonly serverTime: number;
+  /** Similar cards are one item on the screen. */
+  readonly isFlood: boolean;
 }
 
 /** Plays the sounds of cards: when they arrive, and again until somebody acknowledges them. */
@@ -94,7 +120,7 @@ export class PanelSound {
     this.#sound = sound;
   }
 
-  arrived(added: readonly Card[], { isOn, isQuiet, serverTime }: Hearing): void {
+  arrived(added: readonly Card[], { isOn, isQuiet, serverTime, isFlood }: Hearing): void {
     if (added.length === 0 || !isOn) return;
     const { board } = this.#session;
     const chosen = soundFor(added, {
@@ -102,6 +128,7 @@ export class PanelSound {
       quiet: isQuiet,
       level: (name) => board.level(name),
       known: (id) => this.#session.isKnown(id),
+      joins: isFlood ? joinedBy(added, board.cards()) : () => false,
     });
     if (chosen) this.#sound.play(chosen.sound, chosen.rank);
   }

@@ -1,52 +1,22 @@
 import type { Card } from '#client/board.ts';
-import { ageText } from '#contract/time.ts';
-import { element, setText } from '#web/dom.ts';
-import { icon } from '#web/icon.ts';
-import { type Arrangement, arrange, dwellOrder, type Place, type Row } from '../state/arrange.ts';
-import { rollUp } from '../state/card-text.ts';
+import { element } from '#web/dom.ts';
+import { type Arrangement, arrange, type Place, type Row } from '../state/arrange.ts';
+import { shapeOf } from '../state/card-text.ts';
+import { arrangeFlood, type FloodItem, groupedKinds, inOrder, itemsOf } from '../state/flood.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
+import { createDetailsView } from './details-view.ts';
+import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';
 import type { Stage } from './stage.ts';
 
-/** One card that counts the cards without room. */
-export interface RollUpView {
-  readonly root: HTMLElement;
-  /** `isPartial`: there are more live notifications than those on the screen and these. */
-  update(hidden: readonly Card[], isPartial: boolean): void;
-  size(row: Row | undefined): void;
-}
-
-const mostLevels = 5;
-
-function createRollUpView({ translate, lookOf, serverTime }: CardContext): RollUpView {
-  const heading = element('h2');
-  const levels = element('div', { class: 'levels' });
-  const last = element('p');
-  const root = element('article', { class: 'card roll-up' }, heading, levels, last);
-  return {
-    root,
-    update(hidden, isPartial) {
-      const { count, hosts, levels: each, newestAt, rank } = rollUp(hidden);
-      const from =
-        hosts === undefined ? translate('more', { count }) : translate('moreFrom', { count, host: hosts });
-      setText(heading, isPartial ? translate('moreAtLeast', { n: count }) : from);
-      setText(last, translate('lastOne', { age: ageText(serverTime() - newestAt) }));
-      root.classList.toggle('urgent', rank >= 50);
-      levels.replaceChildren(
-        ...each.slice(0, mostLevels).map((one) => {
-          const look = lookOf(one.level);
-          const label = element('span', { text: `${one.count} ${look.word}` });
-          const chip = element('span', { class: 'chip' }, icon(look.icon), label);
-          chip.style.setProperty('--c', look.color);
-          return chip;
-        }),
-      );
-    },
-    size: (row) => root.style.setProperty('--z', String(Math.min(1.3, row?.zoom ?? 1))),
-  };
-}
-
 export interface BoardView {
-  /** Shows the cards that fit, and returns them. `isPartial`: there are more live notifications than these cards. */
+  /** Behind it are the cards of a row or of similar alarms. */
+  readonly details: HTMLElement;
+  /** Not all cards fit: similar ones are one item, and many are rows. */
+  readonly isFlood: boolean;
+  /**
+   * Shows the cards, and returns those that can be seen; the cards of a group are seen with it. `isPartial`: there are more live
+   * notifications than these cards.
+   */
   render(
     board: { readonly cards: readonly Card[]; readonly isPartial: boolean },
     maxCards: number | undefined,
@@ -54,94 +24,183 @@ export interface BoardView {
   tick(): void;
 }
 
-/** Text grows again only after this time: otherwise it would jump with each card that comes and goes. */
+/** Text grows again, and rows become cards again, only after this time: otherwise the screen would jump with each card that comes and goes. */
 const growAfterMs = 15_000;
 /** Up to so many new cards are animated; more at once appear without motion. */
 const mostArriving = 3;
-/** The limit on a page that scrolls. */
-const mostScrolled = 40;
+/** With more cards on a page that scrolls, similar ones are one item there too. */
+const mostScrolled = 20;
+/** The heights of cards at which their text has its usual size. */
+const usualHeight = { critical: 240, major: 205, minor: 190 };
 
-/** The grid of cards. It keeps one element for each notification and changes only what differs. */
+/** The cards of the screen. It keeps one element for each notification and changes only what differs. */
 export function createBoardView(root: HTMLElement, stage: Stage, context: CardContext): BoardView {
   const views = new Map<string, CardView>();
-  const shownSince = new Map<string, number>();
+  const groups = new Map<string, ReturnType<typeof createGroupView>>();
+  const rows = new Map<string, ItemView>();
   const sizes = new Map<string, string>();
-  const more = createRollUpView(context);
+  const rest = createRestView(context);
+  const list = element('div', { class: 'rows' });
+  const details = createDetailsView(context);
   let zoom = { is: Number.POSITIVE_INFINITY, since: 0 };
-
-  const arrangeNow = (cards: readonly Card[], maxCards: number | undefined, now: number): Arrangement => {
-    const area = stage.area();
-    const most = maxCards ?? (area.scrolls ? mostScrolled : undefined);
-    const options = { ...(most !== undefined && { maxCards: most }) };
-    const held = now - zoom.since < growAfterMs ? { ...options, maxZoom: zoom.is } : options;
-    const arranged = arrange(cards, area, held);
-    return arranged.hidden.length === 0 ? arranged : arrange(dwellOrder(cards, shownSince, now), area, held);
+  let items: readonly FloodItem[] = [];
+  let floodAt = Number.NEGATIVE_INFINITY;
+  let isFlood = false;
+  const open = (id: string) => {
+    const item = items.find((each) => each.id === id);
+    if (item) details.open(id, item.cards);
   };
 
-  const place = (element: HTMLElement, { row, column, span }: Place) => {
+  /** The layout without a flood; undefined: not all cards fit. */
+  const arrangeCards = (cards: readonly Card[], maxCards: number, now: number): Arrangement | undefined => {
+    const area = stage.area();
+    if (cards.length > maxCards || (area.scrolls && cards.length > mostScrolled)) return undefined;
+    if (area.scrolls) return inOneColumn(cards);
+    const held = now - zoom.since < growAfterMs ? { maxZoom: zoom.is } : {};
+    const arranged = arrange(cards, area, held);
+    if (arranged && arranged.zoom !== zoom.is) zoom = { is: arranged.zoom, since: now };
+    return arranged;
+  };
+
+  const place = (view: HTMLElement, { row, column, span }: Omit<Place, 'card'>) => {
     const area = `${row + 1} / ${column} / auto / span ${span}`;
-    if (element.style.gridArea !== area) element.style.gridArea = area;
+    if (view.style.gridArea !== area) view.style.gridArea = area;
+  };
+
+  /** Puts cards at their places; measures those whose size has changed. */
+  const placeCards = (places: readonly Place[], rowOf: (place: Place) => Row | undefined) => {
+    const { scrolls, unitPx, width } = stage.area();
+    const resized: CardView[] = [];
+    const arrived: CardView[] = [];
+    const order: HTMLElement[] = [];
+    for (const each of places) {
+      const row = scrolls ? undefined : rowOf(each);
+      const key = keyOf(each.card);
+      const view = views.get(key) ?? createCardView(each.card, context);
+      if (views.has(key)) view.update(each.card);
+      else arrived.push(view);
+      views.set(key, view);
+      const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
+      if (sizes.get(key) !== size) {
+        sizes.set(key, size);
+        view.size(row, unitPx);
+        resized.push(view);
+      }
+      place(view.root, each);
+      order.push(view.root);
+    }
+    if (arrived.length <= mostArriving) for (const { root: card } of arrived) card.classList.add('arriving');
+    forget(views, new Set(places.map(({ card }) => keyOf(card))), (key) => sizes.delete(key));
+    return { order, measure: () => resized.map((view) => view.measure()) };
+  };
+
+  const renderCards = ({ places, rows: heights }: Arrangement): readonly Card[] => {
+    items = [];
+    const { scrolls, unitPx } = stage.area();
+    root.style.gridTemplateRows = scrolls
+      ? 'none'
+      : heights.map(({ height }) => `${height * unitPx}px`).join(' ');
+    const { order, measure } = placeCards(places, ({ row }) => heights[row]);
+    forget(groups, new Set());
+    forget(rows, new Set());
+    reorder(root, order);
+    for (const setLines of measure()) setLines();
+    return places.map(({ card }) => card);
+  };
+
+  const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly Card[] => {
+    const area = stage.area();
+    const { scrolls, unitPx } = area;
+    const grouped = groupedKinds(items);
+    items = itemsOf(cards, grouped);
+    let layout = arrangeFlood(items, area, maxCards);
+    if (layout.hidden.length > 0) {
+      items = itemsOf(cards, grouped, 2);
+      layout = arrangeFlood(items, area, maxCards);
+    }
+    const { leads, leadHeights, hidden } = layout;
+    root.style.gridTemplateRows = scrolls
+      ? 'none'
+      : [...leadHeights.map((height) => `${height * unitPx}px`), 'auto'].join(' ');
+    const rowAt = (row: number, card: Card): Row => {
+      const height = leadHeights[row] ?? 0;
+      return { height, zoom: Math.min(1.2, height / usualHeight[shapeOf(card)]) };
+    };
+    const single = leads.filter(({ item }) => item.cards.length === 1);
+    const { order: placed, measure } = placeCards(
+      single.map(({ item, ...at }) => ({ ...at, card: item.cards[0] })),
+      ({ row, card }) => rowAt(row, card),
+    );
+    const byId = new Map(single.map(({ item }, i) => [item.id, placed[i] as HTMLElement]));
+    const order = leads.map(({ item, ...at }) => {
+      const known = byId.get(item.id);
+      if (known) return known;
+      const view = groups.get(item.id) ?? createGroupView(item, context, open);
+      view.update(item);
+      groups.set(item.id, view);
+      view.size(rowAt(at.row, item.cards[0]));
+      place(view.root, at);
+      return view.root;
+    });
+    forget(groups, new Set(leads.flatMap(({ item }) => (item.cards.length > 1 ? item.id : []))));
+    const lines = layout.rows.map((item) => {
+      const view = rows.get(item.id) ?? createRowView(item, context, open);
+      view.update(item);
+      rows.set(item.id, view);
+      return view.root;
+    });
+    forget(rows, new Set(layout.rows.map(({ id }) => id)));
+    if (hidden.length > 0 || isPartial) rest.update(hidden, isPartial);
+    reorder(list, hidden.length > 0 ? [...lines, rest.root] : lines);
+    const height = Math.ceil((lines.length + (hidden.length > 0 ? 1 : 0)) / layout.columns);
+    list.style.setProperty('--h', String(layout.rowHeight));
+    list.style.setProperty('--columns', String(layout.columns));
+    list.style.setProperty('--lines', String(Math.max(1, height)));
+    place(list, { row: leadHeights.length, column: 1, span: 12 });
+    reorder(root, lines.length > 0 || hidden.length > 0 ? [...order, list] : order);
+    for (const setLines of measure()) setLines();
+    return [...leads.map(({ item }) => item), ...layout.rows].flatMap((item) => item.cards);
   };
 
   return {
-    render({ cards, isPartial }, maxCards) {
+    details: details.root,
+    get isFlood() {
+      return isFlood;
+    },
+    render({ cards: given, isPartial }, limit) {
       const now = performance.now();
-      const { scrolls, unitPx, width } = stage.area();
-      const arrangement = arrangeNow(cards, maxCards, now);
-      if (arrangement.zoom !== zoom.is) zoom = { is: arrangement.zoom, since: now };
-      root.style.gridTemplateRows = scrolls
-        ? 'none'
-        : arrangement.rows.map(({ height }) => `${height * unitPx}px`).join(' ');
-      const shown: Card[] = [];
-      const order: HTMLElement[] = [];
-      const resized: CardView[] = [];
-      const arrived: CardView[] = [];
-      for (const each of arrangement.places) {
-        const row = scrolls ? undefined : arrangement.rows[each.row];
-        if (!each.card) {
-          more.update(arrangement.hidden, isPartial);
-          more.size(row);
-          place(more.root, each);
-          order.push(more.root);
-          continue;
-        }
-        const { id } = each.card.notification;
-        const view = views.get(id) ?? createCardView(each.card, context);
-        if (views.has(id)) view.update(each.card);
-        else {
-          shownSince.set(id, now);
-          arrived.push(view);
-        }
-        views.set(id, view);
-        const { acknowledged } = each.card.notification;
-        const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width} ${acknowledged !== null}`;
-        if (sizes.get(id) !== size) {
-          sizes.set(id, size);
-          view.size(row, unitPx);
-          resized.push(view);
-        }
-        place(view.root, each);
-        order.push(view.root);
-        shown.push(each.card);
-      }
-      if (arrived.length <= mostArriving)
-        for (const { root: card } of arrived) card.classList.add('arriving');
-      forget(views, shown, (id) => {
-        shownSince.delete(id);
-        sizes.delete(id);
-      });
-      reorder(root, order);
-      for (const setLines of resized.map((view) => view.measure())) setLines();
+      const cards = inOrder(given);
+      const maxCards = limit ?? Number.POSITIVE_INFINITY;
+      const calm = arrangeCards(cards, maxCards, now);
+      if (!calm) floodAt = now;
+      isFlood = !calm || (isFlood && cards.length > 0 && now - floodAt < growAfterMs);
+      const shown = calm && !isFlood ? renderCards(calm) : renderFlood(cards, isPartial, maxCards);
+      const { openId } = details;
+      if (openId !== undefined) details.update(items.find(({ id }) => id === openId)?.cards ?? []);
       return shown;
     },
     tick() {
-      for (const view of views.values()) view.tick();
+      for (const view of [...views.values(), ...groups.values(), ...rows.values()]) view.tick();
+      details.tick();
     },
   };
 }
 
-function forget(views: Map<string, CardView>, shown: readonly Card[], onGone: (id: string) => void): void {
-  const kept = new Set(shown.map(({ notification }) => notification.id));
+/** A card is built anew when somebody acknowledges it, because it looks different then. */
+const keyOf = (card: Card) => `${card.notification.id} ${shapeOf(card)}`;
+
+/** On a page that scrolls each card is as high as its text. */
+const inOneColumn = (cards: readonly Card[]): Arrangement => ({
+  places: cards.map((card, row) => ({ card, row, column: 1, span: 12 })),
+  rows: [],
+  zoom: 1,
+});
+
+function forget<View extends { readonly root: HTMLElement }>(
+  views: Map<string, View>,
+  kept: ReadonlySet<string>,
+  onGone: (id: string) => void = () => undefined,
+): void {
   for (const [id, view] of views) {
     if (kept.has(id)) continue;
     view.root.remove();

@@ -106,6 +106,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
     acknowledge.hidden = acknowledged !== null;
+    root.classList.toggle('done', acknowledged !== null);
     tick();
   };
   update(first);

@@ -57,6 +57,8 @@ export interface PanelView {
   render(moment: PanelMoment): readonly Card[];
   tick(): void;
   readonly lookOf: (level: string) => LevelLook;
+  /** Not all cards fit: similar ones are one item. */
+  readonly isFlood: boolean;
   readonly settingsOpen: boolean;
   openSettings(): void;
   /** Announces a new card to screen readers. */
@@ -94,7 +96,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const night = element('div', { class: 'night', 'aria-hidden': 'true' });
   const asides = element('aside', { 'aria-label': translate('asides') }, message, announcement);
   const dock = element('div', { class: 'dock' }, tools.root, asides);
-  root.replaceChildren(screen, night, dock, settings.root);
+  root.replaceChildren(screen, night, dock, settings.root, board.details);
 
   return {
     render(moment) {
@@ -116,6 +118,9 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     },
     tick: () => board.tick(),
     lookOf,
+    get isFlood() {
+      return board.isFlood;
+    },
     get settingsOpen() {
       return settings.root.open;
     },

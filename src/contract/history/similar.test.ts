@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { commonTitle, kindOf } from './similar.ts';
+
+const kind = (title: string, host: string | null = null, ip: string | null = null) =>
+  kindOf({ title, host, ip });
+
+test.each([
+  ['BGP peer lost', 'BGP peer lost'],
+  ['Disk 91 % full on db-01', 'Disk 7 % full on db-22'],
+  ['Link eth0/1 down', 'Link eth12/4 down'],
+  ['Ping 10.0.0.5 failed', 'Ping fd00::5 failed'],
+  ['HTTP check of shop.example.org failed', 'HTTP check of www.example.com failed'],
+  ['5 alerts of 7', '12 alerts of 9'],
+  ['Disk full: /dev/sda1', 'Disk full: /dev/nvme0n1p2'],
+])('%j and %j are similar', (one, other) => {
+  expect(kind(one)).toBe(kind(other));
+});
+
+test.each([
+  ['BGP peer lost', 'BGP peer found'],
+  ['Queue orders is not read', 'Queue invoices is not read'],
+  ['Disk full', 'Disk full again'],
+])('%j and %j are not', (one, other) => {
+  expect(kind(one)).not.toBe(kind(other));
+});
+
+test('the own host and address are taken out, also without digits and domain', () => {
+  expect(kind('nas is down', 'nas')).toBe(kind('gateway is down', 'gateway.lan'));
+  expect(kind('Nas: disk', 'NAS')).toBe(kind('gateway: disk', 'gateway'));
+});
+
+test.each([
+  ['BGP peer 12 lost', 'BGP peer … lost'],
+  ['Disk 91 % full on db-01', 'Disk … full on'],
+  ['42 mails are waiting', 'mails are waiting'],
+  ['10.0.0.5', '10.0.0.5'],
+])('of %j, similar ones have in common: %j', (title, common) => {
+  expect(commonTitle({ title, host: null, ip: null })).toBe(common);
+});
+
+test('titles of any length and script have a kind', () => {
+  expect(kind('…')).toBe('');
+  expect(kind('磁盘已满 12')).toBe('磁盘已满 #');
+  expect(kind('x '.repeat(1e6)).length).toBeLessThan(400);
+});

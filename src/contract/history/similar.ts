@@ -1,0 +1,50 @@
+/**
+ * Similar notifications: those whose titles say the same once numbers, hosts and addresses are taken out. A wall, a list or a
+ * mail shows many of them as one. Groups are made where they are shown; nothing stores them.
+ */
+
+/** What a notification must have to be compared. */
+export interface Titled {
+  readonly title: string;
+  readonly host: string | null;
+  readonly ip: string | null;
+}
+
+/** Only the beginning of a title is compared: titles have at most 250 characters, but whoever calls may not know that. */
+const comparedChars = 300;
+/** A word with a digit, or a name with dots, colons, slashes or an at sign inside, as in db-01, eth0/1, a.example.org, 10.0.0.5. */
+const changing = /^(?=.*\d)|[\p{L}\p{N}][.:/@\\][\p{L}\p{N}]/u;
+
+/** Equal for similar notifications: the words of the title, with `#` where others have another number or name. */
+export const kindOf = (given: Titled): string =>
+  wordsOf(given)
+    .map(({ bare }) => bare)
+    .join(' ');
+
+/** The title that similar notifications have in common, with `…` where they differ; its own title if nothing is left. */
+export function commonTitle(given: Titled): string {
+  const words = wordsOf(given);
+  const [first, last] = [words.findIndex(isKept), words.findLastIndex(isKept)];
+  if (first < 0) return given.title;
+  return words
+    .slice(first, last + 1)
+    .map(({ bare, word }) => (bare === '#' ? '…' : word))
+    .join(' ');
+}
+
+const isKept = ({ bare }: { readonly bare: string }) => bare !== '#';
+
+/** The words of the title without the punctuation around them, and `#` for those that change. */
+function wordsOf({ title, host, ip }: Titled): { readonly word: string; readonly bare: string }[] {
+  const own = new Set([host, host?.split('.', 1)[0], ip].flatMap((name) => name?.toLowerCase() ?? []));
+  const kept: { word: string; bare: string }[] = [];
+  for (const word of title.slice(0, comparedChars).split(/\s+/u)) {
+    const bare = word.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, '');
+    if (bare === '') continue;
+    const isChanging = own.has(bare) || changing.test(bare);
+    // Several names in a row count as one, because their number may differ, too.
+    if (!isChanging) kept.push({ word, bare });
+    else if (kept.at(-1)?.bare !== '#') kept.push({ word, bare: '#' });
+  }
+  return kept;
+}

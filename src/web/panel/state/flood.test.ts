@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Card } from '#client/board.ts';
+import { cardOf } from '#test/support/card-of.ts';
+import { gap } from './arrange.ts';
+import { arrangeFlood, type FloodLayout, groupedKinds, inOrder, itemsOf, rowGap } from './flood.ts';
+
+const wall = { width: 1840, height: 940 };
+/** 1080 × 1920, at the least size of its text. */
+const portrait = { width: 1463, height: 2602 };
+const none: ReadonlySet<string> = new Set();
+const acknowledged = { at: '2026-11-20T10:00:00.000Z', by: 'Ada', note: null };
+
+/** Titles of words alone, so that no two are similar. */
+const word = (n: number): string =>
+  (n < 26 ? '' : word(Math.floor(n / 26) - 1)) + 'abcdefghijklmnopqrstuvwxyz'[n % 26];
+const different = (count: number, rank = 40): Card[] =>
+  Array.from({ length: count }, (_, n) =>
+    cardOf({ id: `n${n}`, title: `alarm ${word(n)}`, rank, host: `h-${n}` }),
+  );
+const similar = (count: number, title: string, over: object = {}): Card[] =>
+  Array.from({ length: count }, (_, n) =>
+    cardOf({ id: `${title} ${n}`, title: `${title} ${n}`, host: `edge-${n}`, rank: 40, ...over }),
+  );
+
+const shownOf = ({ leads, rows }: FloodLayout) => [...leads.map(({ item }) => item), ...rows];
+const usedHeight = ({ leadHeights, rows, columns, rowHeight, hidden }: FloodLayout) => {
+  const lines = Math.ceil((rows.length + (hidden.length > 0 ? 1 : 0)) / columns);
+  const leads = leadHeights.reduce((sum, height) => sum + height + gap, 0);
+  return leads + lines * (rowHeight + rowGap) - (lines > 0 ? rowGap : gap);
+};
+
+test('similar cards are one item, at the place of the first of them', () => {
+  const cards = [...different(1, 50), ...similar(50, 'BGP peer lost'), ...different(2, 30).slice(1)];
+  const items = itemsOf(cards, none);
+  expect(items.map((item) => item.cards.length)).toEqual([1, 50, 1]);
+  expect(items[1]?.id).toBe('kind bgp peer lost #');
+});
+
+test('two similar cards are two items, and stay one item when they were one before', () => {
+  const three = itemsOf(similar(3, 'BGP peer lost'), none);
+  const grouped = groupedKinds(three);
+  expect(three).toHaveLength(1);
+  const two = similar(2, 'BGP peer lost');
+  expect([itemsOf(two, none).length, itemsOf(two, grouped).length]).toEqual([2, 1]);
+  expect(groupedKinds(itemsOf(two.slice(1), grouped)).size).toBe(0);
+});
+
+test('what somebody takes care of comes last, whatever its level', () => {
+  const cards = [
+    cardOf({ id: 'a', rank: 50, acknowledged }),
+    cardOf({ id: 'b', rank: 50 }),
+    cardOf({ id: 'c' }),
+  ];
+  expect(inOrder(cards).map(({ notification }) => notification.id)).toEqual(['b', 'c', 'a']);
+});
+
+test('of 60 different alarms a wall shows nearly all, and never less than one that is upright', () => {
+  const items = itemsOf([...different(3, 50), ...different(60).slice(3)], none);
+  const [wide, high] = [arrangeFlood(items, wall), arrangeFlood(items, portrait)];
+  expect(shownOf(wide).length).toBeGreaterThanOrEqual(40);
+  expect(shownOf(wide).length).toBeGreaterThanOrEqual(shownOf(high).length);
+  expect(wide.leads.map(({ item }) => item.cards[0].notification.rank)).toEqual([50, 50, 50]);
+});
+
+test('of 500 alarms of 20 kinds every kind is shown', () => {
+  const cards = Array.from({ length: 20 }, (_, n) => similar(25, `kind ${word(n)}`)).flat();
+  const layout = arrangeFlood(itemsOf(cards, none), wall);
+  expect([shownOf(layout).length, layout.hidden.length]).toEqual([20, 0]);
+});
+
+test('few items are cards, more are rows as large as there is room for', () => {
+  const sizes = [4, 12, 24, 40].map((count) => arrangeFlood(itemsOf(different(count), none), wall));
+  expect(sizes[0]?.leads).toHaveLength(4);
+  expect(sizes.map(({ rows }) => rows.length)).toEqual(
+    [...sizes.map(({ rows }) => rows.length)].sort((a, b) => a - b),
+  );
+  const heights = sizes.flatMap(({ rows, rowHeight }) => (rows.length > 0 ? rowHeight : []));
+  expect(heights).toEqual([...heights].sort((a, b) => b - a));
+});
+
+test('a limit of the panel is the most items, and the rest is counted', () => {
+  const layout = arrangeFlood(itemsOf(different(30), none), wall, 5);
+  expect([shownOf(layout).length, layout.hidden.length]).toEqual([5, 25]);
+});
+
+test('a page that scrolls shows everything', () => {
+  const layout = arrangeFlood(itemsOf(different(300), none), {
+    width: 500,
+    height: Number.POSITIVE_INFINITY,
+  });
+  expect([shownOf(layout).length, layout.columns]).toEqual([300, 1]);
+  expect(layout.leadHeights.every(Number.isFinite) && Number.isFinite(layout.rowHeight)).toBe(true);
+});
+
+test('whatever comes, each card is in one item, in order, and all that is shown fits', () => {
+  const card = fc.record({
+    rank: fc.constantFrom(20, 30, 40, 50),
+    kind: fc.nat(70),
+    isDone: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(card, { minLength: 1, maxLength: 150 }),
+      fc.integer({ min: 600, max: 3000 }),
+      fc.integer({ min: 560, max: 2700 }),
+      (given, width, height) => {
+        const cards = given
+          .sort((a, b) => b.rank - a.rank)
+          .map(({ rank, kind, isDone }, n) =>
+            cardOf({
+              ...{ id: `n${n}`, title: `${word(kind)} ${n}`, rank },
+              acknowledged: isDone ? acknowledged : null,
+            }),
+          );
+        const items = itemsOf(cards, none);
+        expect(items.flatMap((item) => item.cards).length).toBe(cards.length);
+        const layout = arrangeFlood(items, { width, height });
+        expect([...shownOf(layout), ...layout.hidden]).toEqual(items);
+        expect(usedHeight(layout)).toBeLessThanOrEqual(height);
+        for (const { column, span } of layout.leads) expect(column + span).toBeLessThanOrEqual(13);
+      },
+    ),
+  );
+});

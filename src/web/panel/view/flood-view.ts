@@ -1,0 +1,171 @@
+/** What stands on the screen in a flood: cards for several similar alarms, rows of one line, and a line that counts the rest. */
+import type { Card } from '#client/board.ts';
+import { commonTitle } from '#contract/history/similar.ts';
+import { ageText } from '#contract/time.ts';
+import { element, setText } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
+import type { Row } from '../state/arrange.ts';
+import type { FloodItem } from '../state/flood.ts';
+import type { CardContext } from './card-view.ts';
+
+/** One item of a flood on the screen. */
+export interface ItemView {
+  readonly root: HTMLElement;
+  update(item: FloodItem): void;
+  /** Updates its ages. */
+  tick(): void;
+}
+
+type Context = Pick<CardContext, 'translate' | 'lookOf' | 'serverTime'>;
+
+/** The hosts of similar alarms, each once, in the order of the cards. */
+const hostsOf = (cards: readonly Card[]): string[] => [
+  ...new Set(cards.flatMap(({ notification: { host, ip } }) => host ?? ip ?? [])),
+];
+
+/** "50 hosts", or how often it came when it names none. */
+function sizeText(cards: readonly Card[], hosts: readonly string[], { translate }: Context): string {
+  return hosts.length > 1
+    ? translate('hosts', { n: hosts.length })
+    : translate('similar', { n: cards.length });
+}
+
+const isDone = ({ notification }: Card) => notification.acknowledged !== null;
+
+/** The classes and colours of an item's level, and whether somebody takes care of all of it. */
+function dress(root: HTMLElement, kind: string, { cards }: FloodItem, { lookOf }: Context): void {
+  const [{ notification }] = cards;
+  const look = lookOf(notification.level);
+  const isQuiet = cards.every(isDone);
+  const isCritical = notification.rank >= 50 && !isQuiet;
+  const name = `${kind}${isCritical ? ' critical' : ''}${isQuiet ? ' done' : ''}`;
+  if (root.className !== name) root.className = name;
+  root.dataset.id = notification.id;
+  const isFilled = isCritical && kind.startsWith('card');
+  root.style.setProperty('--c', isFilled ? '#fff' : look.color);
+  root.style.setProperty('--fill', look.fill);
+}
+
+/** A card for similar alarms: what they are, how many, and the hosts for which there is room. */
+export function createGroupView(
+  first: FloodItem,
+  context: Context,
+  onOpen: (id: string) => void,
+): ItemView & { size(row: Row): void } {
+  const { translate, lookOf, serverTime } = context;
+  let item = first;
+  const symbol = element('span', { class: 'symbol' });
+  const word = element('span', { class: 'word' });
+  const age = element('span', { class: 'age' });
+  const heading = element('span', { class: 'what', dir: 'auto' });
+  const size = element('em');
+  const hosts = element('p', { class: 'hosts mono' });
+  const rest = element('p', { class: 'rest' });
+  const root = element(
+    'button',
+    { type: 'button' },
+    element('span', { class: 'level' }, symbol, word, age),
+    element('span', { class: 'heading' }, heading, size),
+    hosts,
+    rest,
+  );
+  root.addEventListener('click', () => onOpen(item.id));
+
+  const tick = () => {
+    const times = item.cards.map(({ since }) => since);
+    const now = serverTime();
+    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+    setText(age, translate('firstAndLast', { first: ageText(now - oldest), last: ageText(now - newest) }));
+  };
+  const update = (next: FloodItem) => {
+    item = next;
+    const { cards } = next;
+    const [{ notification }] = cards;
+    dress(root, 'card group', next, context);
+    const look = lookOf(notification.level);
+    symbol.replaceChildren(icon(look.icon));
+    setText(word, look.word);
+    setText(heading, commonTitle(notification));
+    const names = hostsOf(cards);
+    setText(size, sizeText(cards, names, context));
+    setText(hosts, names.slice(0, 40).join('  '));
+    hosts.hidden = names.length === 0;
+    const done = cards.filter(isDone).length;
+    setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
+    rest.hidden = done === 0;
+    tick();
+  };
+  update(first);
+  return {
+    root,
+    update,
+    tick,
+    size: ({ zoom }) => root.style.setProperty('--z', String(zoom)),
+  };
+}
+
+/** A row of one line: level, host, title and age; for similar alarms the number of hosts in the place of the host. */
+export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
+  const { translate, lookOf, serverTime } = context;
+  let item = first;
+  const symbol = element('span', { class: 'symbol', role: 'img' });
+  const host = element('b', { class: 'mono', dir: 'auto' });
+  const title = element('span', { class: 'what', dir: 'auto' });
+  const end = element('span', { class: 'end', dir: 'auto' });
+  const root = element('button', { type: 'button' }, symbol, host, title, end);
+  root.addEventListener('click', () => onOpen(item.id));
+
+  const tick = () => {
+    const acknowledged = item.cards.every(isDone) ? item.cards[0].notification.acknowledged : null;
+    setText(end, acknowledged ? acknowledged.by : ageText(serverTime() - item.cards[0].since));
+  };
+  const update = (next: FloodItem) => {
+    item = next;
+    const { cards } = next;
+    const [{ notification }] = cards;
+    dress(root, 'row', next, context);
+    const look = lookOf(notification.level);
+    symbol.replaceChildren(icon(look.icon));
+    symbol.title = look.word;
+    symbol.setAttribute('aria-label', look.word);
+    const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
+    setText(host, count ?? notification.host ?? notification.ip ?? '');
+    setText(title, cards.length > 1 ? commonTitle(notification) : notification.title);
+    tick();
+  };
+  update(first);
+  return { root, update, tick };
+}
+
+/** The last line: how many items have no room, by level. */
+export function createRestView({ translate, lookOf }: Context) {
+  const text = element('span');
+  const levels = element('span', { class: 'levels' });
+  const root = element('div', { class: 'row rest' }, text, levels);
+  return {
+    root,
+    /** `isPartial`: there are more live notifications than those on the screen and these. */
+    update(hidden: readonly FloodItem[], isPartial: boolean) {
+      const count = hidden.length;
+      setText(text, isPartial ? translate('moreAtLeast', { n: count }) : translate('more', { count }));
+      const counts = new Map<string, number>();
+      for (const { cards } of hidden) {
+        const { level } = cards[0].notification;
+        counts.set(level, (counts.get(level) ?? 0) + 1);
+      }
+      levels.replaceChildren(
+        ...[...counts].slice(0, 5).map(([level, n]) => {
+          const look = lookOf(level);
+          const chip = element(
+            'span',
+            { class: 'chip' },
+            icon(look.icon),
+            element('span', { text: `${n} ${look.word}` }),
+          );
+          chip.style.setProperty('--c', look.color);
+          return chip;
+        }),
+      );
+    },
+  };
+}
