@@ -91,11 +91,11 @@ test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async
   for (const [name, viewport] of sizes) {
     await page.setViewportSize(viewport);
     await expect
-      .poll(() => page.locator('.card .what, .row .what').allTextContents(), { timeout: 20_000 })
+      .poll(() => page.locator('.common, .row .what').allTextContents(), { timeout: 20_000 })
       .toHaveLength(20);
     const cut = await page.evaluate(
       () =>
-        [...document.querySelectorAll('.what, .card .heading em, .row b')].filter(
+        [...document.querySelectorAll('.common, .what, .card em, .row b')].filter(
           (each) => each.scrollWidth > each.clientWidth + 1,
         ).length,
     );

@@ -4,6 +4,7 @@ import '../tokens.css';
 import './view/frame.css';
 import './view/board.css';
 import './view/special-cards.css';
+import './view/flood.css';
 import './view/overlay.css';
 import './view/pairing.css';
 import './view/settings.css';

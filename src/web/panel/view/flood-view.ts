@@ -57,7 +57,7 @@ export function createGroupView(
   const symbol = element('span', { class: 'symbol' });
   const word = element('span', { class: 'word' });
   const age = element('span', { class: 'age' });
-  const heading = element('span', { class: 'what', dir: 'auto' });
+  const heading = element('span', { class: 'common', dir: 'auto' });
   const size = element('em');
   const hosts = element('p', { class: 'hosts mono' });
   const rest = element('p', { class: 'rest' });
@@ -106,7 +106,7 @@ export function createGroupView(
 
 /** A row of one line: level, host, title and age; for similar alarms the number of hosts in the place of the host. */
 export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
-  const { translate, lookOf, serverTime } = context;
+  const { lookOf, serverTime } = context;
   let item = first;
   const symbol = element('span', { class: 'symbol', role: 'img' });
   const host = element('b', { class: 'mono', dir: 'auto' });
