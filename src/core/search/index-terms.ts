@@ -14,6 +14,7 @@ import {
   searchedFields,
   searchedValues,
 } from '#contract/history/fields.ts';
+import { labelStart } from '#contract/history/labels.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
 import type { Route, TenantId } from '../log/log.ts';
 import { isEmpty } from '../log/target.ts';
@@ -36,7 +37,16 @@ export interface IndexedNotification extends Pick<OptionalTexts, PatternFieldNam
 type ReversedTerm = {
   [K in PatternFieldName]: (typeof patternFields)[K] extends { readonly reversed: infer R } ? R : never;
 }[PatternFieldName];
-export type ValueTermField = SearchedField | ReversedTerm | 'level' | 'token' | 'rule' | 'panel' | 'tag';
+/** `labelname`: each label once more without its value, as in `env=`. */
+export type ValueTermField =
+  | SearchedField
+  | 'labelname'
+  | ReversedTerm
+  | 'level'
+  | 'token'
+  | 'rule'
+  | 'panel'
+  | 'tag';
 
 /** The name of the terms that have a field's values reversed, for patterns such as *.example.org; undefined: there are none. */
 export const reversedTermOf = (field: SearchedField): ReversedTerm | undefined =>
@@ -106,6 +116,7 @@ export function indexTerms(tenant: TenantId, given: IndexedNotification, route: 
     for (const value of searchedValues(field, given)) {
       terms += ` ${valueTerm(tenant, field, value)}`;
       if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
+      if (field === 'label') terms += ` ${valueTerm(tenant, 'labelname', labelStart(value))}`;
     }
   }
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
