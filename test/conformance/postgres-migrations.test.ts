@@ -102,8 +102,9 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
       filter: (file) => !/000[2-9]/.test(file),
     });
     await withClient(url, async (older) => {
+      older.setTypeParser(20, Number);
       await migrate(older, pathToFileURL(`${released}/`));
-      await older.query("SET belfry.tenant = 'all'");
+      await older.query("SELECT set_config('belfry.tenant', 'all', false), make_partitions(100, 0)");
       const append = async () => {
         const { id, receivedAt: at, expiresAt, route, ...more } = draft();
         const { labels: _, ...fields } = fieldsOf({ id, receivedAt: at, expiresAt, route, ...more });

@@ -82,7 +82,7 @@ describe('belfry send', () => {
     for (const wrong of ['env', '=prod'])
       expect(await cli.run(['send', 'T', 'M', '--label', wrong], { env: env() })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('Write a name and a value, as in env=prod.'),
+        stderr: expect.stringContaining('Write a name and a value, as in env=prod;'),
       });
     const refused = await cli.run(['send', 'T', 'M', '--label', '9x=prod'], { env: env() });
     expect(refused).toMatchObject({ stderr: expect.stringContaining('labels must have names of') });

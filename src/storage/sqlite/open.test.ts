@@ -51,7 +51,7 @@ it('adds the columns of new fields to the partitions of an older version', async
   await storage.close();
   const older = new Database(join(folder, 'belfry.db'));
   older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
-    ALTER TABLE log_1_0 DROP COLUMN labels; UPDATE schema_version SET version = 1`);
+    ALTER TABLE log_1_0 DROP COLUMN labels; PRAGMA user_version = 1`);
   older.close();
   storage = open();
   await storage.history.append(tenant, after, null);
