@@ -1,6 +1,6 @@
 /** A notification as channels send it, and what the kinds of channels share. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf } from '#contract/history/labels.ts';
+import { labelsOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
@@ -73,6 +73,15 @@ export function toJson({ receivedAt, ttl: _, ...notification }: OutgoingNotifica
 /** Level, host and key in one line, as in "error · db-1 · disk". */
 export function originOf({ level, host, ip, key }: OutgoingNotification): string {
   return [level, host ?? ip, key].filter((part) => part !== null).join(' · ');
+}
+
+/** The most UTF-16 units of labels in a message for people. */
+const labelsChars = 500;
+
+/** {@link originOf}, and in a second line the labels, as in "env=prod · site=plant 2". */
+export function detailsOf(notification: OutgoingNotification): string {
+  const labels = clip(shownLabels(labelsOf(notification.labels)), labelsChars);
+  return labels === '' ? originOf(notification) : `${originOf(notification)}\n${labels}`;
 }
 
 /** At most `most` UTF-16 units, the strictest way in which receivers count; a text that was cut ends with an ellipsis. */

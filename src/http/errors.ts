@@ -211,7 +211,11 @@ function parserError(code: string | undefined): AppError {
 
 /** Ajv gives the schema of the keyword too (`verbose`), which may state what would be right. */
 type Problem = NonNullable<FastifyError['validation']>[number] & {
-  readonly parentSchema?: { readonly errorMessage?: string; readonly properties?: object };
+  readonly parentSchema?: {
+    readonly errorMessage?: string;
+    readonly properties?: object;
+    readonly patternProperties?: object;
+  };
 };
 
 /** "when.host must have at least 1 item", with the allowed values where there is a choice. */
@@ -266,6 +270,7 @@ function plain({ message = 'is not valid', params = {}, parentSchema }: Partial<
   };
   if (allowedValues) return `must be one of ${allowedValues.join(', ')}`;
   if (additionalProperty !== undefined) {
+    if (parentSchema?.patternProperties) return `cannot have the name "${additionalProperty}"`;
     const { clause } = offerNearest(additionalProperty, Object.keys(parentSchema?.properties ?? {}));
     return `has no field "${additionalProperty}"${clause}`;
   }

@@ -29,6 +29,7 @@ export const samples: readonly Partial<NotificationDraft>[] = [
     ip: '10.0.0.5',
     level: 'error',
     key: 'Disk.1',
+    labels: '{"Env":"prod","site":"plant 2"}',
   },
   {
     title: 'disk fine',
@@ -38,6 +39,7 @@ export const samples: readonly Partial<NotificationDraft>[] = [
     level: 'success',
     rank: 10,
     sourceIp: '203.0.113.7',
+    labels: '{"__proto__":"","env":"Stag*1"}',
   },
   {
     title: 'link slow',
@@ -84,6 +86,16 @@ export const expectations: Record<string, [Query, readonly string[]]> = {
   'a key, with case': [{ kind: 'key', patterns: ['Disk.1'] }, ['disk full']],
   'no key in other case': [{ kind: 'key', patterns: ['disk.1'] }, []],
   'keys by pattern': [{ kind: 'key', patterns: ['Disk*'] }, ['disk full']],
+  'a label, without case': [{ kind: 'label', patterns: ['env=prod', 'site=x'] }, ['disk full']],
+  'labels by pattern': [{ kind: 'label', patterns: ['env=*g*', 'site=pl?nt*'] }, ['disk full', 'disk fine']],
+  'a label with any value': [{ kind: 'label', patterns: ['env=*'] }, ['disk full', 'disk fine']],
+  'a label without a value': [{ kind: 'label', patterns: ['__proto__='] }, ['disk fine']],
+  'a label whose value has an asterisk': [{ kind: 'label', patterns: ['env=stag\\*1'] }, ['disk fine']],
+  'no label with the beginning of a name': [{ kind: 'label', patterns: ['en=*', 'sit=*'] }, []],
+  'all but those with a label': [
+    { kind: 'not', term: { kind: 'label', patterns: ['env=*'] } },
+    others('disk full', 'disk fine'),
+  ],
   'an address': [address('ip', '10.0.0.5'), ['disk full']],
   'a block of addresses': [address('ip', '10.0.0.0', '10.255.255.255'), ['disk full', 'disk fine']],
   'an IPv6 block': [address('ip', '2001:db8::', '2001:db8::ffff'), ['link slow']],

@@ -243,6 +243,9 @@ export function searchConformance(lab: () => HistoryLab): void {
       for (const ip of addresses)
         await store(database.history, tenant, { ip, host: `DB-${ip}`, key: `K/${ip}` });
     await store(database.history, other, { ip: '10.3.1.8', host: 'db-10.3.1.8', key: 'K/10.3.1.8' });
+    for (const labels of ['{"Env":"Prod","env2":"x"}', '{"env":"a=1","site":""}', '{"env":"prod"}', null])
+      await store(database.history, tenant, { labels });
+    await store(database.history, other, { labels: '{"env":"other","envy":"x"}' });
     // A busy machine reads only the newest in the 150 ms there are, perhaps many times.
     const expectValues = (field: WantedValues['field'], prefix: string, expected: object, limit = 9) =>
       eventually(
@@ -258,6 +261,13 @@ export function searchConformance(lab: () => HistoryLab): void {
     await expectValues('host', 'dB-10.3.1', ['db-10.3.1.7', 'db-10.3.10.9'], 2);
     await expectValues('key', 'K/2001', ['K/2001:db8:1::5', 'K/2001:db8::1']);
     await expectValues('key', 'k/', []);
+    // Names first, each once, then their values.
+    await expectValues('label', '', ['env2=', 'env=', 'site=']);
+    await expectValues('label', 'EN', ['env2=', 'env=']);
+    await expectValues('label', 'ENV=', ['env=a=1', 'env=prod']);
+    await expectValues('label', 'env=p', ['env=prod']);
+    await expectValues('label', 'site=', ['site=']);
+    await expectValues('label', 'x', []);
     await expectValues('source', '', [expect.any(String)]);
   });
 

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { indexTerms } from '#core/search/index-terms.ts';
+import { fieldsOf } from '#storage/postgres/log/append-queue.ts';
 import { migrate } from '#storage/postgres/migrate.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
@@ -91,6 +93,54 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
     ALTER TABLE logs ADD COLUMN origins bigint NOT NULL DEFAULT 0;
     ALTER TABLE panels ADD COLUMN origin text NOT NULL DEFAULT '';
     CREATE TABLE origins (tenant bigint NOT NULL, name text NOT NULL, PRIMARY KEY (tenant, name));`;
+
+  test('a database of version 0.9.0 gets labels, and a node of that version goes on beside it', async () => {
+    const url = await createDatabase(server());
+    const released = join(folder, 'released');
+    cpSync(join(source, 'migrations'), released, {
+      recursive: true,
+      filter: (file) => !/000[2-9]/.test(file),
+    });
+    await withClient(url, async (older) => {
+      older.setTypeParser(20, Number);
+      await migrate(older, pathToFileURL(`${released}/`));
+      await older.query("SELECT set_config('belfry.tenant', 'all', false), make_partitions(100, 0)");
+      const append = async () => {
+        const { id, receivedAt: at, expiresAt, route, ...more } = draft();
+        const { labels: _, ...fields } = fieldsOf({ id, receivedAt: at, expiresAt, route, ...more });
+        const terms = indexTerms(1, { ...more, labels: null }, route);
+        const job = {
+          n: 0,
+          tenant: 1,
+          decision: 0,
+          id,
+          at,
+          shown: true,
+          ttl: more.ttl,
+          throttle_count: 0,
+          fields,
+          terms,
+          bytes: 1,
+        };
+        const decision = { nr: 0, route, to_all: true, to_ids: [], to_tags: [], revision: route.revision };
+        await older.query('SELECT * FROM append_notifications($1, $2)', [
+          JSON.stringify([job]),
+          JSON.stringify([decision]),
+        ]);
+      };
+      await append();
+      const storage = await openPostgres({ url, queueCapacity: 10, onProblem: () => undefined });
+      const labels = '{"env":"prod"}';
+      await store(storage.history, 1, { labels });
+      await append();
+      const { entries } = await storage.history.readAfter(1, 0, 9);
+      expect(entries).toMatchObject([{ labels: null }, { labels }, { labels: null }]);
+      const query = { kind: 'label', patterns: ['env=*'] } as const;
+      const { records } = await storage.history.search(1, query, { limit: 9, now });
+      expect(records).toMatchObject([{ labels }]);
+      await storage.close();
+    });
+  });
 
   test('an older node goes on, and starts, beside a newer one whose step only adds; after another step it is refused', async () => {
     const { url, database } = await openHistoryOn(server(), { partitionRows: 5, blockRows: 2 });

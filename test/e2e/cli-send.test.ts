@@ -75,6 +75,20 @@ describe('belfry send', () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
+  test('sends each --label, whose name ends at the first =', async () => {
+    const labels = ['env=prod', 'note=a=1, b', 'empty='].flatMap((label) => ['--label', label]);
+    const id = (await cli.ok(['send', 'T', 'M', ...labels], { env: env() })).trim();
+    expect((await desk.find(id)).labels).toEqual({ env: 'prod', note: 'a=1, b', empty: '' });
+    for (const wrong of ['env', '=prod'])
+      expect(await cli.run(['send', 'T', 'M', '--label', wrong], { env: env() })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Write a name and a value, as in env=prod;'),
+      });
+    const refused = await cli.run(['send', 'T', 'M', '--label', '9x=prod'], { env: env() });
+    expect(refused).toMatchObject({ stderr: expect.stringContaining('labels must have names of') });
+    expect(refused.code).not.toBe(0);
+  });
+
   test('gives up in time, with the reason', async () => {
     const { url } = await proxy(() => 'refuse');
     const result = await cli.run(['send', 'T', 'M', '--retry', '400'], { env: env(url) });

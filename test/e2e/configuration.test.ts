@@ -73,7 +73,8 @@ rules:
       title: { contains: [a, "#b"] }
       message: { regex: "^disk .* full$" }
       token: [ci]
-      not: { host: [db-*], key: ["x*"] }
+      labels: { env: [prod, "stag*"], site: ["*"] }
+      not: { host: [db-*], key: ["x*"], labels: { team: [""] } }
     then: { mute: true }
     windows: [{ days: [mon, tue], from: 22:00, until: 06:00 }]
     timeZone: Europe/Berlin
@@ -86,7 +87,7 @@ rules:
     then:
       panels: { names: [wall 2, wall 1] }
       setLevel: incident
-      throttle: { by: [host, title], perMs: 60000 }
+      throttle: { by: [host, title, "label:cluster"], perMs: 60000 }
     continue: true
     enabled: false
   - name: rest to the NOC

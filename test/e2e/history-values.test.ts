@@ -17,7 +17,10 @@ beforeAll(async () => {
       ip: `10.0.${i}.1`,
       key: `disk:${i}`,
     };
-    await server.notify(token, sent, { 'x-forwarded-for': `2001:db8::${i + 1}` });
+    await server.notify(token, sent, {
+      'x-labels': `env=prod, Number=${i}`,
+      'x-forwarded-for': `2001:db8::${i + 1}`,
+    });
   }
   await server.notify(token, { title: 't', message: 'm', host: 'db-01', ip: '192.168.0.1', key: 'Disk:a' });
   await server.panel(token, 'NOC wall').then(({ stream }) => stream.close());
@@ -64,6 +67,14 @@ test('keys are completed in their own case, names in any', async () => {
   expect(await values('level')).toEqual(['critical', 'error', 'info', 'success', 'warning']);
 });
 
+test('labels are completed by name, then by value, without regard to case', async () => {
+  expect(await values('label')).toEqual(['env=', 'number=']);
+  expect(await values('label', 'E')).toEqual(['env=']);
+  expect(await values('label', 'Env=')).toEqual(['env=prod']);
+  expect(await values('label', 'number=2')).toHaveLength(11);
+  expect(await values('label', 'other=')).toEqual([]);
+});
+
 test('an unknown key is refused with those that there are', async () => {
   const { status, json } = await server.call('GET', '/api/history/values?key=colour', { token: key });
   expect(status).toBe(400);
@@ -72,7 +83,7 @@ test('an unknown key is refused with those that there are', async () => {
 
 test('no tenant is completed with what is another’s', async () => {
   const other = await server.key('viewer', 'other');
-  for (const name of ['host', 'ip', 'source', 'key', 'token', 'panel', 'rule']) {
+  for (const name of ['host', 'label', 'ip', 'source', 'key', 'token', 'panel', 'rule']) {
     const { json } = await server.call('GET', `/api/history/values?key=${name}`, { token: other });
     expect([name, json.values]).toEqual([name, []]);
   }

@@ -22,6 +22,11 @@ describe('each header stands for its field', () => {
     ['X-IP', '::ffff:10.0.0.5', { ip: '10.0.0.5' }],
     ['X-Host', 'DB-01', { host: 'DB-01' }],
     ['X-Key', 'disk /dev/sda', { key: 'disk /dev/sda' }],
+    [
+      'X-Labels',
+      'env=prod, site=plant 2, __proto__=',
+      { labels: JSON.parse('{"env":"prod","site":"plant 2","__proto__":""}') },
+    ],
     ['X-URL', 'https://example.org/?a=b#c', { url: 'https://example.org/?a=b#c' }],
   ])('%s: %s', async (name, value, stored) => {
     expect(await desk.accepted({ headers: { ...both, [name.toLowerCase()]: value } })).toMatchObject(stored);

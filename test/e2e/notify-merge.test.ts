@@ -22,6 +22,7 @@ describe('the merge of body and headers', () => {
     'x-host': 'header',
     'x-key': 'header',
     'x-url': 'http://header/',
+    'x-labels': 'from=header',
   };
 
   it('a JSON field is used before its header', async () => {
@@ -34,6 +35,7 @@ describe('the merge of body and headers', () => {
       host: 'json',
       key: 'json',
       url: 'http://json/',
+      labels: { from: 'json' },
     };
     expect(await desk.accepted({ json: body, headers })).toMatchObject(body);
   });
@@ -49,6 +51,7 @@ describe('the merge of body and headers', () => {
       host: 'json',
       key: 'header',
       url: 'http://header/',
+      labels: { from: 'header' },
     });
   });
 

@@ -143,6 +143,7 @@ describe('the fields as JSON', () => {
   it('absent: level is info, ttl is the level’s own duration, the others are null', async () => {
     expect(await desk.accepted({ json: sent })).toMatchObject({
       ...noTexts,
+      labels: {},
       level: 'info',
       rank: 20,
       ttl: 30_000,

@@ -75,6 +75,7 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
       title: canary,
       message: canary,
       host: canary,
+      labels: { site: canary },
       key: `${canary} ${sender}`,
       url: `https://example.org/${canary}`,
     };

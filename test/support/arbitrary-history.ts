@@ -7,6 +7,7 @@ import { negate } from '#core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
+import { labelNames, labelsTexts, labelValues } from './arbitrary-labels.ts';
 import { draft, type HistoryModel } from './history-model.ts';
 
 /** The earliest time of a notification. */
@@ -66,6 +67,7 @@ export const step: fc.Arbitrary<Step> = fc.record({
     ip: nullable(addresses),
     sourceIp: fc.constantFrom(...addresses),
     key: nullable(keys),
+    labels: labelsTexts,
     tokenId: fc.constantFrom('tok1', 'tok2'),
     lasts: nullable([stepMs / 2, 20 * stepMs]),
   }),
@@ -126,6 +128,12 @@ const term: fc.Arbitrary<Term> = fc.oneof(
     patterns: patterns(hosts).map((list) => list.map((pattern) => pattern.toLowerCase())),
   }),
   fc.record({ kind: fc.constant('key' as const), patterns: patterns(keys) }),
+  fc.record({
+    kind: fc.constant('label' as const),
+    patterns: fc
+      .tuple(fc.constantFrom(...labelNames), patterns(labelValues))
+      .map(([name, values]) => values.map((value) => `${name}=${value}`.toLowerCase())),
+  }),
   fc.record({ kind: fc.constant('ip' as const), ranges }),
   fc.record({ kind: fc.constant('source' as const), ranges }),
   fc.record({ kind: fc.constant('level' as const), names: some([...levels, 'gone']) }),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/routing/rule.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
+import { labelNames, labelsTexts, labelValues } from './arbitrary-labels.ts';
 
 export const levels = new Map([
   ['success', { rank: 10, durationMs: 15_000 }],
@@ -86,6 +87,12 @@ const condition = fc.oneof(
   fc.record({ regex: oneOrMany(regexes) }),
 );
 
+const labelConditions = fc.dictionary(
+  fc.constantFrom(...labelNames, 'ENV'),
+  some([...labelValues, '*', 'prod*', '*o*', '?????', 'plant*']),
+  { minKeys: 1, maxKeys: 2, noNullPrototype: true },
+);
+
 const conditions: fc.Arbitrary<RuleConditions> = fc.record(
   {
     level: some(['info', 'error', 'custom']),
@@ -97,6 +104,7 @@ const conditions: fc.Arbitrary<RuleConditions> = fc.record(
     message: condition,
     token: some(['t1', 'ci', 'deploy']),
     key: some(globs),
+    labels: labelConditions,
   },
   { requiredKeys: [] },
 );
@@ -105,7 +113,7 @@ const fewConditions = fc
   .tuple(
     conditions,
     fc.shuffledSubarray(
-      ['level', 'minLevel', 'ip', 'sourceIp', 'host', 'title', 'message', 'token', 'key'] as const,
+      ['level', 'minLevel', 'ip', 'sourceIp', 'host', 'title', 'message', 'token', 'key', 'labels'] as const,
       { maxLength: 2 },
     ),
   )
@@ -141,7 +149,10 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
         setLevel: fc.constantFrom('info', 'error'),
         setTtl: fc.constantFrom(0, 5000),
         mute: fc.boolean(),
-        throttle: fc.record({ by: some(throttleFields), perMs: fc.constantFrom(1000, hourMs) }),
+        throttle: fc.record({
+          by: some([...throttleFields, 'label:env', 'label:__proto__'] as const),
+          perMs: fc.constantFrom(1000, hourMs),
+        }),
       },
       { requiredKeys: [] },
     ),
@@ -165,6 +176,7 @@ export const subject: fc.Arbitrary<RoutingSubject> = fc
     level: fc.constantFrom('success', 'info', 'warning', 'error', 'custom'),
     ttl: fc.option(fc.constantFrom(0, 9000)),
     ...mapOptionalTexts(() => fc.constant(null)),
+    labels: labelsTexts,
     ip: fc.option(fc.constantFrom(...addresses)),
     sourceIp: fc.constantFrom(...addresses),
     host: fc.option(fc.constantFrom(...words)),

@@ -1,9 +1,9 @@
 import {
   clip,
   colorOf,
+  detailsOf,
   type HttpKind,
   jsonRequest,
-  originOf,
   retryAfterInBody,
   withoutLinks,
 } from '../message.ts';
@@ -16,7 +16,7 @@ export const discord: HttpKind = {
       description: clip(withoutLinks(notification.message), 4_096),
       color: Number.parseInt(colorOf(notification).slice(1), 16),
       timestamp: new Date(notification.receivedAt).toISOString(),
-      footer: { text: clip(originOf(notification), 1_000) },
+      footer: { text: clip(detailsOf(notification), 1_000) },
       ...(notification.url !== null && { url: notification.url }),
     };
     // A sender's text must not mention anybody.

@@ -6,8 +6,8 @@ import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outboun
 import {
   attemptMs,
   type ChannelSetup,
+  detailsOf,
   type OutgoingNotification,
-  originOf,
   type SendResult,
 } from '../message.ts';
 
@@ -98,7 +98,7 @@ function mailOf(to: string, from: string, notification: OutgoingNotification) {
   const domain = from.split('@')[1] ?? 'belfry';
   const thread =
     key === null ? undefined : createHash('sha256').update(`${tenant} ${key}`).digest('hex').slice(0, 32);
-  const end = [originOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
+  const end = [detailsOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
   return {
     ...{ from, to },
     subject: `[${level}] ${title}`,

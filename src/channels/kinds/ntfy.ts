@@ -1,4 +1,4 @@
-import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf } from '../message.ts';
+import { clipBytes, detailsOf, type HttpKind, jsonRequest, severityOf } from '../message.ts';
 
 const priorities = { success: 2, info: 3, warning: 4, error: 4, critical: 5 } as const;
 const tags = {
@@ -8,9 +8,9 @@ const tags = {
   error: 'rotating_light',
   critical: 'fire',
 } as const;
-/** Together with the line below it under 4,096 bytes: ntfy turns a longer text into an attached file. */
+/** Together with the lines below it under 4,096 bytes: ntfy turns a longer text into an attached file. */
 const messageBytes = 3_000;
-const originBytes = 1_000;
+const detailsBytes = 1_000;
 
 /** https://docs.ntfy.sh/publish/#publish-as-json */
 export const ntfy: HttpKind = {
@@ -19,7 +19,7 @@ export const ntfy: HttpKind = {
     const body = {
       topic,
       title: notification.title,
-      message: `${clipBytes(notification.message, messageBytes)}\n\n${clipBytes(originOf(notification), originBytes)}`,
+      message: `${clipBytes(notification.message, messageBytes)}\n\n${clipBytes(detailsOf(notification), detailsBytes)}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),

@@ -1,4 +1,4 @@
-import { clip, colorOf, type HttpKind, jsonRequest, originOf } from '../message.ts';
+import { clip, colorOf, detailsOf, type HttpKind, jsonRequest } from '../message.ts';
 
 /** The most characters of a block's text: beyond 3,000 Slack refuses the message. */
 const textChars = 2_900;
@@ -18,7 +18,7 @@ export const slack: HttpKind = {
     const message = clip(escaped(notification.message), textChars).replace(/&[a-z]*…$/, '…');
     // Verbatim: `@here` and `#general` in a sender's text stay text.
     const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
-    const context = { type: 'context', elements: [{ type: 'plain_text', text: originOf(notification) }] };
+    const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
     const blocks = [section(`*${heading}*`), section(message), context];
     return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
   },

@@ -1,4 +1,4 @@
-import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf, withoutLinks } from '../message.ts';
+import { clipBytes, detailsOf, type HttpKind, jsonRequest, severityOf, withoutLinks } from '../message.ts';
 
 const colors = {
   success: 'good',
@@ -29,7 +29,7 @@ export const teams: HttpKind = {
           color: colors[severityOf(notification)],
         }),
         text(clipBytes(withoutLinks(notification.message), messageBytes)),
-        text(withoutLinks(originOf(notification)), { isSubtle: true, size: 'Small' }),
+        text(withoutLinks(detailsOf(notification)), { isSubtle: true, size: 'Small' }),
       ],
       actions:
         notification.url === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: notification.url }],

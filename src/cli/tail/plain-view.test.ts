@@ -20,6 +20,14 @@ test('a notification is one line: when it came, its level, what it says and wher
   );
 });
 
+test('labels are one value of the line', () => {
+  const labels = { env: 'prod', site: 'plant\n2' };
+  expect(plainLine(change('added', { labels }), later)).toBe(
+    '2026-11-20T10:00:00Z  info      Title 1 — M  labels="env=prod · site=plant\\n2"',
+  );
+  expect(plainLine(change('added', { labels: { env: '' } }), later)).toMatch(/ {2}labels=env=$/);
+});
+
 test('levels keep their column', () => {
   expect(plainLine(change('added'), later)).toBe('2026-11-20T10:00:00Z  info      Title 1 — M');
 });

@@ -26,6 +26,9 @@ export const labelEntries = (text: string | null): readonly (readonly [name: str
 /** A label in one text, as searches have it. */
 export const labelPair = (name: string, value: string): string => `${name}=${value}`;
 
+/** Its name with the `=`, as in `env=`; empty if there is none. */
+export const labelStart = (pair: string): string => pair.slice(0, pair.indexOf('=') + 1);
+
 /** Where a rule names a label among fields, as in `label:cluster`. */
 export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.replace('^', '^label:'));
 export type LabelField = `label:${string}`;
@@ -38,11 +41,11 @@ export function labelValue(text: string | null, name: string): string | null {
   return Object.hasOwn(labels, name) ? (labels[name] as string) : null;
 }
 
-/** `env=prod, site=plant 2`, for people and for headers. */
+/** `env=prod · site=plant 2`, for people. */
 export const shownLabels = (labels: Labels): string =>
   Object.entries(labels)
     .map(([name, value]) => labelPair(name, value))
-    .join(', ');
+    .join(' · ');
 
 /**
  * The labels in `env=prod, site=plant 2`, as headers and forms have them: the first `=` ends a name. undefined: it cannot be read,

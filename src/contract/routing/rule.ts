@@ -23,8 +23,7 @@ const LabelConditions = Type.Record(
   Type.String({ pattern: limits.labelNamePattern.source }),
   list(Type.String({ maxLength: 255, description: globDescription })),
   {
-    minProperties: 1,
-    maxProperties: limits.labels,
+    ...{ additionalProperties: false, minProperties: 1, maxProperties: limits.labels },
     description:
       'By name. Every label named must be there with one of its values, as in {"env": ["prod", "stag*"]}.',
   },

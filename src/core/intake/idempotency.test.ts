@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { UUID } from 'uuidv7';
 import { describe, expect, it } from 'vitest';
-import { idAheadMs, newNotificationId, timeOfId } from './idempotency.ts';
+import { idAheadMs, idempotencyOf, newNotificationId, timeOfId } from './idempotency.ts';
+import { checkFields, type SentFields } from './notification.ts';
 
 describe('ids of notifications', () => {
   it('are UUIDs of version 7 that hold the time', () => {
@@ -42,5 +44,19 @@ describe('ids of notifications', () => {
         }
       }),
     );
+  });
+});
+
+describe('the hash of what is sent again', () => {
+  const hashOf = (over: SentFields) =>
+    idempotencyOf({ key: 'k' }, checkFields({ title: 'T', message: 'M', ...over })).hash;
+
+  it('is that of version 0.9.0 without labels, and depends on each label but not on their order', () => {
+    const sent = '{"title":"T","message":"M","level":"info"}';
+    expect(hashOf({})).toBe(createHash('sha256').update(sent).digest('base64url'));
+    expect(hashOf({ labels: {} })).toBe(hashOf({}));
+    expect(hashOf({ labels: { a: '1', b: '2' } })).toBe(hashOf({ labels: { b: '2', a: '1' } }));
+    expect(hashOf({ labels: { a: '1' } })).not.toBe(hashOf({ labels: { a: '2' } }));
+    expect(hashOf({ labels: { a: '' } })).not.toBe(hashOf({}));
   });
 });

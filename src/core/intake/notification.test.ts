@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { labelValue } from '#contract/history/labels.ts';
 import { AppError } from '../errors.ts';
 import { checkFields, type SentFields } from './notification.ts';
 
@@ -233,5 +234,56 @@ describe('any input', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('labels', () => {
+  const most = Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`l${i}`, '']));
+  const named = (name: string) => checked({ labels: JSON.parse(`{${JSON.stringify(name)}: " x "}`) }).labels;
+
+  it('are kept as one text with their names in order, so that equal labels are equal texts', () => {
+    expect(checked({ labels: { site: ' plant 2 ', Env: 'prod', empty: '' } }).labels).toBe(
+      '{"Env":"prod","empty":"","site":"plant 2"}',
+    );
+    for (const none of [undefined, null, {}]) expect(checked({ labels: none }).labels).toBeNull();
+    expect(checked({ labels: most }).labels).toHaveLength(JSON.stringify(most).length);
+    expect(checked({ labels: { a: '🔔'.repeat(255) } }).labels).toContain('🔔'.repeat(255));
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', '_', 'a.b-c_D9', 'x'.repeat(63)])(
+    'may have the name %s',
+    (name) => {
+      expect(named(name)).toBe(`{"${name}":"x"}`);
+      expect(labelValue(named(name), name)).toBe('x');
+      expect(labelValue('{"env":"prod"}', name)).toBeNull();
+    },
+  );
+
+  it.each(['', '9x', '-a', 'a b', 'a=b', 'a,b', 'größe', 'a/b', 'x'.repeat(64)])(
+    'cannot have the name %j',
+    (name) => {
+      expect(refusal({ labels: { [name]: 'x' } })).toBe(
+        `labels must have names of 1 to 63 letters, digits, "_", "." and "-", which start with a letter or "_", not ${JSON.stringify(name)}`,
+      );
+    },
+  );
+
+  it('that are wrong are refused with what is right', () => {
+    const form =
+      'labels must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2';
+    for (const labels of ['env', 7, true, [], ['env=prod']]) expect(refusal({ labels })).toBe(form);
+    expect(refusal({ labels: { ...most, more: '' } })).toBe('labels must have at most 32 entries, not 33');
+    expect(refusal({ labels: { env: 'x'.repeat(256) } })).toBe(
+      'labels.env must have at most 255 characters, not 256',
+    );
+    for (const [value, words] of [
+      [1, 'a number'],
+      [null, 'null'],
+      [{}, 'an object'],
+      [['a'], 'an array'],
+    ] as const)
+      expect(refusal({ labels: { env: value } })).toBe(`labels.env must be a string, not ${words}`);
+    expect(refusal({ labels: { env: 'a\u0000b' } })).toBe('labels.env must not hold the character U+0000');
+    expect(refusal({ labels: { env: '\ud800' } })).toContain('labels.env must be well-formed Unicode');
   });
 });

@@ -95,6 +95,7 @@ function wellFormed(field: string, value: unknown): string {
 }
 
 function describe(value: unknown): string {
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
@@ -187,7 +188,9 @@ function checkLabel(name: string, value: unknown): string {
   }
   const text = wellFormed(`labels.${name}`, value).trim();
   if (exceeds(text, limits.labelValueChars))
-    throw badRequest(`labels.${name} must have at most ${limits.labelValueChars} characters`);
+    throw badRequest(
+      `labels.${name} must have at most ${limits.labelValueChars} characters, not ${characters(text)}`,
+    );
   return text;
 }
 

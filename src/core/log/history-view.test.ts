@@ -21,6 +21,7 @@ const record: HistoryRecord = {
   ip: '10.0.0.5',
   host: 'db-01',
   key: '-key',
+  labels: '{"env":"prod","site":"=1"}',
   sourceIp: '203.0.113.9',
   tokenId: 'aB3',
   tokenName: '@ci',
@@ -43,7 +44,7 @@ test('a row has a cell for each column of the header, quoted as RFC 4180 says an
   expect(csvRow(record)).toBe(
     `0199c0de-7000-7abc-8def-0123456789ab,7,2026-11-01T10:00:00.000Z,error,40,"'=HYPERLINK(""http://x"")","two\nlines, ""quoted""",` +
       `db-01,10.0.0.5,'-key,,203.0.113.9,aB3,'@ci,5000,2026-11-01T10:00:05.000Z,info,,db,false,p1; p2,noc,,` +
-      `2026-11-01T10:00:01.000Z,ann,cleared,2,0,2,2026-11-01T10:00:02.000Z,bob,'=1,belfry:expectation\r\n`,
+      `2026-11-01T10:00:01.000Z,ann,cleared,2,0,2,2026-11-01T10:00:02.000Z,bob,'=1,belfry:expectation,"{""env"":""prod"",""site"":""=1""}"\r\n`,
   );
 });
 

@@ -74,8 +74,8 @@ export interface Statistics {
   /** The most frequent hosts since `from`, among the newest 10,000 notifications. */
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]>;
   /**
-   * The first values of a field that start with `prefix`, in order; hosts in lower case, addresses in canonical form. Fewer
-   * when the time is over.
+   * The first values of a field that start with `prefix`, in order; hosts in lower case, addresses in canonical form. Labels are
+   * in lower case: names, as in `env=`, until the prefix has an `=`, then as in `env=prod`. Fewer when the time is over.
    */
   values(tenant: TenantId, wanted: WantedValues): Promise<readonly string[]>;
 }

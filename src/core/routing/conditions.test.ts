@@ -23,6 +23,7 @@ const sent: RoutingSubject = {
   sourceIp: '2001:db8::7',
   host: 'db-01.example.com',
   key: 'disk/db-01',
+  labels: '{"Env":"Prod","__proto__":"","site":"plant 2"}',
   tokenId: 'tok1234567',
   tokenName: 'ci',
 };
@@ -56,6 +57,16 @@ const table: [when: RuleWhen, holds: boolean][] = [
   [{ key: ['disk/*'] }, true],
   [{ key: ['DISK/DB-01'] }, true],
   [{ key: ['disk'] }, false],
+  [{ labels: { env: ['prod'] } }, true],
+  [{ labels: { ENV: ['PRO?'], site: ['plant*', 'x'] } }, true],
+  [{ labels: { env: ['stag*', 'prod'], site: ['*'] } }, true],
+  [{ labels: { env: ['*'], region: ['*'] } }, false],
+  [{ labels: { env: ['stag*'] } }, false],
+  [{ labels: { env: ['prod'], site: ['plant 3'] } }, false],
+  [{ labels: { constructor: ['*'] } }, false],
+  [{ labels: JSON.parse('{"__proto__":["*"]}') }, true],
+  [{ labels: JSON.parse('{"__proto__":["?*"]}') }, false],
+  [{ labels: { site: [''] } }, false],
   [{ ip: ['10.1.2.3'] }, true],
   [{ ip: ['10.0.0.0/8'] }, true],
   [{ ip: ['10.1.2.0-10.1.2.9'] }, true],
@@ -110,13 +121,15 @@ describe('under `not`, each must fail to hold', () => {
 });
 
 describe('what was not sent', () => {
-  test.each<RuleWhen>([{ ip: ['0.0.0.0/0', '::/0'] }, { host: ['*'] }, { key: ['*'] }])(
-    '%j does not hold, and holds under not',
-    (when) => {
-      expect(holds(when, bare)).toBe(false);
-      expect(holds({ not: when }, bare)).toBe(true);
-    },
-  );
+  test.each<RuleWhen>([
+    { ip: ['0.0.0.0/0', '::/0'] },
+    { host: ['*'] },
+    { key: ['*'] },
+    { labels: { env: ['*'] } },
+  ])('%j does not hold, and holds under not', (when) => {
+    expect(holds(when, bare)).toBe(false);
+    expect(holds({ not: when }, bare)).toBe(true);
+  });
 });
 
 describe('a reason is a sentence', () => {
@@ -132,6 +145,14 @@ describe('a reason is a sentence', () => {
       'host: host "db-01.example.com" matches none of a*, b*, c*, x, y and 2 more',
     ],
     [{ host: ['web-*'] }, bare, 'host: no host was sent; it does not match web-*'],
+    [{ labels: { env: ['stag*'] } }, sent, 'labels.env: label env "prod" does not match stag*'],
+    [{ labels: { env: ['a', 'b*'] } }, sent, 'labels.env: label env "prod" matches none of a, b*'],
+    [{ labels: { region: ['eu'] } }, sent, 'labels.region: no label region was sent; it does not match eu'],
+    [
+      { not: { labels: { env: ['prod'], site: ['plant*', 'x'] } } },
+      sent,
+      'not.labels: label env "prod", label site "plant 2" is excluded (env=prod with site=plant*, x)',
+    ],
     [{ ip: ['10.9.0.0/16'] }, sent, 'ip: ip 10.1.2.3 is not in 10.9.0.0/16'],
     [{ ip: ['10.9.0.0/16'] }, bare, 'ip: no ip was sent; it is not in 10.9.0.0/16'],
     [

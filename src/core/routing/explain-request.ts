@@ -108,7 +108,7 @@ function checkTyped({ title, message, level, ttl, ...typed }: Typed): CheckedFie
     // Its messages begin with the name of the field.
     const [field = ''] = error.message.split(' ', 1);
     throw new AppError(error.code, `notification.${error.message}`, {
-      place: { pointer: `/notification/${field}` },
+      place: { pointer: `/notification/${field.replace('.', '/')}` },
     });
   }
 }

@@ -133,6 +133,8 @@ describe('what is alike to a rule', () => {
     ['host', { host: 'db-2' }],
     ['host', { host: null }],
     ['key', { key: 'k' }],
+    ['label:env', { labels: '{"env":"prod"}' }],
+    ['label:constructor', { labels: '{"constructor":""}' }],
     ['token', { tokenId: 't2' }],
   ] as const)('by %s, %j is another', (field, changes) => {
     expect(keyOf([field], changes)).not.toBe(keyOf([field]));

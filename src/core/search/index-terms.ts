@@ -9,11 +9,13 @@
 import {
   type OptionalTexts,
   type PatternFieldName,
+  patternFieldNames,
   patternFields,
   type SearchedField,
-  searchedFields,
   searchedValues,
+  searchForm,
 } from '#contract/history/fields.ts';
+import { labelStart } from '#contract/history/labels.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
 import type { Route, TenantId } from '../log/log.ts';
 import { isEmpty } from '../log/target.ts';
@@ -36,7 +38,16 @@ export interface IndexedNotification extends Pick<OptionalTexts, PatternFieldNam
 type ReversedTerm = {
   [K in PatternFieldName]: (typeof patternFields)[K] extends { readonly reversed: infer R } ? R : never;
 }[PatternFieldName];
-export type ValueTermField = SearchedField | ReversedTerm | 'level' | 'token' | 'rule' | 'panel' | 'tag';
+/** `labelname`: each label once more without its value, as in `env=`. */
+export type ValueTermField =
+  | SearchedField
+  | 'labelname'
+  | ReversedTerm
+  | 'level'
+  | 'token'
+  | 'rule'
+  | 'panel'
+  | 'tag';
 
 /** The name of the terms that have a field's values reversed, for patterns such as *.example.org; undefined: there are none. */
 export const reversedTermOf = (field: SearchedField): ReversedTerm | undefined =>
@@ -101,13 +112,16 @@ export function addressHex(key: AddressKey): { readonly family: AddressFamily; r
 export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string {
   let terms = `${flagTerm(tenant, 'all')} ${valueTerm(tenant, 'level', given.level)}`;
   terms += ` ${valueTerm(tenant, 'token', given.tokenId)}`;
-  for (const field of searchedFields) {
+  for (const field of patternFieldNames) {
+    const sent = given[field];
+    if (sent === null) continue;
+    const value = searchForm(field, sent);
     const back = reversedTermOf(field);
-    for (const value of searchedValues(field, given)) {
-      terms += ` ${valueTerm(tenant, field, value)}`;
-      if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
-    }
+    terms += ` ${valueTerm(tenant, field, value)}`;
+    if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
   }
+  for (const label of searchedValues('label', given))
+    terms += ` ${valueTerm(tenant, 'label', label)} ${valueTerm(tenant, 'labelname', labelStart(label))}`;
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
   terms += addressTerms(tenant, 'source', given.sourceIp) + routeTerms(tenant, route);
   if (given.throttledOn !== null) terms += ` ${flagTerm(tenant, 'throttled')}`;

@@ -1,5 +1,6 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
 import type { SearchedField } from '#contract/history/fields.ts';
+import { labelStart } from '#contract/history/labels.ts';
 import type { TenantId } from '../log/log.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { blocksOf } from './address-blocks.ts';
@@ -217,6 +218,10 @@ class Compiler {
     if (literal !== undefined) return this.#values(field, [literal]);
     const parts = patternParts(pattern);
     const [first, last] = [parts[0], parts.at(-1)];
+    // `env=*` finds a label with any value.
+    if (field === 'label' && typeof first === 'object' && last === '*' && parts.length === 2) {
+      if (labelStart(first.literal) === first.literal) return this.#values('labelname', [first.literal]);
+    }
     const ends: TermExpression[] = [];
     if (typeof first === 'object') ends.push(one(valueTerm(this.#tenant, field, first.literal), true));
     const back = reversedTermOf(field);

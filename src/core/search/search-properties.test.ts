@@ -13,7 +13,7 @@ test('any text is read or refused, never anything else, and what is read prints 
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 6 }),
     fc.constantFrom(
-      ...'( ) - " * ? \\ : , OR AND NOT host: level: is: ip: key: title: since: after: token: a b1 disk "db 01" db-*'.split(
+      ...'( ) - " * ? \\ : , OR AND NOT host: level: is: ip: key: label: title: since: after: token: a b1 disk "db 01" db-*'.split(
         ' ',
       ),
     ),
@@ -24,6 +24,8 @@ test('any text is read or refused, never anything else, and what is read prints 
       'is:live,muted',
       'ip:10.0.0.0/8',
       'panel:"noc *"',
+      'label:env',
+      'label:"env=a b",x=*',
       'after:2026-11-01',
       '-(',
       'x*',

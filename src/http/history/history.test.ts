@@ -11,6 +11,7 @@ import { type AppError, forbidden, unavailable } from '#core/errors.ts';
 import { historyView, recordForms } from '#core/log/history-view.ts';
 import type { CallOptions, HistoryRecord, SearchPage } from '#core/log/log.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
+import { labelsTexts } from '#test/support/arbitrary-labels.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { answerError } from '../errors.ts';
 import { lazyCompilers, serializerOf } from '../openapi/lazy-compilers.ts';
@@ -124,7 +125,7 @@ const record: fc.Arbitrary<HistoryRecord> = fc.record({
     tokenId: word,
     tokenName: word,
   },
-  ...mapOptionalTexts(() => fc.option(word)),
+  ...{ ...mapOptionalTexts(() => fc.option(word)), labels: labelsTexts },
   ...{ sentTtl: fc.option(time), expiresAt: fc.option(time), throttledOn: fc.option(fc.uuid(), { freq: 1 }) },
   route: fc.record({
     revision: time,

@@ -276,7 +276,7 @@ export function fieldValueRoutes(app: App, services: Services): void {
     '/api/history/values',
     route('viewer', {
       summary: 'Values that begin with the prefix, to complete a search while it is typed',
-      description: `At most ${mostValues}, in order. Values of the last seconds may be missing.`,
+      description: `At most ${mostValues}, in order. Values of the last seconds may be missing. Of labels, names as in "env=" until the prefix has an "=", then as in "env=prod".`,
       querystring: Type.Object({
         key: Key,
         prefix: Type.Optional(Type.String({ maxLength: 255 })),

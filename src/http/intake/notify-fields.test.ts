@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '#core/errors.ts';
+import { checkFields } from '#core/intake/notification.ts';
 import { processorMs } from '#test/support/processor-time.ts';
-import { decodeEncodedWords, readFields } from './notify-fields.ts';
+import { decodeEncodedWords, readFields, readQueryFields } from './notify-fields.ts';
 
 type Headers = readonly (readonly [string, string | Buffer])[];
 
@@ -400,5 +401,51 @@ describe('RFC 2047 encoded words', () => {
       }
     });
     expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+describe('labels', () => {
+  const header = (value: string) => ['X-Labels', value] as const;
+  const labels = { env: 'prod', site: 'plant 2', more: 'a=b', empty: '' };
+  const text = ' env=prod,site = plant 2 , ,more=a=b,empty=';
+
+  it('are an object in JSON, and pairs in a header, a form and a URL', () => {
+    expect(read(JSON.stringify({ labels }), json)).toEqual({ labels });
+    expect(read('', header(text))).toEqual({ labels });
+    expect(read(`labels=${encodeURIComponent(text)}`, form)).toEqual({ labels });
+    const url = `/?${new URLSearchParams({ labels: text })}`;
+    expect(readQueryFields({ url, headers: {}, rawHeaders: [] } as never).fields).toEqual({ labels });
+  });
+
+  it('have an own property for each name', () => {
+    const { labels: given } = read('', header('__proto__=a, constructor=b'));
+    expect(Object.entries(given as object)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
+  it('are decoded like every header', () => {
+    expect(read('', header('=?utf-8?Q?site=3DM=C3=BCnchen?='))).toEqual({ labels: { site: 'München' } });
+    expect(read('', header('site=München'))).toEqual({ labels: { site: 'München' } });
+  });
+
+  it('of JSON are used instead of those of the header; null is absent', () => {
+    expect(read('{"labels":{"a":"1"}}', json, header('b=2'))).toEqual({ labels: { a: '1' } });
+    expect(read('{"labels":{}}', json, header('b=2'))).toEqual({ labels: {} });
+    expect(read('{"labels":null}', json, header('b=2'))).toMatchObject({ labels: { b: '2' } });
+  });
+
+  it('that are no pairs, or have a name twice, stay a text, which the check refuses', () => {
+    for (const wrong of ['env', 'env=a, site', 'env=a,env=b']) {
+      expect(read('', header(wrong))).toEqual({ labels: wrong });
+      expect(() => checkFields({ title: 't', message: 'm', ...read('', header(wrong)) })).toThrow(
+        'labels must be an object of texts',
+      );
+    }
+    expect(refusal('', header('a=1'), header('b=2'))).toEqual([
+      'bad-request',
+      'the header X-Labels is given twice',
+    ]);
   });
 });

@@ -249,6 +249,10 @@ export interface TermRange {
   readonly limit: number;
 }
 
+/** Labels are completed in two steps: until the name is whole, the values are names, as in `env=`. */
+export const wantsLabelNames = ({ field, prefix }: WantedValues): boolean =>
+  field === 'label' && !prefix.includes('=');
+
 /** The prefix in the form of indexed values. */
 export const typedPrefix = ({ field, prefix }: WantedValues): string =>
   isSearchedField(field) ? searchForm(field, prefix) : prefix.toLowerCase();
@@ -258,7 +262,7 @@ export function valueRanges(tenant: TenantId, wanted: WantedValues): TermRange[]
   const { field, limit } = wanted;
   const prefix = typedPrefix(wanted);
   if (isSearchedField(field)) {
-    const from = valueTerm(tenant, field, prefix);
+    const from = valueTerm(tenant, wantsLabelNames(wanted) ? 'labelname' : field, prefix);
     return [{ from, upTo: `${from}\u{10ffff}`, limit }];
   }
   return addressesFrom(prefix)

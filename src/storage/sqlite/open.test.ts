@@ -50,14 +50,18 @@ it('adds the columns of new fields to the partitions of an older version', async
   await storage.history.append(tenant, before, null);
   await storage.close();
   const older = new Database(join(folder, 'belfry.db'));
-  older.exec('ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host');
+  older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
+    ALTER TABLE log_1_0 DROP COLUMN labels; PRAGMA user_version = 1`);
   older.close();
   storage = open();
   await storage.history.append(tenant, after, null);
   expect((await storage.history.readAfter(tenant, 0, 10)).entries).toMatchObject([
-    { ...before, url: null, host: null },
+    { ...before, url: null, host: null, labels: null },
     after,
   ]);
+  const query = { kind: 'label', patterns: ['env=prod'] } as const;
+  const { records } = await storage.history.search(tenant, query, { limit: 9, now: 3_000 });
+  expect(records.map(({ id }) => id)).toContain(after.id);
 });
 
 it('moves pages from the write-ahead log into the database file between commits', async () => {

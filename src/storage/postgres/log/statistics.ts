@@ -24,6 +24,7 @@ import {
   valueRanges,
   valuesMs,
   wantedValues,
+  wantsLabelNames,
   withTimes,
 } from '../../search/log-search.ts';
 import type { Connections } from '../connections.ts';
@@ -143,7 +144,7 @@ async function* readValues(
     const withOthers = some.filter((partition) => partition.listed < partition.high);
     const unlisted = await connections.query<{ value: string }>(
       tenant,
-      `SELECT DISTINCT value FROM unlisted_of($1, $2, ${newestRows}) n, LATERAL (${valuesOf[field]}) AS found (value)
+      `SELECT DISTINCT value FROM unlisted_of($1, $2, ${newestRows}) n, LATERAL (${wantsLabelNames(wanted) ? labelNames : valuesOf[field]}) AS found (value)
        WHERE starts_with(value, $3) ORDER BY 1 LIMIT $4`,
       [tenant, withOthers.map(({ low }) => low), typedPrefix(wanted), limit],
     );
@@ -153,6 +154,8 @@ async function* readValues(
   }
   return sortedValues(values, field).slice(0, limit);
 }
+
+const labelNames = "SELECT lower(name) || '=' FROM json_object_keys(n.labels::json) AS name";
 
 /** The values that a row `n` has of a field, in the form of searches. */
 const valuesOf: Readonly<Record<WantedValues['field'], string>> = {

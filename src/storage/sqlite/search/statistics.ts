@@ -4,6 +4,7 @@
  */
 
 import { isSearchedField, searchedValues } from '#contract/history/fields.ts';
+import { labelStart } from '#contract/history/labels.ts';
 import { resultOf } from '#core/limits/concurrency.ts';
 import type { Notification, TenantId } from '#core/log/log.ts';
 import type { BusyHost, CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
@@ -22,6 +23,7 @@ import {
   valueRanges,
   valuesMs,
   wantedValues,
+  wantsLabelNames,
   withTimes,
 } from '../../search/log-search.ts';
 import type { RowSet } from '../../search/row-set.ts';
@@ -236,7 +238,8 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
     const values = isSearchedField(field)
       ? searchedValues(field, notification)
       : [notification[field === 'source' ? 'sourceIp' : field]];
-    for (const value of values) if (value?.startsWith(prefix)) found.add(value);
+    for (const value of values)
+      if (value?.startsWith(prefix)) found.add(wantsLabelNames(wanted) ? labelStart(value) : value);
   }
   for (const partition of readPartitions(sql)) {
     let values: string[] = [];

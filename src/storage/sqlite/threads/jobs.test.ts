@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mapOptionalTexts } from '#contract/history/fields.ts';
+import { labelsTexts } from '#test/support/arbitrary-labels.ts';
 import { type Job, packJobs, unpackJobs } from './jobs.ts';
 
 const text = fc.string({ unit: 'grapheme' });
@@ -17,7 +18,7 @@ const draft = fc.record({
   sentLevel: text,
   sentTtl: maybe(fc.nat()),
   expiresAt: maybe(fc.nat()),
-  ...mapOptionalTexts(() => maybe(text)),
+  ...{ ...mapOptionalTexts(() => maybe(text)), labels: labelsTexts },
   sourceIp: text,
   tokenId: text,
   throttledOn: maybe(fc.uuid()),
