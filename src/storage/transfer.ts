@@ -33,6 +33,13 @@ export interface TransferDatabase {
   close(): Promise<void>;
 }
 
+export interface TransferOptions {
+  readonly now: number;
+  readonly onProgress: (progress: TransferProgress) => void;
+  /** Stores what else a server on the target needs, such as the key. Until it is done, no server starts there. */
+  readonly complete: () => Promise<void>;
+}
+
 export interface TransferProgress {
   readonly step: 'copying' | 'checking';
   /** Entries of all logs. */
@@ -94,13 +101,13 @@ type Row = Readonly<Record<string, unknown>>;
 export const isLasting = ({ expiresAt }: Notification, now: number) => expiresAt === null || expiresAt > now;
 
 /**
- * Copies everything, or continues an interrupted copy of the same source; then reads both databases and compares them.
+ * Copies everything from a complete database, or continues an interrupted copy of the same source; then reads both databases and compares them.
  * @throws AppError `conflict` when the target is not empty, or differs afterwards.
  */
 export async function transfer(
   from: TransferDatabase,
   to: TransferDatabase,
-  { now, onProgress }: { readonly now: number; readonly onProgress: (progress: TransferProgress) => void },
+  { now, onProgress, complete }: TransferOptions,
 ): Promise<TransferResult> {
   await markTarget(from, to);
   for (const [table, keys] of Object.entries(tables)) await copyTable(from, to, table, keys);
@@ -129,6 +136,7 @@ export async function transfer(
   const log = new Comparison('log', progress('checking'));
   for (const { tenant, after } of logs) await compareLog(from, to, tenant, after, log);
   await compareLive(from, to, now);
+  await complete();
   await to.db.write([sql`delete from meta where name = ${transferMark}`]);
   return { tenants: logs.length, tables: compared, log: log.result() };
 }
