@@ -30,7 +30,7 @@ export interface MigrateResult extends TransferResult {
 
 /**
  * Copies everything and compares it; goes on where an interrupted copy was.
- * @throws AppError `conflict` when a server runs on either, the source is an unfinished copy itself, or the target is neither empty nor an unfinished copy of the source.
+ * @throws AppError `conflict` when a server runs on either, the source is an unfinished copy itself, or the target is neither empty nor an unfinished copy of the source as it is.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrateResult> {
   const [source, target] = [databaseUrl(options.from), databaseUrl(options.to)];

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
 import { run } from '#cli/run.ts';
+import type { OpenedStorage } from '#server/app.ts';
 import { openSqliteTransfer } from '#storage/sqlite/transfer.ts';
 import { Cli } from '../support/cli.ts';
 import { FakeIo } from '../support/fake-io.ts';
@@ -120,4 +121,31 @@ test('an unfinished copy is no source, because its copy would count as complete'
   const further = join(cli.folder, 'further');
   expect(await cli.run(['migrate', `sqlite:${half}`, `sqlite:${further}`])).toMatchObject(interrupted);
   expect(existsSync(further)).toBe(false);
+});
+
+test('a copy does not go on after the source has changed, and says so before it copies', async () => {
+  const change = (work: (history: OpenedStorage['storage']['history'], tenant: number) => Promise<unknown>) =>
+    onStorage(cli.folder, async ({ storage, directory }) =>
+      work(storage.history, (await directory.tenants.findByName('default'))?.id ?? 0),
+    );
+  await change((history, tenant) => append(history, tenant, 20));
+  const migrate = (name: string) =>
+    cli.run(['migrate', `sqlite:${cli.database}`, `sqlite:${join(cli.folder, name)}`]);
+  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+    'new entries': () => change((history, tenant) => append(history, tenant, 1)),
+    'dropped by retention': () =>
+      change((history, tenant) => history.prune(tenant, { olderThan: null, keep: 10 }, Date.now())),
+  };
+  for (const [name, work] of Object.entries(changes)) {
+    await breakAt(join(cli.folder, name), 'removing the mark');
+    expect((await migrate(name)).code, name).toBe(1);
+    await work();
+    expect(await migrate(name), name).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'the source has changed since this copy began: keep its server stopped, and start again with a new, empty target',
+      ),
+    });
+  }
 });
