@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createKeyFile, openKeyFile } from '#accounts/key-file.ts';
 import { AppError } from '#core/errors.ts';
 import { type DatabaseSetting, databaseUrl } from '#settings/values.ts';
-import { assertFirstKey, assertSharedKey, isKeyOf } from '#storage/database/meta.ts';
+import { assertComplete, assertFirstKey, assertSharedKey, isKeyOf } from '#storage/database/meta.ts';
 import { openSqliteTransfer } from '#storage/sqlite/transfer.ts';
 import {
   type TransferDatabase,
@@ -30,12 +30,13 @@ export interface MigrateResult extends TransferResult {
 
 /**
  * Copies everything and compares it; goes on where an interrupted copy was.
- * @throws AppError `conflict` when a server runs on either, or the target is neither empty nor an unfinished copy of the source.
+ * @throws AppError `conflict` when a server runs on either, the source is an unfinished copy itself, or the target is neither empty nor an unfinished copy of the source as it is.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrateResult> {
   const [source, target] = [databaseUrl(options.from), databaseUrl(options.to)];
   const from = await open(source, 'source');
   try {
+    await assertComplete(from.db);
     const keyFile = keyFileOf({ database: source, keyFile: options.keyFile });
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     if (key === undefined) await assertFirstKey(from.db, keyFile);
@@ -53,9 +54,15 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
       );
     const to = await open(target, 'target');
     try {
-      const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
-      if (key !== undefined) await assertSharedKey(to.db, key);
-      if (key !== undefined && !existsSync(needed)) createKeyFile(needed, key);
+      const result = await transfer(from, to, {
+        now: Date.now(),
+        onProgress: options.onProgress,
+        async complete() {
+          if (key === undefined) return;
+          await assertSharedKey(to.db, key);
+          if (!existsSync(needed)) createKeyFile(needed, key);
+        },
+      });
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
     } finally {
       await to.close();

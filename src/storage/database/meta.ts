@@ -42,7 +42,7 @@ export const fromBeforeFirstRelease = (version: number) =>
     `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: run belfry export with the version that made it, and belfry apply on a new database`,
   );
 
-/** Marks the target of an unfinished copy. Its value is the epoch of the source. */
+/** Marks the target of an unfinished copy. Its value names the source, as it was when the copy began. */
 export const transferMark = 'transfer';
 
 /** @throws AppError `conflict` when a copy into this database was interrupted. */
