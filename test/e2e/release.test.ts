@@ -1,6 +1,6 @@
 /** The steps of a release, in a checkout that has only the files they read, and the workflows that publish it. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -59,6 +59,7 @@ test('a release is tagged when every place has its version, and not before', () 
     'package-lock.json': '{"version": "0.1.0", "packages": {"": {"version": "0.1.0"}}}',
     'deploy/helm/belfry/Chart.yaml': 'version: 0.1.0\nappVersion: 0.1.0\n',
     'docs/operations.md': 'npm install ./belfry-0.1.0.tgz\ndocker push example.org/belfry:0.1.0\n',
+    'docs/panels.md': 'such as `panel/0.1.0`\n',
     'README.md': 'npm install ./belfry-0.1.0.tgz\n',
     'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n- A change.\n',
     'src/main.ts':
@@ -82,6 +83,7 @@ test('a release is tagged when every place has its version, and not before', () 
     '--version is 0.1.0, not 1.2.3',
     ...Array(2).fill('deploy/helm/belfry/Chart.yaml is 0.1.0, not 1.2.3'),
     ...Array(2).fill('docs/operations.md is 0.1.0, not 1.2.3'),
+    'docs/panels.md is 0.1.0, not 1.2.3',
     'README.md is 0.1.0, not 1.2.3',
     'CHANGELOG.md has no heading "## [1.2.3] - YYYY-MM-DD"',
     '',
@@ -106,6 +108,22 @@ test('every place of this checkout has the version of its package', () => {
   // Between two releases.
   const ofCommits = /^the work tree is not clean|^the tag v\S+ is another commit/;
   expect(stderr.split('\n').filter((line) => line !== '' && !ofCommits.test(line))).toEqual([]);
+});
+
+test('a release leaves no page, chart or example with the version before it', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const home = mkdtempSync(join(tmpdir(), 'belfry-release-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const pages = ['README.md', 'docs', 'deploy', 'examples'];
+  const manifests = ['CHANGELOG.md', 'package.json', 'package-lock.json'];
+  for (const each of [...pages, ...manifests])
+    cpSync(join(root, each), join(home, each), { recursive: true });
+  expect(spawnSync(process.execPath, [script, 'prepare', '123.4.5'], { cwd: home }).status).toBe(0);
+  const { stdout } = spawnSync('grep', ['-rnwF', version, ...pages], { cwd: home, encoding: 'utf8' });
+  // These stay true.
+  const history = ['From ', 'before ', 'since ', 'pre-'].map((word) => word + version);
+  const isHistory = (line: string) => history.some((words) => line.includes(words));
+  expect(stdout.split('\n').filter((line) => line !== '' && !isHistory(line))).toEqual([]);
 });
 
 test('every action of a workflow is pinned by its commit, with the version beside it', () => {
