@@ -19,7 +19,8 @@ export interface Answer extends HeaderSink {
   send(body: string): unknown;
 }
 
-interface Asked {
+/** A request, as far as the answer to its error needs it. */
+export interface AnsweredRequest {
   readonly raw: IncomingMessage;
   readonly log: FastifyBaseLogger;
   readonly routeOptions?: { readonly bodyLimit?: number };
@@ -31,7 +32,7 @@ interface Asked {
  */
 export function answerError<A extends Answer>(
   error: unknown,
-  { raw, log, routeOptions }: Asked,
+  { raw, log, routeOptions }: AnsweredRequest,
   answer: A,
   known = toAppError(error, routeOptions?.bodyLimit),
 ): A {

@@ -54,11 +54,13 @@ interface Caller {
   readonly sourceIp: string;
 }
 
-interface Arrival {
+/** What a request has to authenticate itself, before anything is looked up. */
+interface PresentedCredential {
   readonly sourceIp: string;
-  /** As a header would have it, wherever it was. */
+  /** The credential in the form of the header, also if it was in the URL. */
   readonly authorization?: string | undefined;
   readonly inUrl?: boolean;
+  /** Set if this credential was accepted before and is still in force. */
   readonly principal?: Principal | undefined;
 }
 
@@ -178,13 +180,13 @@ export class Authenticator {
   }
 
   /**
-   * What a request shows without waiting: where it comes from, its credential, and whose that is if it was right before. Without a
-   * principal nothing is decided: only {@link check} refuses.
+   * Reads the source address and the credential of a request, without a look-up in the database. If this credential was accepted
+   * before, the result has its principal. Otherwise the credential may still be valid: {@link check} decides.
    */
   recognise(
     request: IncomingMessage,
     { policy = 'public', senderCredential, urlToken }: FastifyContextConfig,
-  ): Arrival {
+  ): PresentedCredential {
     const sourceIp = this.#sourceOf(request);
     if (policy === 'public') return { sourceIp };
     const { headers } = request;

@@ -120,7 +120,7 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (principal?.kind !== 'token') return answerError(error, request, reply);
-      const known = await control.explain(error, request, reply, handler.hasCounted(request));
+      const known = await control.prepareErrorAnswer(error, request, reply, handler.hasCounted(request));
       if (known.code !== 'rate-limited' || !entryOf(request).retriesOnly5xx)
         return answerError(error, request, reply, known);
       const { message, retryAfterSeconds = 1 } = known;

@@ -125,7 +125,7 @@ header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
   async function answerSender(error: Error, request: FastifyRequest, reply: FastifyReply) {
     const principal = request.principal as FastifyRequest['principal'] | undefined;
     if (!principal) return answerError(error, request, reply);
-    return answerError(error, request, reply, await control.explain(error, request, reply));
+    return answerError(error, request, reply, await control.prepareErrorAnswer(error, request, reply));
   }
 }
 
@@ -243,10 +243,11 @@ export class NotifyHandler {
       if (refusal) throw refusal;
       accepted = await this.#control.run(() => this.#store(request, call, body, sourceIp));
     } catch (error) {
-      const known = await this.#control.explain(error, { raw: request, principal: sender }, call);
+      const refused = { raw: request, log: this.#log, principal: sender };
+      const known = await this.#control.prepareErrorAnswer(error, refused, call);
       // The sender disconnected: no answer is needed.
       if (request.destroyed && !request.complete) return;
-      answerError(error, { raw: request, log: this.#log }, call, known);
+      answerError(error, refused, call, known);
       return;
     }
     call.accept(accepted);
