@@ -27,7 +27,6 @@ export const ChannelState = closed({
     description: 'What the receiver answered to the last failed attempt, without secrets; only for admins.',
   }),
 });
-export type ChannelState = Static<typeof ChannelState>;
 
 export const Channel = component('Channel', {
   id: Type.String(),
@@ -41,7 +40,6 @@ export const Channel = component('Channel', {
 export type Channel = Static<typeof Channel>;
 
 export const ChannelList = component('ChannelList', { channels: Type.Array(Channel) });
-export type ChannelList = Static<typeof ChannelList>;
 
 export const ChannelCreate = component('ChannelCreate', {
   name: editable.name,
