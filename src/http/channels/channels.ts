@@ -113,11 +113,10 @@ export function channelRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await channels.remove(tenant, params.id, actorOf(principal), now()), 'channel');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -157,7 +156,7 @@ function changeRoutes(app: App, services: Services): void {
       body: ChannelCreate,
       response: { 201: ChannelCreated, ...problems(409) },
     }),
-    async ({ principal, body }, reply) => {
+    async ({ principal, body }) => {
       const { tenant } = principal;
       const { settings, secrets } = newChannelFields(body);
       requireMailServer(services, body.kind, settings);
@@ -173,7 +172,6 @@ function changeRoutes(app: App, services: Services): void {
       };
       await channels.create(record, actorOf(principal));
       await tenancy.refresh(tenant);
-      reply.code(201);
       return {
         ...channelView({ ...record, health: notRunning }, 0, at),
         ...newSigningKey(secrets, body),

@@ -1,5 +1,5 @@
 /** Schemas and options that route definitions share. */
-import type { FastifyContextConfig, FastifySchema, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifySchema, preHandlerHookHandler, RouteOptions } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ErrorBody, errors } from '#contract/errors.ts';
 import { type Role, roles } from '#contract/people/token.ts';
@@ -8,15 +8,24 @@ import type { Policy } from '#core/people/access.ts';
 
 /**
  * The options of a route: who may call it (a role means keys and people with this role), and its schema. openapi.ts adds
- * everything that follows from both.
+ * everything that follows from both. A handler answers with the lowest status of its schema, unless it sets another one.
  */
 export function route<S extends FastifySchema>(
   who: Policy | Role,
   schema: S,
   config: Omit<FastifyContextConfig, 'policy'> = {},
-): { config: FastifyContextConfig; schema: S } {
+) {
   const policy = roles.some((role) => role === who) ? { role: who as Role } : (who as Policy);
-  return { config: { ...config, policy }, schema };
+  const status = Math.min(...Object.keys(schema.response ?? {}).map(Number));
+  const setStatus: preHandlerHookHandler = (_request, reply, done) => {
+    reply.code(status);
+    done();
+  };
+  return {
+    config: { ...config, policy },
+    schema,
+    ...(status > 200 && status < 300 && { preHandler: setStatus }),
+  };
 }
 
 /** A hook for routes that a plugin adds. */

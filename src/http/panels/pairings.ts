@@ -64,7 +64,7 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
         response: { 204: NoContent },
       },
     ),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant, id } = principal;
       const panel = await tenancy.findPanel(tenant, params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
@@ -72,7 +72,6 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
         throw new AppError('forbidden', 'this token was not made by pairing: an admin revokes it');
       await directory.credentials.revoke(tenant, 'token', id, actorOf(principal), now());
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -103,7 +102,6 @@ function screenRoutes(app: App, services: Services): void {
         });
       }
       const { code, secret, expiresAt } = await openPairing(directory, now());
-      reply.code(201);
       return { code, secret, expiresAt: iso(expiresAt) };
     },
   );

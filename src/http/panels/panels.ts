@@ -158,13 +158,12 @@ function writeRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await directory.panels.remove(tenant, params.id, actorOf(principal), now()), 'panel');
       // Clears the notification that reports it as lost.
       await watchPanel(schedule, { tenant, id: params.id }, undefined);
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }

@@ -59,7 +59,7 @@ export function ruleRoutes(app: App, services: Services): void {
       }),
       bodyLimit: maxRuleBytes,
     },
-    async ({ principal, body: { position, ...wanted } }, reply) => {
+    async ({ principal, body: { position, ...wanted } }) => {
       const { tenant } = principal;
       const snapshot = await tenancy.current(tenant);
       const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
@@ -67,7 +67,6 @@ export function ruleRoutes(app: App, services: Services): void {
       const known = await requireNames(services, tenant, spec);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
-      reply.code(201);
       return warned(rule, known, 'offers');
     },
   );
@@ -100,11 +99,10 @@ export function ruleRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await rules.remove(tenant, params.id, actorOf(principal), now()), 'rule');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
