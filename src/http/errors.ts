@@ -45,7 +45,7 @@ export function answerError<A extends Answer>(
   if (known.code === 'too-large') endAfterBody(raw, answer.raw);
   const { status } = errors[known.code];
   answer.code(status);
-  answer.send(plainJson(errorBodyAt(url, status, known.message)));
+  answer.send(JSON.stringify(errorBodyAt(url, status, known.message)));
   return answer;
 }
 
@@ -106,8 +106,6 @@ const sizeText = (bytes: number) =>
       ? `${bytes / 1024 / 1024} MiB`
       : `${bytes / 1024} KiB`
     : `${bytes} bytes`;
-
-const plainJson = (body: unknown) => JSON.stringify(body);
 
 /** An AppError as it is, errors of the framework with our messages, everything else as an internal error. */
 export function toAppError(error: unknown, bodyLimit?: number): AppError {
@@ -176,7 +174,7 @@ function answerInTurn(socket: Socket, error: AppError, headers: readonly string[
 }
 
 function answerLast(socket: Socket, { code, message }: AppError, headers: readonly string[]): void {
-  const body = plainJson({ error: message });
+  const body = JSON.stringify({ error: message });
   const head = [
     `HTTP/1.1 ${errors[code].status} ${code}`,
     `${errorHeader}: ${formatErrorHeader(code)}`,

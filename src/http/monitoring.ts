@@ -1,5 +1,6 @@
 /** What machines of the operator and of a tenant ask: health and metrics. */
 import { timingSafeEqual } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
@@ -28,7 +29,7 @@ export function metricsRoutes(app: App, services: Services): void {
         await tenantGauges(services, principal.tenant),
       ];
       reply.header('vary', 'Accept');
-      return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+      return answer(registries, headers.accept, reply);
     },
   );
   const { metricsToken } = services.settings;
@@ -39,7 +40,7 @@ export function metricsRoutes(app: App, services: Services): void {
     { config: { policy: 'public' }, schema: { hide: true } },
     async ({ headers }, reply) => {
       if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`)) throw unauthorized();
-      return answer([registry], headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+      return answer([registry], headers.accept, reply);
     },
   );
 }
@@ -139,25 +140,16 @@ async function tenantGauges(
   return registry;
 }
 
-async function answer(
-  registries: Registry[],
-  accept: string | undefined,
-  type: (type: string) => void,
-  send: (body: string) => unknown,
-): Promise<unknown> {
+async function answer(registries: Registry[], accept: string | undefined, reply: FastifyReply) {
   const merged = Registry.merge(registries);
   const wanted = acceptedType(accept);
-  if (wanted === 'application/json') {
-    type('application/json; charset=utf-8');
-    return send(JSON.stringify(await merged.getMetricsAsJSON()));
-  }
+  if (wanted === 'application/json')
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(await merged.getMetricsAsJSON()));
   const text = await merged.metrics();
-  if (wanted === 'text/plain') {
-    type(merged.contentType);
-    return send(text);
-  }
-  type(Registry.OPENMETRICS_CONTENT_TYPE);
-  return send(toOpenMetrics(text));
+  if (wanted === 'text/plain') return reply.type(merged.contentType).send(text);
+  return reply.type(Registry.OPENMETRICS_CONTENT_TYPE).send(toOpenMetrics(text));
 }
 
 /** The first is sent if the request accepts all of them equally, or none. */

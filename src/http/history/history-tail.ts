@@ -113,19 +113,15 @@ export class HistoryTail {
     let head = this.#after;
     let chars = 0;
     do {
-      const options = {
+      const page = await history.search(this.#tenant, query, {
         limit: pageLimit,
-        form: 'lines' as const,
+        form: 'lines',
         now: now(),
         after: this.#after,
         timeoutMs: limits.searchMs,
         signal: this.#abort.signal,
-      };
-      const page = await history.search(
-        this.#tenant,
-        query,
-        before === undefined ? options : { ...options, before },
-      );
+        ...(before !== undefined && { before }),
+      });
       if (before === undefined) head = page.head;
       records.push(...page.records);
       for (const lines of page.records) chars += lines.length;

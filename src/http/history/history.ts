@@ -11,7 +11,7 @@ import { histogramTimes, toBuckets, type ValueField, valueFields } from '#core/l
 import type { Query } from '#core/search/search-query.ts';
 import { isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { limitUpTo, readLimit, route, wholeNumber } from '../openapi/route-schemas.ts';
+import { EventStream, limitUpTo, readLimit, route, wholeNumber } from '../openapi/route-schemas.ts';
 import { connectionSignal, endWhenStalled } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
@@ -71,12 +71,7 @@ says how far back that is, and nextCursor continues the search.`,
         summary: 'Follow a search live (Server-Sent Events)',
         description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
         querystring: Type.Object({ q }),
-        response: {
-          200: {
-            description: 'text/event-stream',
-            content: { 'text/event-stream': { schema: Type.String() } },
-          },
-        },
+        response: { 200: EventStream },
       },
       { expensive: 'history stream' },
     ),

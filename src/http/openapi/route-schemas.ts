@@ -45,6 +45,12 @@ export const UrlToken = Type.Object({
 /** The body of a 204. */
 export const NoContent = Type.Null({ description: 'Done.' });
 
+/** The answer of a stream of Server-Sent Events. */
+export const EventStream = {
+  description: 'text/event-stream',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
+
 /** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */
 export function problems(...statuses: number[]): Record<number, TSchema> {
   return Object.fromEntries(
