@@ -75,9 +75,9 @@ export function linesOf(values: JsonObject): string {
     .join('\n');
 }
 
-/** The texts that are not blank, with an empty line between them. */
-export function paragraphs(texts: readonly (string | undefined)[]): string {
-  return texts.filter((text) => text !== undefined && text.trim() !== '').join('\n\n');
+/** The texts that are not blank, with an empty line between them, or another separator. */
+export function joinTexts(texts: readonly (string | undefined)[], separator = '\n\n'): string {
+  return texts.filter((text) => text !== undefined && text.trim() !== '').join(separator);
 }
 
 /** A large webhook has a million characters; a mapping may read some of them more than once. */
