@@ -27,8 +27,6 @@ function retryAfterOf(text: string, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Masks the secrets of a channel in texts of its receiver, before anything is stored or shown. */
-
 /** One line, with each secret, and each part of one, replaced by an ellipsis. */
 export type Mask = (text: string) => string;
 

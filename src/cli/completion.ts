@@ -193,8 +193,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** The commands with their options, as shell completion and the manual page need them. */
-
+/** A command with its options, as shell completion and the manual page need it. */
 export interface CommandEntry {
   /** Without the program's own name, as in `token create`; empty for the program. */
   readonly path: string;

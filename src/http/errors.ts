@@ -205,8 +205,6 @@ function parserError(code: string | undefined): AppError {
   }
 }
 
-/** The error for a request that does not match the schema of its route. */
-
 /** Ajv gives the schema of the keyword too (`verbose`), which may state what would be right. */
 type Problem = NonNullable<FastifyError['validation']>[number] & {
   readonly parentSchema?: { readonly errorMessage?: string; readonly properties?: object };

@@ -170,8 +170,6 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** Says in plain words why a connection failed: channels show the sentence to people. */
-
 interface NodeError extends Error {
   /** A number where another library made the error. */
   readonly code?: unknown;

@@ -1,8 +1,7 @@
+/** Ways out: where a rule's notifications go beside panels. */
 import { type Static, Type } from 'typebox';
 import { closed, component, Instant, Name, NullableInstant, nullable } from '../schema.ts';
 import { channelKinds } from './channel-fields.ts';
-
-/** Ways out: where a rule's notifications go beside panels. */
 
 const text = Type.String({ maxLength: 2048 });
 const fieldName = { pattern: '^[a-zA-Z]{1,32}$' };

@@ -72,8 +72,6 @@ export function networkOf(source: string): string {
   return source.includes(':') ? Buffer.from(addressKey(source).subarray(0, 8)).toString('hex') : source;
 }
 
-/** The origin (scheme and host) of this server as the browser sees it, and whether a request comes from its own pages. */
-
 export interface OriginOptions {
   /** The configured address of this server; undefined: the origin is read from each request. */
   readonly baseUrl: string | undefined;

@@ -151,8 +151,6 @@ function readCursor(text: string | undefined): number | undefined {
   return position;
 }
 
-/** Exports history as a file of any size, using the memory of one page. */
-
 /** A page is about this much text, however long its messages are. */
 const pageChars = 128 * 1024;
 const firstPage = 20;

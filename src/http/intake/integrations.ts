@@ -161,7 +161,6 @@ function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
 }
 
 /** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
-
 class SignedSenders {
   readonly #services: Services;
   readonly #authenticator: Authenticator;

@@ -145,8 +145,6 @@ function refuseEarlyFetch(headers: IncomingHttpHeaders): void {
     );
 }
 
-/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
-
 /** A body that comes later than this after its head: its token may have been revoked since. */
 const lateBodySeconds = 0.1;
 
@@ -197,6 +195,7 @@ class NotifyCall implements Answer {
 
 type HandlerServices = Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
 
+/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 export class NotifyHandler {
   readonly #services: HandlerServices;
   readonly #control: IntakeControl;
