@@ -91,7 +91,6 @@ export function clipBytes(text: string, most: number): string {
   return `${text.slice(0, read)}…`;
 }
 
-/** A JSON request. */
 export function jsonRequest(
   url: string,
   body: unknown,

@@ -285,7 +285,6 @@ export class Authenticator {
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory.
     if (!this.#wasGood(parsed) && !this.#mayLookUp(source, parsed)) return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then((record) => {
       const principal = verify(record);
