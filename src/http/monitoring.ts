@@ -48,7 +48,7 @@ export function metricsRoutes(app: App, services: Services): void {
 type ServerMetricsOf = Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus' | 'version' | 'commit'>;
 
 /** Metrics of the server: process, event loop, write queue. No metric contains data of a tenant. */
-export function serverRegistry(services: ServerMetricsOf): Registry {
+function serverRegistry(services: ServerMetricsOf): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string, read: () => number) =>

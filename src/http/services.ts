@@ -73,7 +73,7 @@ export interface Services {
   readonly settings: HttpSettings;
 }
 
-export interface HttpSettings {
+interface HttpSettings {
   readonly rateToken: Rate | 'off';
   readonly rateTenant: Rate | 'off';
   /** The operator's upper bounds on the settings of tenants, and on how many tenants owners may create. */

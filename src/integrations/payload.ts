@@ -6,7 +6,7 @@ import { AppError, badRequest } from '#core/errors.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Of a longer list only the first ones are read. */
-export const mostItems = 1_000;
+const mostItems = 1_000;
 
 /** Longer than any field. A longer text is cut before it is read, so that many items cannot repeat the work for one very long text. */
 export const longestText = 2 * limits.messageChars + 2;

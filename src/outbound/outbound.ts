@@ -34,7 +34,7 @@ export interface OutboundOptions {
   readonly maxBytes?: number;
 }
 
-export interface OutboundEndpoint {
+interface OutboundEndpoint {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;

@@ -285,7 +285,7 @@ interface PushServiceOptions {
   readonly now: () => number;
 }
 
-export interface PushSender extends PushService {
+interface PushSender extends PushService {
   /** The devices of a channel, or for a test one of them. */
   audienceOf(
     channel: Pick<ChannelRecord, 'tenant' | 'id'>,

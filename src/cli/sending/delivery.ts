@@ -86,7 +86,7 @@ function readDuration(text: string): number {
   return ms;
 }
 
-export interface Spooled extends Outgoing {
+interface Spooled extends Outgoing {
   readonly file: string;
 }
 

@@ -16,7 +16,7 @@ const editable = {
 };
 
 /** Runtime state; not part of the configuration. */
-export const ChannelState = closed({
+const ChannelState = closed({
   pending: Type.Integer({ minimum: 0, description: 'Notifications that wait to be delivered.' }),
   failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last delivery.' }),
   failingSince: NullableInstant,

@@ -27,7 +27,7 @@ import { type IntakeControl, senderOf } from './intake-control.ts';
 import { queryOf, readHeader } from './notify-fields.ts';
 import type { PayloadTurns } from './overload.ts';
 
-export interface NamedFormat extends Format {
+interface NamedFormat extends Format {
   readonly name: string;
 }
 
