@@ -22,7 +22,7 @@ const text = {
 export function metricsRoutes(app: App, services: Services): void {
   app.get(
     '/tenant-metrics',
-    route({ scope: 'metrics' }, { summary: "The metrics of the token's tenant", response: { 200: text } }),
+    route('metrics', { summary: "The metrics of the token's tenant", response: { 200: text } }),
     async ({ principal, headers }, reply) => {
       const registries = [
         services.metrics.of(principal.tenant).registry,
@@ -237,24 +237,22 @@ export function healthRoutes(app: App, services: Services): void {
   const { version, commit } = services;
   app.get(
     '/healthz',
-    route(
-      'public',
-      { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['operating'],
+      summary: 'Whether the process answers',
+      response: { 200: Healthy },
+      rateLimit: 'none',
+    }),
     async () => ({ ok: true as const, version, ...(commit !== undefined && { commit }) }),
   );
   app.get(
     '/readyz',
-    route(
-      'public',
-      {
-        tags: ['operating'],
-        summary: 'Whether notifications can be stored',
-        response: { 200: Ready },
-      },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['operating'],
+      summary: 'Whether notifications can be stored',
+      response: { 200: Ready },
+      rateLimit: 'none',
+    }),
     async () => {
       const problem = notReady(services);
       if (problem !== undefined) throw unavailable(`not ready: ${problem}`);

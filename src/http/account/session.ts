@@ -64,7 +64,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
 
   app.delete(
     '/api/session',
-    route('person', { summary: 'Sign out', response: { 204: NoContent } }, { rateLimit: 'none' }),
+    route('person', { summary: 'Sign out', response: { 204: NoContent }, rateLimit: 'none' }),
     async (request, reply) => {
       const { cookies } = await signIn.signOut(people.visit(request));
       setCookies(reply, cookies);

@@ -68,15 +68,12 @@ export function channelRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/channels/:id/test',
-    route(
-      'admin',
-      {
-        summary: 'Send a test through a channel, at once and past its queue',
-        params: IdPath,
-        response: { 200: ChannelTest },
-      },
-      { expensive: 'channel test' },
-    ),
+    route('admin', {
+      summary: 'Send a test through a channel, at once and past its queue',
+      params: IdPath,
+      response: { 200: ChannelTest },
+      expensive: 'channel test',
+    }),
     async ({ principal, params }) =>
       services.channels.test(await find(services, principal.tenant, params.id), actorOf(principal)),
   );

@@ -52,15 +52,12 @@ function readRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/panels',
-    route(
-      policy,
-      {
-        summary: 'Panels, by name',
-        description: 'A token that is bound to one panel gets only that panel.',
-        response: { 200: PanelList },
-      },
-      { expensive: 'list' },
-    ),
+    route(policy, {
+      summary: 'Panels, by name',
+      description: 'A token that is bound to one panel gets only that panel.',
+      response: { 200: PanelList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ panels: await panelViews(services, principal) }),
   );
 

@@ -24,8 +24,9 @@ as in panel/0.9.0, names the screen's program; it is shown with the panel.`,
         params: IdPath,
         querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),
         response: { 200: EventStream },
+        rateLimit: 'by panel',
+        expensive: 'panel stream',
       },
-      { rateLimit: 'by panel', expensive: 'panel stream' },
     ),
     async (request, reply) => {
       const { principal } = request;

@@ -29,14 +29,11 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.get(
     '/api/tokens',
-    route(
-      'admin',
-      {
-        summary: 'All tokens, without their secrets; revoked ones included',
-        response: { 200: TokenList },
-      },
-      { expensive: 'list' },
-    ),
+    route('admin', {
+      summary: 'All tokens, without their secrets; revoked ones included',
+      response: { 200: TokenList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ tokens: (await credentials.list(principal.tenant, 'token')).map(tokenView) }),
   );
 
@@ -112,14 +109,11 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.get(
     '/api/keys',
-    route(
-      'admin',
-      {
-        summary: 'All automation keys, without their secrets; revoked ones included',
-        response: { 200: KeyList },
-      },
-      { expensive: 'list' },
-    ),
+    route('admin', {
+      summary: 'All automation keys, without their secrets; revoked ones included',
+      response: { 200: KeyList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ keys: (await credentials.list(principal.tenant, 'key')).map(keyView) }),
   );
 
