@@ -22,7 +22,7 @@ const idleMs = 12 * 3_600_000;
 const touchMs = 60_000;
 
 /** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
-export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
+type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
 
 interface SessionsOptions {
   readonly store: AccountStore;

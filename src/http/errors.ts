@@ -46,7 +46,7 @@ export function answerError<A extends Answer>(
   if (known.code === 'too-large') endAfterBody(raw, answer.raw);
   const { status } = errors[known.code];
   answer.code(status);
-  answer.send(plainJson(errorBodyAt(url, status, known.message)));
+  answer.send(JSON.stringify(errorBodyAt(url, status, known.message)));
   return answer;
 }
 
@@ -107,8 +107,6 @@ const sizeText = (bytes: number) =>
       ? `${bytes / 1024 / 1024} MiB`
       : `${bytes / 1024} KiB`
     : `${bytes} bytes`;
-
-const plainJson = (body: unknown) => JSON.stringify(body);
 
 /** An AppError as it is, errors of the framework with our messages, everything else as an internal error. */
 export function toAppError(error: unknown, bodyLimit?: number): AppError {
@@ -177,7 +175,7 @@ function answerInTurn(socket: Socket, error: AppError, headers: readonly string[
 }
 
 function answerLast(socket: Socket, { code, message }: AppError, headers: readonly string[]): void {
-  const body = plainJson({ error: message });
+  const body = JSON.stringify({ error: message });
   const head = [
     `HTTP/1.1 ${errors[code].status} ${code}`,
     `${errorHeader}: ${formatErrorHeader(code)}`,
@@ -207,8 +205,6 @@ function parserError(code: string | undefined): AppError {
       return new AppError('bad-request', 'the request is not valid HTTP/1.1');
   }
 }
-
-/** The error for a request that does not match the schema of its route. */
 
 /** Ajv gives the schema of the keyword too (`verbose`), which may state what would be right. */
 type Problem = NonNullable<FastifyError['validation']>[number] & {

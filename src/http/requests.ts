@@ -29,8 +29,6 @@ export function bodyFollows(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
-/** The id of a request: in its answer, and in each log line about it. */
-
 export const requestIdHeader = 'x-request-id';
 
 const ids = new WeakMap<IncomingMessage, string>();
@@ -94,8 +92,6 @@ export function tidyUrls(server: Server): void {
     request.url = tidyUrl(request.url ?? '', request.method);
   });
 }
-
-/** What the server does when the client of a request has gone, or reads nothing. */
 
 const signals = new WeakMap<Socket, AbortSignal>();
 

@@ -25,7 +25,7 @@ import {
   syslogSeverities,
 } from './syslog-message.ts';
 
-export interface SyslogOptions {
+interface SyslogOptions {
   readonly token: string;
   /** Networks that may send. */
   readonly allow: readonly string[];

@@ -287,7 +287,6 @@ export class Authenticator {
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory.
     if (!this.#wasGood(parsed) && !this.#mayLookUp(source, parsed)) return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then((record) => {
       const principal = verify(record);
@@ -301,7 +300,7 @@ export class Authenticator {
 
   /** A caller that has failed too often may look up few credentials, and none that was wrong just now. */
   #mayLookUp(source: string, credential?: ParsedSecret): boolean {
-    if (!this.#hasFailedTooOften(source)) return true;
+    if (!this.#isExhausted(networkOf(source))) return true;
     const now = this.#services.now();
     const wrongAt = credential && this.#wrongAt.get(nameOf(credential));
     if (wrongAt !== undefined && Math.abs(now - wrongAt) < wrongMs) return false;
@@ -329,10 +328,7 @@ export class Authenticator {
     return principal;
   }
 
-  #hasFailedTooOften(source: string): boolean {
-    return this.#isExhausted(networkOf(source));
-  }
-
+  /** Whether a source address, or a sender there, has failed too often. */
   #isExhausted(key: string): boolean {
     const { rateAuth } = this.#services.settings;
     return rateAuth !== 'off' && !this.#failures.peek(key, rateAuth, this.#services.now()).allowed;

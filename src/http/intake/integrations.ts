@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NtfyAccount, NtfyHealth } from '#contract/integrations/integration.ts';
 import { AppError, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -91,13 +91,11 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
     method: own.method,
     url: own.url,
     bodyLimit: own.bodyBytes,
-    ...(own.isSigned
-      ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
-      : route(policy, own.schema as FastifySchema, {
-          rateLimit: 'own',
-          senderCredential: true,
-          urlToken: own.urlToken ?? 'if allowed',
-        })),
+    ...route(own.isSigned ? 'public' : policy, {
+      ...own.schema,
+      rateLimit: 'own',
+      ...(!own.isSigned && { senderCredential: true, urlToken: own.urlToken ?? 'if allowed' }),
+    }),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {
@@ -161,7 +159,6 @@ function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
 }
 
 /** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
-
 class SignedSenders {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
@@ -205,23 +202,22 @@ class SignedSenders {
 function ntfyAccountRoutes(app: App): void {
   app.get(
     '/ntfy/v1/health',
-    route(
-      'public',
-      { tags: ['sending'], summary: 'Whether the server answers, as of ntfy', response: { 200: NtfyHealth } },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['sending'],
+      summary: 'Whether the server answers, as of ntfy',
+      response: { 200: NtfyHealth },
+      rateLimit: 'none',
+    }),
     async () => ({ healthy: true as const }),
   );
   app.get(
     '/ntfy/v1/account',
-    route(
-      { scope: 'notify' },
-      {
-        summary: 'The account of the caller, as of ntfy: its token',
-        response: { 200: NtfyAccount },
-      },
-      { senderCredential: true, urlToken: 'if allowed' },
-    ),
+    route('notify', {
+      summary: 'The account of the caller, as of ntfy: its token',
+      response: { 200: NtfyAccount },
+      senderCredential: true,
+      urlToken: 'if allowed',
+    }),
     async ({ principal }) => ({ username: principal.name, role: 'user' as const }),
   );
 }

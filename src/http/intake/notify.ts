@@ -66,19 +66,17 @@ export function notifyRoutes(
   app.route({
     method: 'POST',
     url: '/api/notify',
-    ...route(
-      policy,
-      {
-        summary: 'Send a notification',
-        description,
-        headers: { type: 'object', properties: headers },
-        querystring: UrlToken,
-        consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
-        body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
-        response: { 200: NotifyAccepted, ...problems(409) },
-      },
-      { rateLimit: 'own', urlToken: 'if allowed' },
-    ),
+    ...route(policy, {
+      summary: 'Send a notification',
+      description,
+      headers: { type: 'object', properties: headers },
+      querystring: UrlToken,
+      consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+      body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
+      response: { 200: NotifyAccepted, ...problems(409) },
+      rateLimit: 'own',
+      urlToken: 'if allowed',
+    }),
     // The schema is only documentation. The handler validates the fields of body and headers together.
     validatorCompiler: () => () => true,
     onRequest(request, reply) {
@@ -92,22 +90,20 @@ export function notifyRoutes(
   app.route({
     method: 'GET',
     url: '/api/notify/send',
-    ...route(
-      policy,
-      {
-        summary: 'Send a notification with GET',
-        description: `For devices that can only open a URL. The token needs the option \`allowInUrl\`. A field of the query wins over its
+    ...route(policy, {
+      summary: 'Send a notification with GET',
+      description: `For devices that can only open a URL. The token needs the option \`allowInUrl\`. A field of the query wins over its
 header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
-        headers: { type: 'object', properties: headers },
-        querystring: Type.Object({
-          ...Type.Partial(NotifyBody).properties,
-          idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
-          ...UrlToken.properties,
-        }),
-        response: { 200: NotifyAccepted, ...problems(409) },
-      },
-      { rateLimit: 'own', urlToken: 'if allowed' },
-    ),
+      headers: { type: 'object', properties: headers },
+      querystring: Type.Object({
+        ...Type.Partial(NotifyBody).properties,
+        idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
+        ...UrlToken.properties,
+      }),
+      response: { 200: NotifyAccepted, ...problems(409) },
+      rateLimit: 'own',
+      urlToken: 'if allowed',
+    }),
     validatorCompiler: () => () => true,
     async onRequest(request, reply) {
       const sender = senderOf(request);
@@ -144,8 +140,6 @@ function refuseEarlyFetch(headers: IncomingHttpHeaders): void {
       'nothing is sent for a page that is fetched in advance: open the URL itself',
     );
 }
-
-/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 
 /** A body that comes later than this after its head: its token may have been revoked since. */
 const lateBodySeconds = 0.1;
@@ -197,6 +191,7 @@ class NotifyCall implements Answer {
 
 type HandlerServices = Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
 
+/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 export class NotifyHandler {
   readonly #services: HandlerServices;
   readonly #control: IntakeControl;

@@ -56,14 +56,13 @@ export function levelRoutes(app: App, services: Services): void {
       params: Name,
       response: { 204: NoContent, ...problems(409) },
     }),
-    async ({ principal, params: { name } }, reply) => {
+    async ({ principal, params: { name } }) => {
       const { tenant } = principal;
       if (isBuiltInLevel(name))
         throw new AppError('conflict', `${name} is built in: it can be restyled, not deleted`);
       await removeUnused(services, tenant, name, actorOf(principal));
       services.metrics.of(tenant).forgetLevel(name);
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }

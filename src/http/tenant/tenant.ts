@@ -61,7 +61,7 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
       body: TenantCreate,
       response: { 201: Membership, ...problems(409) },
     }),
-    async ({ person: { person }, body }, reply) => {
+    async ({ person: { person }, body }) => {
       const { name, title, timeZone } = body;
       const memberships = await directory.members.ofPerson(person.id);
       if (!memberships.some(({ tenant, role }) => role === 'owner' && tenant.state === 'active'))
@@ -77,7 +77,6 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         inAll: settings.bounds.tenants,
         ofOwner: limits.tenantsPerOwner,
       });
-      reply.code(201);
       return membershipView({ tenant: created, role: 'owner' });
     },
   );

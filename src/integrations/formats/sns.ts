@@ -3,7 +3,7 @@ import { AppError, badRequest } from '#core/errors.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import { type Format, type Item, type Outside, type Payload, wordOf } from '../format.ts';
-import { choiceAt, type JsonObject, objectAt, requiredText, textOf } from '../payload.ts';
+import { choiceAt, type JsonObject, joinTexts, objectAt, requiredText, textOf } from '../payload.ts';
 
 /**
  * Messages of Amazon SNS with their envelope, among them alarms of CloudWatch. The signature of each is verified, and a
@@ -146,9 +146,7 @@ function itemOfAlarm(alarm: JsonObject): Item {
   const [, region = ''] = /^arn:[a-z-]+:cloudwatch:([a-z0-9-]+):/.exec(arn) ?? [];
   return {
     title: severity === 'ok' ? `Resolved: ${name}` : name,
-    message: [textOf(alarm.AlarmDescription), textOf(alarm.NewStateReason)]
-      .filter((each) => each !== undefined)
-      .join('\n\n'),
+    message: joinTexts([textOf(alarm.AlarmDescription), textOf(alarm.NewStateReason)]),
     severity,
     level: levelOfState.get(severity) ?? 'error',
     key: `sns:${arn}`,
