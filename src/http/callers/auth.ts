@@ -38,13 +38,11 @@ const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 
 const notAllowedInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: this token is not allowed in URLs; switch on its option "Allow in URLs" (allowInUrl), which needs the scope notify alone, or send it in the header Authorization: Bearer',
   );
 const authInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: the parameter auth is not read; give the token as ?token=, or in the header Authorization: Bearer',
   );
 

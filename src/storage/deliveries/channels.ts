@@ -9,7 +9,7 @@ import type {
   PushDeviceRef,
   PushDevices,
 } from '#core/channels/channels.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { ChannelRow, Database, PushDeviceRow, Statement } from '../database/sql.ts';
 import { difference } from '../directory/audit.ts';
@@ -25,8 +25,7 @@ import {
 
 export function createChannels(db: Database): Channels {
   const select = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
-  const taken = (name: string) =>
-    new AppError('conflict', `there is a channel "${name}" already: choose another name`);
+  const taken = (name: string) => conflict(`there is a channel "${name}" already: choose another name`);
 
   return {
     async list(tenant) {
@@ -52,10 +51,7 @@ export function createChannels(db: Database): Channels {
       });
       if (done) return;
       if (named) throw taken(name);
-      throw new AppError(
-        'conflict',
-        `there are ${limits.channelsPerTenant} channels already: delete one first`,
-      );
+      throw conflict(`there are ${limits.channelsPerTenant} channels already: delete one first`);
     },
 
     async update(tenant, id, plan, by, at) {
@@ -250,8 +246,7 @@ export function createPushDevices(db: Database): PushDevices {
           .where('kind', '=', 'push'),
       });
       if (!done && row)
-        throw new AppError(
-          'conflict',
+        throw conflict(
           `the channel has ${limits.devicesPerChannel} devices and links already: remove one first`,
         );
       return done;

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { AppError, conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { InvitationRecord, Invitations, MembershipRecord } from '#core/people/members.ts';
 import { iso } from '#core/time/time.ts';
@@ -63,12 +63,10 @@ export function createInvitations(db: Database): Invitations {
           (case when ${isCreatorAuthorized(creator, createdAt)} then 1 else 0 end) as may`,
       });
       if (done) return;
-      if (count?.may !== 1) throw new AppError('forbidden', 'forbidden');
+      if (count?.may !== 1) throw forbidden();
       if ((count?.waiting ?? 0) >= waitingPerTenant)
-        throw new AppError('conflict', `${waitingPerTenant} invitations are waiting already: withdraw some`);
-      throw email === null
-        ? notFound('tenant')
-        : new AppError('conflict', `${email} is a member of this tenant already`);
+        throw conflict(`${waitingPerTenant} invitations are waiting already: withdraw some`);
+      throw email === null ? notFound('tenant') : conflict(`${email} is a member of this tenant already`);
     },
 
     async list(tenant, at) {
@@ -136,7 +134,7 @@ async function accept(db: Database, { invitation, person, at }: Acceptance): Pro
   const [known] = await db.read(db.selectFrom('people').select('email').where('id', '=', person));
   if (!known) throw new Error('an invitation is accepted by a person who does not exist');
   if (email !== null && email.toLowerCase() !== known.email.toLowerCase())
-    throw new AppError('forbidden', 'this invitation is for another email address: sign in with that one');
+    throw forbidden('this invitation is for another email address: sign in with that one');
   const { done, row } = await change(db, {
     ...acceptance({ id: person, email: known.email }, invitation, at),
     when: sql<SqlBool>`${isWaiting(invitation)} and not ${precondition('members', { tenant, person })}`,
@@ -148,7 +146,7 @@ async function accept(db: Database, { invitation, person, at }: Acceptance): Pro
   });
   if (done && row) return { tenant: toTenant(row), role, joinedAt: at };
   if (row?.waiting !== 1) throw over();
-  throw new AppError('conflict', 'you are a member of this tenant already');
+  throw conflict('you are a member of this tenant already');
 }
 
 /** The audit entry and the statements of accepting an invitation, for new and existing persons. The caller adds `when`. */
