@@ -97,7 +97,6 @@ export function createChannels(db: Database): Channels {
           deleteWhen('deliveries', { tenant, channel: id }, guard),
           deleteWhen('push_devices', { tenant, channel: id }, guard),
         ],
-        after: select(tenant).where('id', '=', id),
       });
       return done;
     },
@@ -275,7 +274,6 @@ export function createPushDevices(db: Database): PushDevices {
             .where(guard),
           ...restart(db, { tenant, id: channel, at }, guard),
         ],
-        after: one(ref),
       });
       return done;
     },
@@ -300,7 +298,6 @@ export function createPushDevices(db: Database): PushDevices {
         },
         when: precondition('push_devices', { tenant, channel, id }),
         effects: (guard) => [deleteOf(ref).where('id', '=', id).where(guard)],
-        after: one(ref),
       });
       return done;
     },

@@ -59,7 +59,6 @@ export function createMappings(db: Database): Mappings {
         entry: { tenant, by, at, action: 'mapping.delete', subject: name, detail: {} },
         when: precondition('mappings', { tenant, name }),
         effects: (guard) => [deleteWhen('mappings', { tenant, name }, guard)],
-        after: select(tenant).where('name', '=', name),
       });
       return done;
     },

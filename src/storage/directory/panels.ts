@@ -168,7 +168,6 @@ async function removePanel(
           guard,
         ),
       ],
-      after: bound,
     });
     // Otherwise the panel or its tokens have changed since they were read, so this tries again.
     if (done) return true;
@@ -262,7 +261,6 @@ export function createPairings(db: Database): Pairings {
             guard,
           ),
         ],
-        after: db.selectFrom('pairings').selectAll().where('code', '=', code),
       });
       return done;
     },

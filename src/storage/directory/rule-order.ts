@@ -63,7 +63,6 @@ export async function reorder(
       },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
       effects: (guard) => [bumpRevision(tenant, guard), ...moveRules(tenant, moves, guard)],
-      after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant),
     });
     return done ? 'done' : undefined;
   });

@@ -153,7 +153,6 @@ export function createRules(db: Database): Rules {
           endVersion(tenant, [id], guard),
           deleteWhen('rule_hits', { tenant, id }, guard),
         ],
-        after: one(tenant, id),
       }));
       if (removed?.done) await earlier.added(tenant, Buffer.byteLength(removed.before.spec));
       return removed?.done ?? false;

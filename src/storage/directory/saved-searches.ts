@@ -81,7 +81,6 @@ export function createSavedSearches(db: Database): SavedSearches {
         },
         when: precondition('saved_searches', { tenant, id }),
         effects: (guard) => [deleteWhen('saved_searches', { tenant, id }, guard)],
-        after: select(tenant).where('id', '=', id),
       });
       return done;
     },

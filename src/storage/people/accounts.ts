@@ -65,7 +65,6 @@ export function createAccountStore(db: Database): AccountStore {
             : [updateWhen('tenants', { set: settings, where: { id: tenant } }, guard)]),
           ...(session ? [newSession({ ...session, person: founder.id, at }, guard)] : []),
         ],
-        after: person(founder.id),
       });
       return done;
     },
@@ -78,7 +77,6 @@ export function createAccountStore(db: Database): AccountStore {
           ...newPerson(added, at, guard),
           newMember({ ...member, person: added.id, at }, guard),
         ],
-        after: person(added.id),
       });
       return done;
     },
@@ -104,7 +102,6 @@ export function createAccountStore(db: Database): AccountStore {
       await change(db, {
         ...acceptance(row, invitation, at),
         when: sql<SqlBool>`${isWaiting(invitation)} and not ${isMember}`,
-        after: person(id),
       });
     },
 

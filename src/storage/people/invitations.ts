@@ -102,7 +102,6 @@ export function createInvitations(db: Database): Invitations {
         effects: (guard) => [
           updateWhen('invitations', { set: { withdrawn_at: at }, where: { tenant, id } }, guard),
         ],
-        after: one(tenant, id, at),
       });
       return done;
     },

@@ -137,7 +137,6 @@ export function createTenants(db: Database): Tenants {
           entry: { tenant: id, by, at, action: 'tenant.delete', subject: name, detail: { title } },
           when: precondition('tenants', { id, name, state }),
           effects: (guard) => [updateWhen('tenants', { set, where: { id } }, guard)],
-          after: read,
         };
       });
       if (!deleted) throw notFound('tenant');
