@@ -96,9 +96,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
     },
 
     async passkeys(personId) {
-      const found = await rows.select(table, [where('person', personId)], {
-        order: { column: 'created_at', descending: false },
-      });
+      const found = await rows.select(table, [where('person', personId)], 'created_at');
       return found.map(({ id, name, created_at }) => ({
         id: String(id),
         name: String(name ?? ''),

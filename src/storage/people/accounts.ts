@@ -322,12 +322,9 @@ function createAccountRows(db: Database): AccountRows {
       return made;
     },
 
-    async select(table, where, { limit, order } = {}) {
-      return db.read(
-        sql<Row>`select * from ${sql.table(table)} where ${all(where)}
-          ${order ? sql`order by ${sql.ref(order.column)} ${sql.raw(order.descending ? 'desc' : 'asc')}` : sql``}
-          ${limit === undefined ? sql`` : sql`limit ${limit}`}`,
-      );
+    async select(table, where, orderBy) {
+      const order = orderBy === undefined ? sql`` : sql`order by ${sql.ref(orderBy)}`;
+      return db.read(sql<Row>`select * from ${sql.table(table)} where ${all(where)} ${order}`);
     },
 
     async count(table, where) {
