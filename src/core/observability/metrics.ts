@@ -5,6 +5,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type RejectionReason, rejectionReasons } from '#contract/history/search.ts';
 import type { TenantId } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -62,12 +63,7 @@ export class Metrics {
   }
 
   of(tenant: TenantId): TenantMetrics {
-    let metrics = this.#byTenant.get(tenant);
-    if (!metrics) {
-      metrics = createTenantMetrics();
-      this.#byTenant.set(tenant, metrics);
-    }
-    return metrics;
+    return getOrMake(this.#byTenant, tenant, createTenantMetrics);
   }
 }
 

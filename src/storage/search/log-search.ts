@@ -10,6 +10,7 @@ import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
 import { recordForms } from '#core/log/history-view.ts';
 import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
+import { getOrMake } from '#core/maps.ts';
 import { addressesFrom, families } from '#core/search/address-blocks.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -216,11 +217,7 @@ export class Tally {
   }
 
   add(bucket: number, level: string, count: number): void {
-    let buckets = this.#counts.get(level);
-    if (!buckets) {
-      buckets = new Map();
-      this.#counts.set(level, buckets);
-    }
+    const buckets = getOrMake(this.#counts, level, () => new Map<number, number>());
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
   }
 
