@@ -16,7 +16,15 @@ import { basename, dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError, conflict } from '#core/errors.ts';
 import { schemaVersion } from '../migrate.ts';
-import { applicationId, type Db, flushToDisk, type Lock, openReadOnly, tryLock } from './database-file.ts';
+import {
+  applicationId,
+  type Db,
+  flushToDisk,
+  type Lock,
+  openReadOnly,
+  tryLock,
+  whileOpen,
+} from './database-file.ts';
 import type { SyncingData } from './syncing-thread.ts';
 
 export interface BackupResult {
@@ -195,28 +203,20 @@ const pieceBytes = 1024 * 1024;
 
 /** Appends the checksum of all that the file contains. */
 function addChecksum(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    appendFileSync(path, Buffer.concat([mark, hashOf(file, size)]));
-  } finally {
-    closeSync(file);
-  }
+  const hash = whileOpen(path, (file) => hashOf(file, fstatSync(file).size));
+  appendFileSync(path, Buffer.concat([mark, hash]));
 }
 
 /** Whether a file is as its checksum says. One without a checksum is: a copy of a database. */
 export function matchesChecksum(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
+  return whileOpen(path, (file) => {
     const { size } = fstatSync(file);
     if (size % pageBytes === 0) return true;
     const end = Math.max(0, size - trailerBytes);
     const trailer = Buffer.alloc(trailerBytes);
     readSync(file, trailer, 0, trailerBytes, end);
     return trailer.equals(Buffer.concat([mark, hashOf(file, end)]));
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 function hashOf(file: number, size: number): Buffer {

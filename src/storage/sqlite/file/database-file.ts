@@ -102,15 +102,18 @@ export function assertOurs(path: string): void {
 /** Whether the header of a file is that of a Belfry database. */
 export const hasOurHeader = (path: string): boolean => isOurs(readHeader(path));
 
-/** Returns when a file's content, or a folder's list of files, is on disk. */
-export function flushToDisk(path: string): void {
+/** Opens a file, or a folder, for as long as `read` takes. */
+export function whileOpen<T>(path: string, read: (handle: number) => T): T {
   const handle = openSync(path, 'r');
   try {
-    fsyncSync(handle);
+    return read(handle);
   } finally {
     closeSync(handle);
   }
 }
+
+/** Returns when a file's content, or a folder's list of files, is on disk. */
+export const flushToDisk = (path: string): void => whileOpen(path, fsyncSync);
 
 const isOurs = (header: Buffer): boolean =>
   header.length === headerBytes &&
@@ -118,13 +121,9 @@ const isOurs = (header: Buffer): boolean =>
   header.readUInt32BE(applicationIdOffset) === applicationId;
 
 function readHeader(path: string): Buffer {
-  const handle = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(headerBytes);
-    return header.subarray(0, readSync(handle, header, 0, headerBytes, 0));
-  } finally {
-    closeSync(handle);
-  }
+  const header = Buffer.alloc(headerBytes);
+  const bytes = whileOpen(path, (handle) => readSync(handle, header, 0, headerBytes, 0));
+  return header.subarray(0, bytes);
 }
 
 /** Opens SQLite so that a commit is durable, and checks the settings that ensure it. */
