@@ -119,15 +119,8 @@ function createTenantMetrics(): TenantMetrics {
   const ofLevel = new Map<string, { inc(): void }>();
   return {
     registry,
-    received: (level) => {
-      let counted = ofLevel.get(level);
-      // Cached, because the library sorts and joins the labels on each call.
-      if (!counted) {
-        counted = received.labels(level);
-        ofLevel.set(level, counted);
-      }
-      counted.inc();
-    },
+    // Cached, because the library sorts and joins the labels on each call.
+    received: (level) => getOrMake(ofLevel, level, () => received.labels(level)).inc(),
     forgetLevel: (level) => {
       ofLevel.delete(level);
       received.remove(level);

@@ -50,9 +50,7 @@ export class UsageRecorder {
   }
 
   recordVisit(visit: Visit): void {
-    const ofTenant = this.#visits.get(visit.tenant) ?? new Map<string, Visit>();
-    ofTenant.set(visit.person, visit);
-    this.#visits.set(visit.tenant, ofTenant);
+    getOrMake(this.#visits, visit.tenant, () => new Map()).set(visit.person, visit);
   }
 
   recordContact(contact: Contact): void {
