@@ -13,7 +13,7 @@ import type { CountTimes, LevelCount, WantedValues } from '#core/log/statistics.
 import { getOrMake } from '#core/maps.ts';
 import { addressesFrom, families } from '#core/search/address-blocks.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
-import type { Query } from '#core/search/search-query.ts';
+import { conjuncts, type Query } from '#core/search/search-query.ts';
 
 /** Entries of the log from one key to another, both included. A key is a row number. */
 export interface LogRange {
@@ -183,9 +183,6 @@ export function levelsAlone(query: Query): readonly string[] | 'all' | undefined
   if (first === undefined) return 'all';
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
-
-const conjuncts = (query: Query) =>
-  query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
 
 /** Values of a field as completion shows them: addresses by number, others as text. */
 export function sortedValues(values: Iterable<string>, field: WantedValues['field']): string[] {
