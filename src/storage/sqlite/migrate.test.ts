@@ -116,12 +116,16 @@ describe('a database from before the first release', () => {
     `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: ` +
     'run belfry export with the version that made it, and belfry apply on a new database';
 
-  test.each([1, 16])('is refused, with how to move its content, and stays as it is: version %i', (version) => {
-    const path = createEarlier(version);
-    const before = readFileSync(path);
-    for (const role of ['server', 'command'] as const) expect(() => open(path, role)).toThrow(named(version));
-    expect(readFileSync(path)).toEqual(before);
-  });
+  test.each([1, 16])(
+    'is refused, with how to move its content, and stays as it is: version %i',
+    (version) => {
+      const path = createEarlier(version);
+      const before = readFileSync(path);
+      for (const role of ['server', 'command'] as const)
+        expect(() => open(path, role)).toThrow(named(version));
+      expect(readFileSync(path)).toEqual(before);
+    },
+  );
 
   test('is refused as a backup, too', () => {
     const path = newPath();
