@@ -14,7 +14,7 @@ import { hashSecret } from '#core/people/secrets.ts';
 import type { Database, PersonRow, Statement } from '../database/sql.ts';
 import { auditMark } from '../directory/audit.ts';
 import { always, change, deleteWhen, insertWhen, precondition, updateWhen } from '../directory/change.ts';
-import { acceptance, isWaiting, toInvitation } from './invitations.ts';
+import { acceptance, isWaiting, toInvitation, waitingInvitations } from './invitations.ts';
 import { newMember } from './members.ts';
 import { createSessions, newSession, renewSession } from './sessions.ts';
 import { isKept } from './tenants.ts';
@@ -107,15 +107,7 @@ export function createAccountStore(db: Database): AccountStore {
 
     async invitationFor(email, at) {
       const [row] = await db.read(
-        db
-          .selectFrom('invitations')
-          .selectAll()
-          .where('email', '=', email)
-          .where('accepted_at', 'is', null)
-          .where('withdrawn_at', 'is', null)
-          .where('expires_at', '>', at)
-          .orderBy('created_at')
-          .limit(1),
+        waitingInvitations(db, at).where('email', '=', email).orderBy('created_at').limit(1),
       );
       return row && toInvitation(row);
     },

@@ -15,14 +15,17 @@ const waitingPerTenant = 200;
 const over = () =>
   new AppError('gone', 'this invitation is over: it was used, withdrawn or has expired; ask for a new one');
 
+/** The invitations that can be accepted. */
+export const waitingInvitations = (db: Database, at: number) =>
+  db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('accepted_at', 'is', null)
+    .where('withdrawn_at', 'is', null)
+    .where('expires_at', '>', at);
+
 export function createInvitations(db: Database): Invitations {
-  const waiting = (at: number) =>
-    db
-      .selectFrom('invitations')
-      .selectAll()
-      .where('accepted_at', 'is', null)
-      .where('withdrawn_at', 'is', null)
-      .where('expires_at', '>', at);
+  const waiting = (at: number) => waitingInvitations(db, at);
   const one = (tenant: TenantId, id: string, at: number) =>
     waiting(at).where('tenant', '=', tenant).where('id', '=', id);
   const bySecret = (hash: string, at: number) => waiting(at).where('secret_hash', '=', hash);
