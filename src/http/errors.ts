@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyError } from 'fastify';
 import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { errorBodyAt, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError, pathOf } from '#core/errors.ts';
+import { AppError, badRequest, pathOf } from '#core/errors.ts';
 import { offerNearest } from '#core/search/search-nearest.ts';
 import type { HeaderSink } from './callers/rate-limits.ts';
 import { requestIdHeader, requestIdOf } from './requests.ts';
@@ -122,21 +122,18 @@ export function toAppError(error: unknown, bodyLimit?: number): AppError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported-type', 'the content type must be application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new AppError('bad-request', 'the body is empty: a JSON object is expected');
+      return badRequest('the body is empty: a JSON object is expected');
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new AppError('bad-request', 'the body is not valid JSON');
+      return badRequest('the body is not valid JSON');
     case 'FST_ERR_BAD_URL':
-      return new AppError(
-        'bad-request',
-        'the path is not a valid URL: percent signs must start an escape such as %20',
-      );
+      return badRequest('the path is not a valid URL: percent signs must start an escape such as %20');
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return nothingThere();
     case 'ECONNRESET':
       return new AppError('timeout', 'the request was cut off');
   }
   return statusCode !== undefined && statusCode < 500
-    ? new AppError('bad-request', error.message)
+    ? badRequest(error.message)
     : new AppError('internal', 'internal error');
 }
 
@@ -198,11 +195,11 @@ function parserError(code: string | undefined): AppError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('timeout', 'the request took too long to arrive');
     case 'HPE_INVALID_URL':
-      return new AppError('bad-request', 'the URL has a character that needs an escape: write %C3%BC for ü');
+      return badRequest('the URL has a character that needs an escape: write %C3%BC for ü');
     case 'HPE_INVALID_CONSTANT':
-      return new AppError('bad-request', 'the request is not valid HTTP/1.1; write %20 for a blank in a URL');
+      return badRequest('the request is not valid HTTP/1.1; write %20 for a blank in a URL');
     default:
-      return new AppError('bad-request', 'the request is not valid HTTP/1.1');
+      return badRequest('the request is not valid HTTP/1.1');
   }
 }
 
@@ -215,7 +212,7 @@ type Problem = NonNullable<FastifyError['validation']>[number] & {
 function invalidRequest(context: string | undefined, problems: readonly Problem[]): AppError {
   // Each branch of a union has its problem. The deepest is of the branch that the value was meant for.
   const deepest = problems.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
-  if (!deepest) return new AppError('bad-request', 'the request is not valid');
+  if (!deepest) return badRequest('the request is not valid');
   const { instancePath } = deepest;
   const there = problems.filter((problem) => problem.instancePath === instancePath);
   const name = pathOf(instancePath) || (context === 'querystring' ? 'the query' : 'the body');

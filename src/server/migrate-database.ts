@@ -1,7 +1,7 @@
 /** `belfry migrate`: copies a whole database to another one. */
 import { existsSync } from 'node:fs';
 import { createKeyFile, openKeyFile } from '#accounts/key-file.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import { type DatabaseSetting, databaseUrl } from '#settings/values.ts';
 import { assertComplete, assertFirstKey, assertSharedKey, isKeyOf } from '#storage/database/meta.ts';
 import { openSqliteTransfer } from '#storage/sqlite/transfer.ts';
@@ -42,16 +42,12 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
     if (key === undefined) await assertFirstKey(from.db, keyFile);
     // With another key than the servers', nobody could sign in afterwards.
     else if (!(await isKeyOf(from.db, key)))
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
       );
     const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
     if (key !== undefined && existsSync(needed) && openKeyFile(needed) !== key)
-      throw new AppError(
-        'conflict',
-        `${needed} holds another key than the source's ${keyFile}: move it away`,
-      );
+      throw conflict(`${needed} holds another key than the source's ${keyFile}: move it away`);
     const to = await open(target, 'target');
     try {
       const result = await transfer(from, to, {

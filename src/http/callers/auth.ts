@@ -5,6 +5,7 @@ import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts'
 import type { Sender } from '#core/intake/own-sender.ts';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import { RateLimiter } from '#core/limits/rate-limits.ts';
+import { getOrMake } from '#core/maps.ts';
 import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import {
@@ -38,13 +39,11 @@ const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 
 const notAllowedInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: this token is not allowed in URLs; switch on its option "Allow in URLs" (allowInUrl), which needs the scope notify alone, or send it in the header Authorization: Bearer',
   );
 const authInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: the parameter auth is not read; give the token as ?token=, or in the header Authorization: Bearer',
   );
 
@@ -344,13 +343,10 @@ export class Authenticator {
   }
 
   #prepare(record: FoundCredential): Prepared {
-    let prepared = this.#prepared.get(record);
-    if (!prepared) {
-      const allowsFrom = record.allowFrom.length === 0 ? undefined : addressSet(record.allowFrom);
-      prepared = { principal: principalOf(record), allowsFrom };
-      this.#prepared.set(record, prepared);
-    }
-    return prepared;
+    return getOrMake(this.#prepared, record, ({ allowFrom }) => ({
+      principal: principalOf(record),
+      allowsFrom: allowFrom.length === 0 ? undefined : addressSet(allowFrom),
+    }));
   }
 
   /** The error for a failed authentication, which counts against its source address. */

@@ -19,7 +19,7 @@ import {
   pushDeviceView,
   pushLinkMs,
 } from '#core/channels/channels.ts';
-import { AppError, notFound, requireFound } from '#core/errors.ts';
+import { AppError, conflict, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time/time.ts';
@@ -75,8 +75,7 @@ function adminRoutes(app: App, services: Services): void {
       const { principal, params } = request;
       const { tenant } = principal;
       const channel = requireFound(await directory.channels.find(tenant, params.id), 'channel');
-      if (channel.kind !== 'push')
-        throw new AppError('conflict', 'only a channel of the kind push has devices');
+      if (channel.kind !== 'push') throw conflict('only a channel of the kind push has devices');
       const ref = { tenant, channel: channel.id, id: uuidv7() };
       const expiresAt = now() + pushLinkMs;
       if (!(await directory.pushDevices.createLink(ref, expiresAt, actorOf(principal), now())))

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NtfyAccount, NtfyHealth } from '#contract/integrations/integration.ts';
-import { AppError, unauthorized } from '#core/errors.ts';
+import { AppError, forbidden, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { isSigned } from '#core/intake/webhook-signatures.ts';
 import type { Answer } from '#integrations/format.ts';
@@ -130,7 +130,7 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
 /** Any page can make a browser get a URL. @throws AppError `forbidden`. */
 function refuseBrowser({ headers }: FastifyRequest): void {
   if (isFromBrowser(headers))
-    throw new AppError('forbidden', 'a browser must not publish with GET: use POST, or another program');
+    throw forbidden('a browser must not publish with GET: use POST, or another program');
 }
 
 /** Without https, browsers send no `Sec-Fetch-Site`. A page cannot hide their `Accept-Language`; devices do not send it. */

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { fieldNames, sentFields } from '#contract/history/fields.ts';
 import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError, badRequest } from '#core/errors.ts';
+import { type AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { Accepted } from '#core/intake/intake.ts';
 import { type CheckedFields, checkFields, textProblem } from '#core/intake/notification.ts';
@@ -126,8 +126,7 @@ header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
 }
 
 const notAllowedInUrl = () =>
-  new AppError(
-    'forbidden',
+  forbidden(
     'forbidden: GET takes only tokens with the option "Allow in URLs" (allowInUrl), which needs the scope notify alone; switch it on, or use POST /api/notify',
   );
 
@@ -135,10 +134,7 @@ const notAllowedInUrl = () =>
 function refuseEarlyFetch(headers: IncomingHttpHeaders): void {
   const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map((name) => headers[name]).join();
   if (/prefetch|prerender|preview/i.test(purpose))
-    throw new AppError(
-      'forbidden',
-      'nothing is sent for a page that is fetched in advance: open the URL itself',
-    );
+    throw forbidden('nothing is sent for a page that is fetched in advance: open the URL itself');
 }
 
 /** A body that comes later than this after its head: its token may have been revoked since. */

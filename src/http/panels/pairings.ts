@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panels/panel.ts';
-import { AppError, badRequest, notFound, rateLimited, requireFound } from '#core/errors.ts';
+import { AppError, badRequest, forbidden, notFound, rateLimited, requireFound } from '#core/errors.ts';
 import type { Limits } from '#core/limits/rate-limits.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
@@ -66,7 +66,7 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
       const panel = await tenancy.findPanel(tenant, params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       if (principal.kind !== 'token' || principal.panelId === null)
-        throw new AppError('forbidden', 'this token was not made by pairing: an admin revokes it');
+        throw forbidden('this token was not made by pairing: an admin revokes it');
       await directory.credentials.revoke(tenant, 'token', id, actorOf(principal), now());
       await tenancy.refresh(tenant);
     },

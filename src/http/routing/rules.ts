@@ -10,7 +10,7 @@ import {
   type RuleWhen,
 } from '#contract/routing/rule.ts';
 import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
-import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
+import { badRequest, conflict, notFound, requireFound } from '#core/errors.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/limits/concurrency.ts';
 import type { Entry, TenantId } from '#core/log/log.ts';
 import { actorOf } from '#core/people/access.ts';
@@ -140,7 +140,7 @@ async function changeRule(
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }
-  throw new AppError('conflict', 'the rule is being changed by others: read it again, then change it');
+  throw conflict('the rule is being changed by others: read it again, then change it');
 }
 
 function onlyDisables(patch: RulePatch): boolean {

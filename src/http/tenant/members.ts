@@ -7,7 +7,7 @@ import {
   MemberList,
   MemberPatch,
 } from '#contract/people/member.ts';
-import { AppError, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, grantableRoles, includesRole, type Principal } from '#core/people/access.ts';
 import {
   type InvitationRecord,
@@ -86,8 +86,7 @@ function requireSuccess(outcome: MemberOutcome): void {
   if (outcome === 'not-found') throw notFound('member');
   if (outcome === 'forbidden') throw forbidden();
   if (outcome === 'last-owner') {
-    throw new AppError(
-      'conflict',
+    throw conflict(
       'this is the last owner, who can be neither demoted nor removed: make another member an owner first',
     );
   }

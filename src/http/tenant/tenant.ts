@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
 import { Membership, Tenant, TenantCreate, TenantPatch } from '#contract/people/account.ts';
 import { AuditPage } from '#contract/people/audit.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, forbidden } from '#core/errors.ts';
 import { actorOf } from '#core/people/access.ts';
 import { checkBounds, type TenantBounds, type TenantRecord, type Tenants } from '#core/tenants/tenants.ts';
 import { checkTimeZone, iso } from '#core/time/time.ts';
@@ -65,7 +65,7 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
       const { name, title, timeZone } = body;
       const memberships = await directory.members.ofPerson(person.id);
       if (!memberships.some(({ tenant, role }) => role === 'owner' && tenant.state === 'active'))
-        throw new AppError('forbidden', 'only an owner of a tenant may make another');
+        throw forbidden('only an owner of a tenant may make another');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const wanted = {
         name,
