@@ -84,7 +84,7 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
       description: 'Stores nothing.',
       body: MappingPreview,
       response: { 200: MappingPreviewed },
-      config: { expensive: 'mapping preview' },
+      expensive: 'mapping preview',
     }),
     async ({ principal, body: { mapping, payload } }) => {
       const format = await compile(mapping);
