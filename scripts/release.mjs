@@ -11,6 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const places = [
   ['deploy/helm/belfry/Chart.yaml', /(?<=^(?:version|appVersion): ).*$/gm],
   ['docs/operations.md', /(?<=\/belfry-)\d\S*(?=\.tgz)|(?<=\/belfry:)\d\S*/g],
+  ['docs/panels.md', /(?<=`panel\/)\d[^`]*/g],
   ['README.md', /(?<=\/belfry-)\d\S*(?=\.tgz)/g],
 ];
 /** @param {string} file */

@@ -1,4 +1,4 @@
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict, forbidden, unauthorized } from '#core/errors.ts';
 import { type AccountStore, where } from '#core/people/accounts.ts';
 import type { OwnAccount, SignIn, Visit } from '#core/people/sign-in.ts';
 import { findEmail } from '#core/people/sign-in-fields.ts';
@@ -25,7 +25,7 @@ const reauthenticationMs = 10 * 60_000;
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const methods = 'sign_in_methods';
-const wrongSignIn = () => new AppError('unauthorized', 'email or password is wrong');
+const wrongSignIn = () => unauthorized('email or password is wrong');
 const wrongPassword = (field = 'password') =>
   new AppError('forbidden', 'the password is wrong', { place: { pointer: `/${field}` } });
 
@@ -102,8 +102,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
 
     async changePassword(visit, { person: { person, session }, currentPassword, newPassword }) {
       const stored = await passwordOf(person.id);
-      if (stored === undefined)
-        throw new AppError('conflict', 'this account has no password: an administrator can set one');
+      if (stored === undefined) throw conflict('this account has no password: an administrator can set one');
       if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword('currentPassword');
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
       const { record, cookies } = sessions.prepare(visit, session.remembered);
@@ -129,7 +128,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     async reauthenticate(visit, { person, session }, proof) {
       if ('password' in proof) await confirm(visit, proof.password);
       else if ((await passkeys.ownerOf(visit, proof.passkey)) !== person.id)
-        throw new AppError('forbidden', 'this passkey is somebody else’s');
+        throw forbidden('this passkey is somebody else’s');
       await rows.update('sessions', [where('id', session.id)], { reauthenticated_at: now() });
     },
   };

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 
 const keyBytes = 32;
 
@@ -30,10 +30,7 @@ export function openKeyFile(path: string, makeFolder: (path: string) => void = (
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT')
-      throw new AppError(
-        'conflict',
-        `the key file ${path} cannot be read (${code}): make it readable for this user alone`,
-      );
+      throw conflict(`the key file ${path} cannot be read (${code}): make it readable for this user alone`);
     try {
       makeFolder(dirname(path));
       createKeyFile(path, randomBytes(keyBytes).toString('base64url'));
@@ -43,8 +40,7 @@ export function openKeyFile(path: string, makeFolder: (path: string) => void = (
         why === 'ENOSPC' || why === 'EDQUOT'
           ? 'make room on its disk'
           : `this user must be able to write to ${dirname(path)}`;
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `the key file ${path} cannot be made (${why}): ${advice}; or set BELFRY_KEY_FILE to another place`,
       );
     }
@@ -52,8 +48,7 @@ export function openKeyFile(path: string, makeFolder: (path: string) => void = (
   }
   const key = text.trim();
   if (/^[A-Za-z0-9_-]{43,}$/.test(key)) return key;
-  throw new AppError(
-    'conflict',
+  throw conflict(
     `the key file ${path} holds no key: put the one back that was there, or remove the file, which signs everybody out and takes second factors`,
   );
 }

@@ -21,7 +21,10 @@ export interface OidcSettings {
   readonly name: string;
 }
 
-const answered = { timeoutMs: 5_000, maxBytes: 1024 * 1024 };
+/** The largest answer of the provider. */
+const mostBytes = 1024 * 1024;
+/** The outbound client cuts an answer at `maxBytes`: one byte more shows that it was too large. */
+const answered = { timeoutMs: 5_000, maxBytes: mostBytes + 1 };
 
 /**
  * The signatures that an ID token may have: those whose key only the provider has. Without this list, the keys that the provider
@@ -151,12 +154,12 @@ export async function exchange(
 const getJson = async (outbound: Outbound, what: OutboundRequest) =>
   JSON.parse(await request(outbound, what)) as Record<string, unknown>;
 
-/** @throws Error when the answer is no success, or too long: the outbound client gives only its beginning. */
+/** @throws Error when the answer is no success, or has more than {@link mostBytes}. */
 async function request(outbound: Outbound, what: OutboundRequest): Promise<string> {
   const { status, body } = await outbound.request(what, answered);
   if (status < 200 || status >= 300) throw new Error(`${what.url} answered ${status}`);
-  if (Buffer.byteLength(body) >= answered.maxBytes)
-    throw new Error(`${what.url} answered with more than ${answered.maxBytes} bytes`);
+  if (Buffer.byteLength(body) > mostBytes)
+    throw new Error(`${what.url} answered with more than ${mostBytes} bytes`);
   return body;
 }
 

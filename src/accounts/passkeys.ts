@@ -2,7 +2,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { uuidv7 } from 'uuidv7';
 import { limits } from '#contract/limits.ts';
-import { AppError, badRequest } from '#core/errors.ts';
+import { AppError, badRequest, conflict, unauthorized } from '#core/errors.ts';
 import { where } from '#core/people/accounts.ts';
 import type { OwnAccount, PasskeyJson, SignIn, Visit } from '#core/people/sign-in.ts';
 import { expiredCookie, type SignInParts } from './sessions.ts';
@@ -38,10 +38,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
   /** Checked first, so that the device creates none that is then refused. */
   const requireRoom = async (personId: string) => {
     if ((await rows.count(table, [where('person', personId)])) >= limits.passkeysPerPerson)
-      throw new AppError(
-        'conflict',
-        `you have ${limits.passkeysPerPerson} passkeys already: remove one first`,
-      );
+      throw conflict(`you have ${limits.passkeysPerPerson} passkeys already: remove one first`);
   };
   const bound = ({ origin }: Visit) => ({
     expectedOrigin: origin,
@@ -55,7 +52,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
     if (typeof id !== 'string') throw badRequest('response.id must be a string');
     const expectedChallenge = await takeChallenge(visit, 'passkey');
     const [row] = await rows.select(table, [where('credential_id', id)]);
-    if (!row) throw new AppError('unauthorized', 'this passkey is not known here');
+    if (!row) throw unauthorized('this passkey is not known here');
     const { verifyAuthenticationResponse } = await library();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       // The library validates it.
@@ -99,9 +96,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
     },
 
     async passkeys(personId) {
-      const found = await rows.select(table, [where('person', personId)], {
-        order: { column: 'created_at', descending: false },
-      });
+      const found = await rows.select(table, [where('person', personId)], 'created_at');
       return found.map(({ id, name, created_at }) => ({
         id: String(id),
         name: String(name ?? ''),
@@ -143,7 +138,7 @@ export function createPasskeys({ store, sessions, pending, now }: SignInParts): 
       await requireRoom(person.id);
       const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
       if ((await rows.count(table, [where('credential_id', credential.id)])) > 0)
-        throw new AppError('conflict', 'this passkey is known already');
+        throw conflict('this passkey is known already');
       const created = { id: uuidv7(), name: name.trim(), createdAt: now() };
       await rows.insert(table, {
         id: created.id,

@@ -22,7 +22,7 @@ const idleMs = 12 * 3_600_000;
 const touchMs = 60_000;
 
 /** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
-export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
+type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | `provider.${string}`;
 
 interface SessionsOptions {
   readonly store: AccountStore;
@@ -114,18 +114,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
      */
     async begin(visit: Visit, personId: string, remembered: boolean): Promise<string> {
       const { record, cookies } = sessions.prepare(visit, remembered);
-      const at = now();
-      await store.rows.insert('sessions', {
-        id: record.id,
-        token_hash: record.tokenHash,
-        person: personId,
-        remembered: record.remembered ? 1 : 0,
-        created_at: at,
-        last_seen_at: at,
-        expires_at: record.expiresAt,
-        address: record.address,
-        user_agent: record.userAgent,
-      });
+      await store.addSession(personId, record, now());
       const former = await sessions.identify(visit);
       if (former) await store.endSession(former.person.id, former.session.id);
       await store.trimSessions(personId, { most: limits.sessionsPerPerson, newest: record.id });
@@ -204,7 +193,7 @@ export function createPending(rows: AccountRows, now: () => number) {
     },
 
     async find(kind: PendingKind, token: string): Promise<string | undefined> {
-      const [row] = await rows.select(table, which(kind, token), { limit: 1 });
+      const [row] = await rows.select(table, which(kind, token));
       return row && String(row.value);
     },
 

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AuditDetail } from '#contract/people/audit.ts';
-import { AppError, unauthorized } from '#core/errors.ts';
+import { AppError, conflict, unauthorized } from '#core/errors.ts';
 import { type Row, type SignedInPerson, where } from '#core/people/accounts.ts';
 import { createSealer, derivedKey, randomText } from '#core/people/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/people/sign-in.ts';
@@ -23,9 +23,8 @@ const backupCodeCount = 10;
 const codeAlphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz';
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-const signInIsOver = () =>
-  new AppError('unauthorized', 'this sign-in is over: begin again with your password');
-const noTwoFactor = () => new AppError('conflict', 'there is no second factor: set one up first');
+const signInIsOver = () => unauthorized('this sign-in is over: begin again with your password');
+const noTwoFactor = () => conflict('there is no second factor: set one up first');
 /** Has a place, unlike the error of a sign-in that is over, so that a page can show it at the field. */
 const badCode = (message: string) => new AppError('unauthorized', message, { place: { pointer: '/code' } });
 const wrongCode = () => badCode('the code is wrong');
@@ -143,7 +142,7 @@ export function createTwoFactor(
     async beginTwoFactor(visit, password) {
       const { person } = await confirm(visit, password);
       if ((await find(person.id))?.verified)
-        throw new AppError('conflict', 'there is a second factor already: remove it first');
+        throw conflict('there is a second factor already: remove it first');
       const secret = randomBytes(20);
       const { codes, hashes } = newBackupCodes();
       const fresh = { secret: secrets.seal(secret), backup_codes: hashes };
@@ -153,7 +152,7 @@ export function createTwoFactor(
           .insert(table, { id: uuidv7(), person: person.id, verified: 0, failures: 0, ...fresh })
           .catch(async (error: unknown) => {
             if (!(await find(person.id))) throw error;
-            throw new AppError('conflict', 'a second factor is being set up already: wait for its answer');
+            throw conflict('a second factor is being set up already: wait for its answer');
           });
       const label = `Belfry:${encodeURIComponent(person.email)}`;
       const totpUri = `otpauth://totp/${label}?secret=${base32Of(secret)}&issuer=Belfry&digits=6&period=30`;

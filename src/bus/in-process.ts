@@ -1,4 +1,5 @@
 import type { Bus, Entry, Topic } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 
 type Listener = (entries: readonly Entry[]) => void;
 
@@ -19,8 +20,7 @@ export function createInProcessBus(onError: (error: unknown) => void): Bus {
       }
     },
     subscribe(topic, listener) {
-      const listeners = byTopic.get(topic) ?? new Set();
-      byTopic.set(topic, listeners);
+      const listeners = getOrMake(byTopic, topic, () => new Set());
       listeners.add(listener);
       return () => {
         listeners.delete(listener);

@@ -1,4 +1,5 @@
 /** What is kept of a receiver’s answer: its status and beginning with secrets masked, and the pause that it asks for. */
+import { percentDecoded } from '#contract/percent.ts';
 import { longestPauseMs } from '#core/channels/channels.ts';
 import type { OutboundResponse } from '#outbound/outbound.ts';
 
@@ -26,8 +27,6 @@ function retryAfterOf(text: string, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Masks the secrets of a channel in texts of its receiver, before anything is stored or shown. */
-
 /** One line, with each secret, and each part of one, replaced by an ellipsis. */
 export type Mask = (text: string) => string;
 
@@ -53,7 +52,7 @@ export function createMask(secrets: readonly string[]): Mask {
 /** Undefined without secrets. */
 function patternOf(secrets: readonly string[]): RegExp | undefined {
   const wholeSecrets = new Set(
-    secrets.flatMap((secret) => [secret, decoded(secret)]).filter((whole) => whole !== ''),
+    secrets.flatMap((secret) => [secret, percentDecoded(secret)]).filter((whole) => whole !== ''),
   );
   const parts = new Set([...wholeSecrets, ...secrets.flatMap(partsOf)]);
   if (parts.size === 0) return undefined;
@@ -74,7 +73,7 @@ function partsOf(secret: string): string[] {
   const user = Buffer.from(basic, 'base64').toString('utf8');
   const pieces = [...secret.split(/[\s,]+/).flatMap(piecesOf), user].flatMap((piece) => [
     piece,
-    decoded(piece),
+    percentDecoded(piece),
   ]);
   return [...pieces, ...pieces.flatMap((piece) => piece.split(/[^A-Za-z\d_-]+/))].filter(
     (part) => part.length >= shortestPart,
@@ -90,14 +89,6 @@ function piecesOf(word: string): string[] {
     .split('&')
     .map((pair) => pair.slice(pair.indexOf('=') + 1));
   return [...url.pathname.split('/'), ...values, url.hash.slice(1)];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Without the last word if that may be cut: the mask would not know the beginning of a secret. */

@@ -167,9 +167,9 @@ export class Dispatcher {
 
   /** Returns whether the next delivery may follow, or what happened to the lease. */
   async #deliver(tenant: TenantId, delivery: Delivery): Promise<'next' | 'given up' | 'held'> {
-    const { queue, channels, history, send, now } = this.#options;
+    const { queue, channels, history, send, onFinished, now } = this.#options;
     const finish = async (result: DeliveryResult) => {
-      this.#count(tenant, result.state, 1);
+      onFinished(tenant, result.state, 1);
       return (await queue.finish(tenant, delivery, result, now())) ? 'next' : 'given up';
     };
     const [channel, notification] = await Promise.all([
@@ -189,10 +189,6 @@ export class Dispatcher {
     const retryAt = now() + pauseMs;
     await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());
     return 'given up';
-  }
-
-  #count(tenant: TenantId, state: 'delivered' | 'failed', count: number): void {
-    if (count > 0) this.#options.onFinished(tenant, state, count);
   }
 
   /** Random between half and all of the pause, so that channels that failed together are not retried together. */

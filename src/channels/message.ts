@@ -1,7 +1,7 @@
 /** A notification as channels send it, and what the kinds of channels share. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, shownLabels } from '#contract/history/labels.ts';
-import { builtInStyles } from '#contract/routing/level-styles.ts';
+import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
 export interface OutgoingNotification extends OptionalTexts {
@@ -51,14 +51,9 @@ export interface HttpKind {
   ) => { readonly outcome: SendResult['outcome']; readonly answer?: string } | undefined;
 }
 
-const ranks = builtInStyles;
-
 /** A custom level counts as the built-in one at or below its rank. */
 export function severityOf({ rank }: OutgoingNotification): keyof typeof builtInStyles {
-  if (rank >= ranks.critical.rank) return 'critical';
-  if (rank >= ranks.error.rank) return 'error';
-  if (rank >= ranks.warning.rank) return 'warning';
-  return rank >= ranks.info.rank ? 'info' : 'success';
+  return builtInLevels.findLast((level) => rank >= builtInStyles[level].rank) ?? 'success';
 }
 
 export const colorOf = (notification: OutgoingNotification): string =>
@@ -107,7 +102,6 @@ export function clipBytes(text: string, most: number): string {
   return `${text.slice(0, read)}…`;
 }
 
-/** A JSON request. */
 export function jsonRequest(
   url: string,
   body: unknown,

@@ -16,7 +16,7 @@ import type { Brokers } from './kinds/mqtt.ts';
 import { createPushService, type PushTest } from './kinds/push.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
 
-export interface ChannelServiceOptions {
+interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
   readonly directory: Pick<Directory, 'channels' | 'pushDevices' | 'tenants'>;
   readonly history: Pick<History, 'find'>;

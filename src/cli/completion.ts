@@ -35,6 +35,14 @@ const wordsOf = ({ subcommands, options, arguments: operands }: CommandEntry) =>
 
 const withValue = ({ options }: CommandEntry) => options.filter(({ takesValue }) => takesValue);
 
+/** For a shell: each command, and as `<path>;<option>` each option that takes a value. */
+const paths = (table: readonly CommandEntry[]) =>
+  table.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
+const optionsWithValue = (table: readonly CommandEntry[]) =>
+  table.flatMap((entry) =>
+    withValue(entry).flatMap(({ names }) => names.map((name) => quoted(`${entry.path};${name}`))),
+  );
+
 /** The lines of a `case` of bash and zsh: from `<path>;<option>` to what follows. */
 function optionCases(table: readonly CommandEntry[], line: (option: OptionEntry) => string): string {
   return table
@@ -61,10 +69,6 @@ interface WordList {
  * command line of another program.
  */
 function walk(table: readonly CommandEntry[], { words, first, cursor, otherCommand }: WordList): string {
-  const commands = table.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  const taking = table.flatMap((entry) =>
-    withValue(entry).flatMap(({ names }) => names.map((name) => quoted(`${entry.path};${name}`))),
-  );
   return `  local cmd='' word i next
   for ((i = ${first}; i < ${cursor}; i++)); do
     word=\${${words}[i]}
@@ -73,11 +77,11 @@ function walk(table: readonly CommandEntry[], { words, first, cursor, otherComma
       return
     fi
     case "$cmd;$word" in
-    ${taking.join('|')}) ((i++)); continue ;;
+    ${optionsWithValue(table).join('|')}) ((i++)); continue ;;
     esac
     next="\${cmd:+$cmd }$word"
     case "$next" in
-    ${commands.join('|')}) cmd=$next ;;
+    ${paths(table).join('|')}) cmd=$next ;;
     esac
   done
 `;
@@ -165,10 +169,6 @@ function fishScript(table: readonly CommandEntry[]): string {
       operands.length > 0 ? [`complete -c belfry -f ${here} -a ${quoted(operands.join(' '))}`] : [];
     return [...commands, ...values, ...options];
   });
-  const paths = table.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  const taking = table.flatMap((entry) =>
-    withValue(entry).flatMap(({ names }) => names.map((name) => quoted(`${entry.path};${name}`))),
-  );
   return `# fish completion of belfry; made by: belfry completion fish
 function __belfry_command
     set -l found ''
@@ -178,12 +178,12 @@ function __belfry_command
             set skip 0
             continue
         end
-        if contains -- "$found;$word" ${taking.join(' ')}
+        if contains -- "$found;$word" ${optionsWithValue(table).join(' ')}
             set skip 1
             continue
         end
         set -l next (string trim -- "$found $word")
-        if contains -- $next ${paths.join(' ')}
+        if contains -- $next ${paths(table).join(' ')}
             set found $next
         end
     end
@@ -193,8 +193,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** The commands with their options, as shell completion and the manual page need them. */
-
+/** A command with its options, as shell completion and the manual page need it. */
 export interface CommandEntry {
   /** Without the program's own name, as in `token create`; empty for the program. */
   readonly path: string;

@@ -124,7 +124,7 @@ export function outputFailure(error: unknown, path: string): unknown {
   );
 }
 
-export interface ErrorMessage {
+interface ErrorMessage {
   /** For stderr, one line each. */
   readonly lines: readonly string[];
   readonly exitCode: number;

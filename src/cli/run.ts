@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { addBackup, addRestore } from './administration/backup.ts';
 import { addKey, addToken } from './administration/credentials.ts';
 import { addMigrate } from './administration/migrate.ts';
@@ -25,7 +25,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     const { lines, exitCode } = errorMessage(error);
     const hint =
-      exitCode === 2 && isCommanderError(error)
+      exitCode === 2 && error instanceof CommanderError
         ? `; see ${io.program} ${[...pathOf(program, args), '--help'].join(' ')}`
         : '';
     for (const line of lines) io.stderr.write(`belfry: ${line}${hint}\n`);
@@ -33,7 +33,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The whole command line. */
 export function createProgram(io: Io): Command {
   const program = new Command('belfry')
     .description(
@@ -74,10 +73,6 @@ export function createProgram(io: Io): Command {
     add(program, io);
   }
   return program;
-}
-
-function isCommanderError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
 /** The path of the command that the arguments name, as far as it exists. */

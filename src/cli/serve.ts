@@ -108,7 +108,7 @@ function startFailure(error: unknown, { host, port, database }: Config): unknown
   return databaseFailure(error, database);
 }
 
-export interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version'> {
+interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version'> {
   /** Where the server is reached from this machine. */
   readonly url: string;
   readonly config: Config;

@@ -7,7 +7,6 @@ import { visibleText } from './terminal-text.ts';
 
 /** A client for the server and with the token of BELFRY_URL and BELFRY_TOKEN. */
 export interface ServerClient {
-  readonly client: Client;
   readonly url: string;
   /** Runs `work`, and turns errors of the server into messages for people. */
   ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
@@ -20,7 +19,6 @@ export function serverClient(io: Io, scope: Scope): ServerClient {
   }
   const client = createClient({ url, token });
   return {
-    client,
     url,
     async ask(work) {
       try {

@@ -192,13 +192,13 @@ function compareCards({ notification: a }: Card, { notification: b }: Card): num
   return b.rank - a.rank || b.position - a.position;
 }
 
-export interface BoardEvent {
+interface BoardEvent {
   readonly event: PanelEvent;
   /** The changes of the event to the board. */
   readonly changes: readonly BoardChange[];
 }
 
-export interface BoardEventsOptions extends PanelEventsOptions {
+interface BoardEventsOptions extends PanelEventsOptions {
   readonly client: Pick<Client, 'panelEvents'>;
   readonly panelId: string;
   readonly board: Board;

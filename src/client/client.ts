@@ -23,9 +23,9 @@ import { backoffMs, pause } from './timing.ts';
 export type NotificationToSend = Static<typeof NotifyBody>;
 
 /** The response of POST /api/panels. */
-export type RegisteredPanel = Pick<Panel, 'id' | 'name' | 'tags' | 'location' | 'events' | 'createdAt'>;
+type RegisteredPanel = Pick<Panel, 'id' | 'name' | 'tags' | 'location' | 'events' | 'createdAt'>;
 
-export interface HistoryRequest {
+interface HistoryRequest {
   /** In the query language; empty finds everything. */
   readonly q?: string;
   readonly limit?: number;
@@ -33,7 +33,7 @@ export interface HistoryRequest {
   readonly cursor?: string;
 }
 
-export interface ClientOptions extends CallerOptions {
+interface ClientOptions extends CallerOptions {
   /** The time limit of a request; streams have a limit of silence instead. Default: 15 s. */
   readonly timeoutMs?: number;
 }

@@ -18,7 +18,7 @@ export type Connection =
       readonly retryInMs: number;
     };
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly type: string;
   readonly data: unknown;
   /** The cursor from which another stream can resume. */
@@ -42,7 +42,7 @@ export interface EventStreamOptions {
 }
 
 /** Requests the stream, from after `lastEventId` if there is one. */
-export type OpenStream = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
+type OpenStream = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 const connectMs = 15_000;
 /** Until `ready` sets the server's own. */

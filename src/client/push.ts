@@ -9,7 +9,7 @@ import type {
 import { createCall, createRequest } from './call.ts';
 
 /** The calls of a push device. All throw an ApiError if the call fails. */
-export interface PushCalls {
+interface PushCalls {
   link(secret: string): Promise<PushLink>;
   add(device: PushDeviceAdd): Promise<PushDeviceAdded>;
   device(secret: string): Promise<PushOwnDevice>;

@@ -4,7 +4,7 @@ import { backoffMs } from './timing.ts';
 
 export type Receipt = Receipts[number];
 
-export interface ReceiptOutboxOptions {
+interface ReceiptOutboxOptions {
   /** Sends one batch; throws an ApiError when the server did not accept it. */
   readonly post: (receipts: Receipts) => Promise<unknown>;
   /** How long receipts are collected before a batch is sent. */

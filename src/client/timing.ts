@@ -1,6 +1,6 @@
 /** Times of a connection: how long to wait before the next attempt, and how much time has passed on a device that may sleep. */
 
-export interface BackoffOptions {
+interface BackoffOptions {
   /** The longest wait before the first attempt; it doubles with every one that fails … */
   readonly baseMs: number;
   /** … up to this. */

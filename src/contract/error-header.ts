@@ -3,6 +3,7 @@
  * `query.unknown-key; at=12; length=4; nearest="host"`. Text is percent-encoded where it is more than letters and digits.
  */
 import type { ErrorCode } from './errors.ts';
+import { percentDecoded } from './percent.ts';
 
 /** Where in the request the problem is. */
 export interface ErrorPlace {
@@ -53,16 +54,9 @@ export function parseErrorHeader(
   for (const parameter of parameters) {
     const [, name = '', text, digits] = /^([a-z]+)=(?:"([^"]*)"|(\d{1,9}))$/.exec(parameter) ?? [];
     if (digits !== undefined && (name === 'at' || name === 'length')) place[name] = Number(digits);
-    if (text !== undefined && (name === 'pointer' || name === 'parameter')) place[name] = decoded(text);
-    if (text !== undefined && name === 'nearest') place[name] = text.split(',').map(decoded);
+    if (text !== undefined && (name === 'pointer' || name === 'parameter'))
+      place[name] = percentDecoded(text);
+    if (text !== undefined && name === 'nearest') place[name] = text.split(',').map(percentDecoded);
   }
   return { code, place };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

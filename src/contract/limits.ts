@@ -25,7 +25,6 @@ export const limits = {
   bodyBytes: 64 * 1024,
   headerBytes: 64 * 1024,
   headerPairs: 100,
-  nameChars: 100,
   rulesPerTenant: 20_000,
   /** Of all rules of a tenant together, as they are stored. */
   rulesBytesPerTenant: 16 * 1024 * 1024,

@@ -28,7 +28,7 @@ const readUnits = [
   ['s', 1_000],
 ] as const;
 
-export interface DurationPart {
+interface DurationPart {
   readonly amount: number;
   /** The symbol, which is the same in every language of the pages. */
   readonly unit: (typeof readUnits)[number][0] | 'ms';

@@ -38,8 +38,9 @@ export function pathOf(pointer: string): string {
     return path === '' ? step : `${path}.${step}`;
   });
 }
-export const unauthorized = () => new AppError('unauthorized', 'unauthorized');
-export const forbidden = () => new AppError('forbidden', 'forbidden');
+export const unauthorized = (message = 'unauthorized') => new AppError('unauthorized', message);
+export const conflict = (message: string) => new AppError('conflict', message);
+export const forbidden = (message = 'forbidden') => new AppError('forbidden', message);
 /** `which`: the limit, if it is not one of the caller's own. */
 export const rateLimited = (retryAfterSeconds: number, which?: string) =>
   new AppError('rate-limited', `rate limit exceeded${which === undefined ? '' : `: ${which}`}`, {

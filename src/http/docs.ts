@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyReply, RouteOptions } from 'fastify';
+import type { RouteOptions } from 'fastify';
 import { AppError } from '#core/errors.ts';
 import { nothingThere } from './errors.ts';
 import type { createApiReference } from './openapi/openapi.ts';
 import { makePublic } from './openapi/route-schemas.ts';
 import type { App, Services } from './services.ts';
-import { pagePolicy } from './web.ts';
+import { asPage } from './web.ts';
 
 /** A page or a file of the documentation; a name that begins with a dot is neither. */
 const address = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
@@ -60,12 +60,6 @@ export function docsRoutes(app: App, { settings }: Services): void {
     });
   });
 }
-
-const asPage = (reply: FastifyReply): FastifyReply =>
-  reply
-    .header('content-security-policy', pagePolicy)
-    .header('referrer-policy', 'no-referrer')
-    .header('cross-origin-opener-policy', 'same-origin');
 
 function fileOf(path: string): string | undefined {
   const page = path.replace(/\/$/, '') || 'start';

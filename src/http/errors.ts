@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyError } from 'fastify';
 import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { errorBodyAt, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError, pathOf } from '#core/errors.ts';
+import { AppError, badRequest, pathOf } from '#core/errors.ts';
 import { offerNearest } from '#core/search/search-nearest.ts';
 import type { HeaderSink } from './callers/rate-limits.ts';
 import { requestIdHeader, requestIdOf } from './requests.ts';
@@ -19,7 +19,8 @@ export interface Answer extends HeaderSink {
   send(body: string): unknown;
 }
 
-interface Asked {
+/** A request, as far as the answer to its error needs it. */
+export interface AnsweredRequest {
   readonly raw: IncomingMessage;
   readonly log: FastifyBaseLogger;
   readonly routeOptions?: { readonly bodyLimit?: number };
@@ -31,7 +32,7 @@ interface Asked {
  */
 export function answerError<A extends Answer>(
   error: unknown,
-  { raw, log, routeOptions }: Asked,
+  { raw, log, routeOptions }: AnsweredRequest,
   answer: A,
   known = toAppError(error, routeOptions?.bodyLimit),
 ): A {
@@ -45,7 +46,7 @@ export function answerError<A extends Answer>(
   if (known.code === 'too-large') endAfterBody(raw, answer.raw);
   const { status } = errors[known.code];
   answer.code(status);
-  answer.send(plainJson(errorBodyAt(url, status, known.message)));
+  answer.send(JSON.stringify(errorBodyAt(url, status, known.message)));
   return answer;
 }
 
@@ -107,8 +108,6 @@ const sizeText = (bytes: number) =>
       : `${bytes / 1024} KiB`
     : `${bytes} bytes`;
 
-const plainJson = (body: unknown) => JSON.stringify(body);
-
 /** An AppError as it is, errors of the framework with our messages, everything else as an internal error. */
 export function toAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error;
@@ -123,21 +122,18 @@ export function toAppError(error: unknown, bodyLimit?: number): AppError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported-type', 'the content type must be application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new AppError('bad-request', 'the body is empty: a JSON object is expected');
+      return badRequest('the body is empty: a JSON object is expected');
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new AppError('bad-request', 'the body is not valid JSON');
+      return badRequest('the body is not valid JSON');
     case 'FST_ERR_BAD_URL':
-      return new AppError(
-        'bad-request',
-        'the path is not a valid URL: percent signs must start an escape such as %20',
-      );
+      return badRequest('the path is not a valid URL: percent signs must start an escape such as %20');
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return nothingThere();
     case 'ECONNRESET':
       return new AppError('timeout', 'the request was cut off');
   }
   return statusCode !== undefined && statusCode < 500
-    ? new AppError('bad-request', error.message)
+    ? badRequest(error.message)
     : new AppError('internal', 'internal error');
 }
 
@@ -176,7 +172,7 @@ function answerInTurn(socket: Socket, error: AppError, headers: readonly string[
 }
 
 function answerLast(socket: Socket, { code, message }: AppError, headers: readonly string[]): void {
-  const body = plainJson({ error: message });
+  const body = JSON.stringify({ error: message });
   const head = [
     `HTTP/1.1 ${errors[code].status} ${code}`,
     `${errorHeader}: ${formatErrorHeader(code)}`,
@@ -199,15 +195,13 @@ function parserError(code: string | undefined): AppError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('timeout', 'the request took too long to arrive');
     case 'HPE_INVALID_URL':
-      return new AppError('bad-request', 'the URL has a character that needs an escape: write %C3%BC for ü');
+      return badRequest('the URL has a character that needs an escape: write %C3%BC for ü');
     case 'HPE_INVALID_CONSTANT':
-      return new AppError('bad-request', 'the request is not valid HTTP/1.1; write %20 for a blank in a URL');
+      return badRequest('the request is not valid HTTP/1.1; write %20 for a blank in a URL');
     default:
-      return new AppError('bad-request', 'the request is not valid HTTP/1.1');
+      return badRequest('the request is not valid HTTP/1.1');
   }
 }
-
-/** The error for a request that does not match the schema of its route. */
 
 /** Ajv gives the schema of the keyword too (`verbose`), which may state what would be right. */
 type Problem = NonNullable<FastifyError['validation']>[number] & {
@@ -222,7 +216,7 @@ type Problem = NonNullable<FastifyError['validation']>[number] & {
 function invalidRequest(context: string | undefined, problems: readonly Problem[]): AppError {
   // Each branch of a union has its problem. The deepest is of the branch that the value was meant for.
   const deepest = problems.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
-  if (!deepest) return new AppError('bad-request', 'the request is not valid');
+  if (!deepest) return badRequest('the request is not valid');
   const { instancePath } = deepest;
   const there = problems.filter((problem) => problem.instancePath === instancePath);
   const name = pathOf(instancePath) || (context === 'querystring' ? 'the query' : 'the body');

@@ -1,5 +1,6 @@
 /** What machines of the operator and of a tenant ask: health and metrics. */
 import { timingSafeEqual } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
@@ -21,14 +22,14 @@ const text = {
 export function metricsRoutes(app: App, services: Services): void {
   app.get(
     '/tenant-metrics',
-    route({ scope: 'metrics' }, { summary: "The metrics of the token's tenant", response: { 200: text } }),
+    route('metrics', { summary: "The metrics of the token's tenant", response: { 200: text } }),
     async ({ principal, headers }, reply) => {
       const registries = [
         services.metrics.of(principal.tenant).registry,
         await tenantGauges(services, principal.tenant),
       ];
       reply.header('vary', 'Accept');
-      return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+      return answer(registries, headers.accept, reply);
     },
   );
   const { metricsToken } = services.settings;
@@ -39,7 +40,7 @@ export function metricsRoutes(app: App, services: Services): void {
     { config: { policy: 'public' }, schema: { hide: true } },
     async ({ headers }, reply) => {
       if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`)) throw unauthorized();
-      return answer([registry], headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+      return answer([registry], headers.accept, reply);
     },
   );
 }
@@ -47,7 +48,7 @@ export function metricsRoutes(app: App, services: Services): void {
 type ServerMetricsOf = Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus' | 'version' | 'commit'>;
 
 /** Metrics of the server: process, event loop, write queue. No metric contains data of a tenant. */
-export function serverRegistry(services: ServerMetricsOf): Registry {
+function serverRegistry(services: ServerMetricsOf): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -139,25 +140,16 @@ async function tenantGauges(
   return registry;
 }
 
-async function answer(
-  registries: Registry[],
-  accept: string | undefined,
-  type: (type: string) => void,
-  send: (body: string) => unknown,
-): Promise<unknown> {
+async function answer(registries: Registry[], accept: string | undefined, reply: FastifyReply) {
   const merged = Registry.merge(registries);
   const wanted = acceptedType(accept);
-  if (wanted === 'application/json') {
-    type('application/json; charset=utf-8');
-    return send(JSON.stringify(await merged.getMetricsAsJSON()));
-  }
+  if (wanted === 'application/json')
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(await merged.getMetricsAsJSON()));
   const text = await merged.metrics();
-  if (wanted === 'text/plain') {
-    type(merged.contentType);
-    return send(text);
-  }
-  type(Registry.OPENMETRICS_CONTENT_TYPE);
-  return send(toOpenMetrics(text));
+  if (wanted === 'text/plain') return reply.type(merged.contentType).send(text);
+  return reply.type(Registry.OPENMETRICS_CONTENT_TYPE).send(toOpenMetrics(text));
 }
 
 /** The first is sent if the request accepts all of them equally, or none. */
@@ -245,24 +237,22 @@ export function healthRoutes(app: App, services: Services): void {
   const { version, commit } = services;
   app.get(
     '/healthz',
-    route(
-      'public',
-      { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['operating'],
+      summary: 'Whether the process answers',
+      response: { 200: Healthy },
+      rateLimit: 'none',
+    }),
     async () => ({ ok: true as const, version, ...(commit !== undefined && { commit }) }),
   );
   app.get(
     '/readyz',
-    route(
-      'public',
-      {
-        tags: ['operating'],
-        summary: 'Whether notifications can be stored',
-        response: { 200: Ready },
-      },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['operating'],
+      summary: 'Whether notifications can be stored',
+      response: { 200: Ready },
+      rateLimit: 'none',
+    }),
     async () => {
       const problem = notReady(services);
       if (problem !== undefined) throw unavailable(`not ready: ${problem}`);

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } fro
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, badRequest } from '#core/errors.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import type { App } from './services.ts';
 
@@ -18,9 +18,8 @@ export function findHeadProblem({ rawHeaders, headers, httpVersion }: IncomingMe
   }
   // The parser accepts 0.9 and 2.0, but clients of these versions could not read the answer.
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    return new AppError('bad-request', `HTTP/1.1 is spoken here, not HTTP/${httpVersion}`);
-  if (headers.host === undefined && httpVersion === '1.1')
-    return new AppError('bad-request', 'the Host header is required');
+    return badRequest(`HTTP/1.1 is spoken here, not HTTP/${httpVersion}`);
+  if (headers.host === undefined && httpVersion === '1.1') return badRequest('the Host header is required');
   return undefined;
 }
 
@@ -28,8 +27,6 @@ export function findHeadProblem({ rawHeaders, headers, httpVersion }: IncomingMe
 export function bodyFollows(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
-
-/** The id of a request: in its answer, and in each log line about it. */
 
 export const requestIdHeader = 'x-request-id';
 
@@ -94,8 +91,6 @@ export function tidyUrls(server: Server): void {
     request.url = tidyUrl(request.url ?? '', request.method);
   });
 }
-
-/** What the server does when the client of a request has gone, or reads nothing. */
 
 const signals = new WeakMap<Socket, AbortSignal>();
 

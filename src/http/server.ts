@@ -51,7 +51,7 @@ import { invitationRoutes, memberRoutes } from './tenant/members.ts';
 import { auditRoutes, tenantRoutes, tenantsRoutes } from './tenant/tenant.ts';
 import { webRoutes } from './web.ts';
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly services: Services;
   readonly logger: FastifyBaseLogger;
   /** Whether each request has a log line. */

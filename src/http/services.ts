@@ -73,7 +73,7 @@ export interface Services {
   readonly settings: HttpSettings;
 }
 
-export interface HttpSettings {
+interface HttpSettings {
   readonly rateToken: Rate | 'off';
   readonly rateTenant: Rate | 'off';
   /** The operator's upper bounds on the settings of tenants, and on how many tenants owners may create. */
@@ -124,13 +124,13 @@ declare module 'fastify' {
      * Which rate limit holds: the route's own, none, or one for each panel that a credential acts for. Not given: one for
      * each credential or session.
      */
-    rateLimit?: 'own' | 'none' | 'by panel';
+    rateLimit?: 'own' | 'none' | 'by panel' | undefined;
     /** Set when the token may also be sent as other software does: see sender-credential.ts. */
-    senderCredential?: true;
+    senderCredential?: true | undefined;
     /** Whether the token may be in the URL (`?token=`): every token, or those with the option `allowInUrl`. */
-    urlToken?: 'of every token' | 'if allowed';
+    urlToken?: 'of every token' | 'if allowed' | undefined;
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
-    expensive?: ExpensiveKind;
+    expensive?: ExpensiveKind | undefined;
   }
   interface FastifyRequest {
     /** The caller; set on every route with a tenant's policy. */

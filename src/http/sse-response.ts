@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Sink } from '#core/streams/panel-stream.ts';
 
-export interface SseResponse extends Sink {
+interface SseResponse extends Sink {
   /** Whether anything has been sent; until then an error can still be answered as one. */
   readonly begun: boolean;
   /** Calls back once, when the client disconnected or the stream ended. */

@@ -80,10 +80,14 @@ export function webRoutes(app: App, { settings }: Services): void {
 function sendPage(reply: FastifyReply, folder: string, file: string): FastifyReply {
   if (!existsSync(join(folder, file)))
     throw new AppError('not-found', 'the pages are not built here: start with npm start, which builds them');
-  return reply
-    .header('content-security-policy', file === 'push/index.html' ? devicePagePolicy : pagePolicy)
-    .header('referrer-policy', 'no-referrer')
-    .header('cross-origin-opener-policy', 'same-origin')
+  return asPage(reply, file === 'push/index.html' ? devicePagePolicy : pagePolicy)
     .header('cache-control', 'no-cache')
     .sendFile(file, folder, { cacheControl: false, lastModified: false });
 }
+
+/** Sets the headers that every page has. */
+export const asPage = (reply: FastifyReply, policy = pagePolicy): FastifyReply =>
+  reply
+    .header('content-security-policy', policy)
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-opener-policy', 'same-origin');

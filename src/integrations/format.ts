@@ -234,8 +234,6 @@ function sourceOf(source: string | undefined): Readonly<Record<'host' | 'ip', st
   return { host: isHost ? bare : undefined, ip: undefined };
 }
 
-/** From the sender's own word for how serious something is to a level of Belfry. */
-
 /** Words that many senders share. A format with words of its own has a table of its own. */
 const levelOfWord: Readonly<Record<string, readonly string[]>> = {
   critical: ['critical', 'crit', 'fatal', 'disaster', 'emergency', 'emerg', 'panic', 'alert', 'page', 'p1'],

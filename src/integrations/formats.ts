@@ -37,28 +37,18 @@ const entries: ReadonlyMap<string, FormatEntry> = new Map(
 
 export const findWebhook = (name: string): FormatEntry | undefined => entries.get(name);
 
+const entry = (name: string, load: FormatEntry['load']): FormatEntry => ({ name, load });
+
 /** Formats at paths of their own. */
-export const pagerdutyV1: FormatEntry = {
-  name: 'pagerduty',
-  load: async () => (await import('./formats/pagerduty.ts')).pagerdutyV1,
-};
-export const ntfy: FormatEntry = {
-  name: 'ntfy',
-  load: async () => (await import('./formats/ntfy.ts')).ntfy,
-};
-export const ntfyJson: FormatEntry = {
-  name: 'ntfy',
-  load: async () => (await import('./formats/ntfy.ts')).ntfyJson,
-};
-export const opsgenie: FormatEntry = {
-  name: 'opsgenie',
-  load: async () => (await import('./formats/opsgenie.ts')).opsgenie,
-};
-export const opsgenieAcknowledge: FormatEntry = {
-  name: 'opsgenie',
-  load: async () => (await import('./formats/opsgenie.ts')).opsgenieAcknowledge,
-};
-export const gotify: FormatEntry = {
-  name: 'gotify',
-  load: async () => (await import('./formats/gotify.ts')).gotify,
-};
+export const pagerdutyV1 = entry(
+  'pagerduty',
+  async () => (await import('./formats/pagerduty.ts')).pagerdutyV1,
+);
+export const ntfy = entry('ntfy', async () => (await import('./formats/ntfy.ts')).ntfy);
+export const ntfyJson = entry('ntfy', async () => (await import('./formats/ntfy.ts')).ntfyJson);
+export const opsgenie = entry('opsgenie', async () => (await import('./formats/opsgenie.ts')).opsgenie);
+export const opsgenieAcknowledge = entry(
+  'opsgenie',
+  async () => (await import('./formats/opsgenie.ts')).opsgenieAcknowledge,
+);
+export const gotify = entry('gotify', async () => (await import('./formats/gotify.ts')).gotify);

@@ -6,7 +6,7 @@ import { AppError, badRequest } from '#core/errors.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Of a longer list only the first ones are read. */
-export const mostItems = 1_000;
+const mostItems = 1_000;
 
 /** Longer than any field. A longer text is cut before it is read, so that many items cannot repeat the work for one very long text. */
 export const longestText = 2 * limits.messageChars + 2;
@@ -75,9 +75,9 @@ export function linesOf(values: JsonObject): string {
     .join('\n');
 }
 
-/** The texts that are not blank, with an empty line between them. */
-export function paragraphs(texts: readonly (string | undefined)[]): string {
-  return texts.filter((text) => text !== undefined && text.trim() !== '').join('\n\n');
+/** The texts that are not blank, with an empty line between them, or another separator. */
+export function joinTexts(texts: readonly (string | undefined)[], separator = '\n\n'): string {
+  return texts.filter((text) => text !== undefined && text.trim() !== '').join(separator);
 }
 
 /** A large webhook has a million characters; a mapping may read some of them more than once. */

@@ -5,7 +5,7 @@ import type { Sender } from '#core/intake/own-sender.ts';
 import { fieldsOf, type Item, parseLevelMap, retryKeyOf } from '#integrations/format.ts';
 
 export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp' | 'mqtt';
-export type MessageResult = 'stored' | 'refused' | 'dropped';
+type MessageResult = 'stored' | 'refused' | 'dropped';
 
 export interface ListenerIntake {
   /** The sender of a token with the scope notify; undefined for any other text. */

@@ -5,7 +5,7 @@ import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './int
 import type { MqttOptions } from './mqtt.ts';
 import type { SyslogSeverity } from './syslog-message.ts';
 
-export interface ListenersConfig {
+interface ListenersConfig {
   readonly syslog: {
     readonly udp: ListenAddress | undefined;
     readonly tcp: ListenAddress | undefined;
@@ -19,7 +19,7 @@ export interface ListenersConfig {
   readonly tlsFiles: CertificateFiles | undefined;
 }
 
-export interface ListenersOptions {
+interface ListenersOptions {
   readonly intake: ListenerIntake;
   readonly log: ListenerLog;
   /** undefined: this is the only node. */

@@ -1,7 +1,7 @@
 /** Notifications from an MQTT broker, of which this server is a client. All belong to the token that a setting names. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IPublishPacket } from 'mqtt-packet';
+import type { IPublishPacket } from 'mqtt';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
@@ -15,7 +15,7 @@ import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
 
 export interface MqttOptions {
-  /** As in mqtt://user:password@host:1883. */
+  /** As in mqtt://user:password@host:1883 or wss://user:password@host/mqtt. */
   readonly url: string;
   /** Filters, as in alerts/#. */
   readonly topics: readonly string[];
@@ -27,6 +27,11 @@ export interface MqttOptions {
 const sessionSeconds = 7 * 24 * 3600;
 /** The most messages of QoS 1 without an acknowledgement, and the most that are stored together. */
 const atOnce = 32;
+/**
+ * The longest packet with MQTT 3.1.1. A broker would send one that ends the connection again and again, so those that are
+ * too large to be stored are read, too.
+ */
+const packetBytesUnannounced = 16 * 1024 * 1024;
 /** The most waiting messages of QoS 0. The broker does not keep them, so more are dropped and counted. */
 const mostWaiting = 1_000;
 const connectMs = 15_000;
@@ -172,19 +177,19 @@ export class MqttSubscriber implements Listener {
         password: password === '' ? undefined : decodeURIComponent(password),
       },
       {
-        ...{ id: clientId, sessionSeconds, receiveMaximum: atOnce, packetBytes: 2 * limits.bodyBytes },
+        ...{ id: clientId, sessionSeconds, receiveMaximum: atOnce },
+        ...{ packetBytes: 2 * limits.bodyBytes, packetBytesUnannounced },
         onAccepted: ({ accepted }) => {
           if (!accepted.sessionPresent) this.#known.clear();
         },
-        onPublish: (packet, from) => this.#take(packet, from),
+        onMessage: (packet, from) => this.#take(packet, from),
       },
       { timeoutMs: connectMs, signal },
     );
     this.#connection = connection;
     try {
       signal.throwIfAborted();
-      // 2: retained messages are not sent again at each subscription.
-      await connection.subscribe(topics.map((topic) => ({ topic, qos: 1, rh: 2 })));
+      await connection.subscribe(topics);
     } catch (error) {
       connection.destroy(error as Error);
       throw error;
@@ -196,7 +201,7 @@ export class MqttSubscriber implements Listener {
     return connection;
   }
 
-  #take({ topic, payload, qos, messageId, dup }: IPublishPacket, connection: MqttConnection): void {
+  #take({ topic, payload, qos, messageId, dup, retain }: IPublishPacket, connection: MqttConnection): void {
     if (this.#closing.signal.aborted) return;
     const id = qos > 0 ? messageId : undefined;
     const bytes = Buffer.from(payload);
@@ -211,8 +216,8 @@ export class MqttSubscriber implements Listener {
     if (qos === 0 && this.#queue.size >= mostWaiting) return this.#intake.count(name, 'dropped');
     if (this.#queue.size >= 2 * mostWaiting)
       return connection.destroy(new Error('the broker sends more than it may'));
-    // The session may have subscriptions of earlier settings.
-    const isWanted = this.#options.topics.some((filter) => takesTopic(filter, topic));
+    // The session may have subscriptions of earlier settings. MQTT 3.1.1 repeats retained messages at each subscription.
+    const isWanted = !retain && this.#options.topics.some((filter) => takesTopic(filter, topic));
     const item = isWanted && bytes.length <= limits.bodyBytes ? itemOfMqtt(topic, bytes) : undefined;
     if (id !== undefined) this.#known.delete(id);
     if (!item) {

@@ -212,8 +212,8 @@ async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
 class Connections {
   readonly #end: (session: SMTPServerSession) => void;
   readonly #countOf = new Map<string, number>();
-  readonly #open = new Set<SMTPServerSession>();
-  readonly #waiting = new Map<SMTPServerSession, NodeJS.Timeout>();
+  /** Each with the timer that ends it, unless it presents a token before. */
+  readonly #open = new Map<SMTPServerSession, NodeJS.Timeout>();
 
   constructor(end: (session: SMTPServerSession) => void) {
     this.#end = end;
@@ -221,17 +221,15 @@ class Connections {
 
   /** Returns false if its address has too many. In both cases it is removed when it closes. */
   add(session: SMTPServerSession): boolean {
-    this.#open.add(session);
     const count = (this.#countOf.get(session.remoteAddress) ?? 0) + 1;
     this.#countOf.set(session.remoteAddress, count);
-    this.#waiting.set(session, setTimeout(() => this.#end(session), signInMs).unref());
+    this.#open.set(session, setTimeout(() => this.#end(session), signInMs).unref());
     return count <= mostOfAddress;
   }
 
   /** The connection has presented a valid token. */
   prove(session: SMTPServerSession): void {
-    clearTimeout(this.#waiting.get(session));
-    this.#waiting.delete(session);
+    clearTimeout(this.#open.get(session));
   }
 
   delete(session: SMTPServerSession): void {

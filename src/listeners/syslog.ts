@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
 import { addressSet, canonicalAddress } from '#core/addresses.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, unauthorized } from '#core/errors.ts';
 import type { Certificate } from './certificate.ts';
 import {
   type ListenAddress,
@@ -25,7 +25,7 @@ import {
   syslogSeverities,
 } from './syslog-message.ts';
 
-export interface SyslogOptions {
+interface SyslogOptions {
   readonly token: string;
   /** Networks that may send. */
   readonly allow: readonly string[];
@@ -224,8 +224,7 @@ export class SyslogReceiver {
   async #store(name: ListenerName, message: SyslogMessage, source: string): Promise<AppError | undefined> {
     try {
       const sender = await this.#intake.findSender(this.#options.token, source);
-      if (!sender)
-        throw new AppError('unauthorized', 'BELFRY_SYSLOG_TOKEN is no valid token with the scope notify');
+      if (!sender) throw unauthorized('BELFRY_SYSLOG_TOKEN is no valid token with the scope notify');
       await storeItem(this.#intake, sender, { source, listener: name }, itemOfSyslog(message, source));
       this.#warned = false;
       this.#intake.count(name, 'stored');

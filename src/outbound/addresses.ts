@@ -71,8 +71,6 @@ export function guardedLookup(
   };
 }
 
-/** Limits the name lookups that tenants cause: a fair queue, and one lookup for equal requests. */
-
 /** Each lookup holds one of the process' four threads until the name's own server answers. */
 const lookupsAtOnce = 2;
 /** The caller has given up by then. */

@@ -34,7 +34,7 @@ export interface OutboundOptions {
   readonly maxBytes?: number;
 }
 
-export interface OutboundEndpoint {
+interface OutboundEndpoint {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
@@ -169,8 +169,6 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
   const body = Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
-
-/** Says in plain words why a connection failed: channels show the sentence to people. */
 
 interface NodeError extends Error {
   /** A number where another library made the error. */

@@ -1,5 +1,5 @@
 /** Wiring: the only file that imports from every part of the server. */
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict } from '#core/errors.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
 import type { AccountStore } from '#core/people/accounts.ts';
 import type { Directory } from '#core/tenants/directory.ts';
@@ -308,8 +308,7 @@ function lockDatabase({ database }: Config): { release(): void } {
   // A command that makes a new database holds the lock for a moment.
   const lock = tryServerLock(database.path, lockWaitMs);
   if (!lock)
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `another Belfry server runs on ${database.path}: stop it first, or set BELFRY_DATABASE_URL to another file`,
     );
   return lock;

@@ -1,9 +1,9 @@
 /** `belfry migrate`: copies a whole database to another one. */
 import { existsSync } from 'node:fs';
 import { createKeyFile, openKeyFile } from '#accounts/key-file.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import { type DatabaseSetting, databaseUrl } from '#settings/values.ts';
-import { assertFirstKey, assertSharedKey, isKeyOf } from '#storage/database/meta.ts';
+import { assertComplete, assertFirstKey, assertSharedKey, isKeyOf } from '#storage/database/meta.ts';
 import { openSqliteTransfer } from '#storage/sqlite/transfer.ts';
 import {
   type TransferDatabase,
@@ -30,32 +30,35 @@ export interface MigrateResult extends TransferResult {
 
 /**
  * Copies everything and compares it; goes on where an interrupted copy was.
- * @throws AppError `conflict` when a server runs on either, or the target is neither empty nor an unfinished copy of the source.
+ * @throws AppError `conflict` when a server runs on either, the source is an unfinished copy itself, or the target is neither empty nor an unfinished copy of the source as it is.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrateResult> {
   const [source, target] = [databaseUrl(options.from), databaseUrl(options.to)];
   const from = await open(source, 'source');
   try {
+    await assertComplete(from.db);
     const keyFile = keyFileOf({ database: source, keyFile: options.keyFile });
     const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
     if (key === undefined) await assertFirstKey(from.db, keyFile);
     // With another key than the servers', nobody could sign in afterwards.
     else if (!(await isKeyOf(from.db, key)))
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${keyFile} is not the key of the source: name the key file of its server in BELFRY_KEY_FILE`,
       );
     const needed = target.kind === 'sqlite' ? keyFileOf({ database: target, keyFile: undefined }) : keyFile;
     if (key !== undefined && existsSync(needed) && openKeyFile(needed) !== key)
-      throw new AppError(
-        'conflict',
-        `${needed} holds another key than the source's ${keyFile}: move it away`,
-      );
+      throw conflict(`${needed} holds another key than the source's ${keyFile}: move it away`);
     const to = await open(target, 'target');
     try {
-      const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
-      if (key !== undefined) await assertSharedKey(to.db, key);
-      if (key !== undefined && !existsSync(needed)) createKeyFile(needed, key);
+      const result = await transfer(from, to, {
+        now: Date.now(),
+        onProgress: options.onProgress,
+        async complete() {
+          if (key === undefined) return;
+          await assertSharedKey(to.db, key);
+          if (!existsSync(needed)) createKeyFile(needed, key);
+        },
+      });
       return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
     } finally {
       await to.close();

@@ -52,7 +52,7 @@ interface SpanRecord {
 
 export function openOtlpTracing(options: TracingOptions): OtlpTracing {
   const exporter = new Exporter(options);
-  const tracer = new OtlpTracer(exporter, options.ratio);
+  const tracer = createTracer(exporter, options.ratio);
   return {
     tracer,
     traceCalls: (target, methods) => tracedCalls(tracer, target, methods),
@@ -81,102 +81,64 @@ function tracedCalls<T extends object>(tracer: Tracer, target: T, methods: reado
   });
 }
 
-class OtlpTracer implements Tracer {
-  readonly #exporter: Exporter;
-  readonly #ratio: number;
-  readonly #current = new AsyncLocalStorage<TracePlace>();
+type Attributes = Readonly<Record<string, SpanValue>>;
 
-  constructor(exporter: Exporter, ratio: number) {
-    this.#exporter = exporter;
-    this.#ratio = ratio;
-  }
+function createTracer(exporter: Exporter, ratio: number): Tracer {
+  const current = new AsyncLocalStorage<TracePlace>();
 
-  start(name: string, attributes: Readonly<{ [name: string]: SpanValue }> = {}): Span {
-    return this.#begin(name, spanKind.internal, this.#current.getStore(), { attributes });
-  }
-
-  serve<T>(name: string, traceparent: string | undefined, work: (span: Span) => T): T {
-    const span = this.#begin(name, spanKind.server, readTraceparent(traceparent), {});
-    return this.#current.run(span.place, work, span);
-  }
-
-  record(name: string, durationMs: number, attributes: Readonly<{ [name: string]: SpanValue }>): void {
-    this.#begin(name, spanKind.internal, undefined, { attributes, agoMs: durationMs }).end();
-  }
-
-  #begin(
+  const begin = (
     name: string,
     kind: number,
     parent: TracePlace | undefined,
-    { attributes = {}, agoMs = 0 }: { attributes?: Readonly<{ [name: string]: SpanValue }>; agoMs?: number },
-  ): OtlpSpan {
+    { attributes: given, agoMs = 0 }: { attributes?: Attributes | undefined; agoMs?: number } = {},
+  ) => {
     const place = {
       traceId: parent?.traceId ?? randomBytes(16).toString('hex'),
       spanId: randomBytes(8).toString('hex'),
-      sampled: parent?.sampled ?? Math.random() < this.#ratio,
+      sampled: parent?.sampled ?? Math.random() < ratio,
     };
     const began = performance.timeOrigin + performance.now() - agoMs;
-    const onEnd = place.sampled ? (record: SpanRecord) => this.#exporter.add(record) : undefined;
-    return new OtlpSpan({ name, kind, began, place, parentSpanId: parent?.spanId }, { ...attributes }, onEnd);
-  }
-}
+    const attributes = { ...given };
+    let isOver = !place.sampled;
+    const span: Span = {
+      set(attribute, value) {
+        attributes[attribute] = value;
+      },
+      end(error) {
+        if (isOver) return;
+        isOver = true;
+        exporter.add({
+          traceId: place.traceId,
+          spanId: place.spanId,
+          ...(parent && { parentSpanId: parent.spanId }),
+          name,
+          kind,
+          startTimeUnixNano: nanoseconds(began),
+          endTimeUnixNano: nanoseconds(performance.timeOrigin + performance.now()),
+          attributes: attributeList(attributes),
+          status: error === undefined ? {} : { code: 2, message: messageOf(error) },
+        });
+      },
+    };
+    return { place, span };
+  };
 
-interface SpanHead {
-  readonly name: string;
-  readonly kind: number;
-  /** Unix milliseconds. */
-  readonly began: number;
-  readonly place: TracePlace;
-  readonly parentSpanId: string | undefined;
-}
-
-class OtlpSpan implements Span {
-  readonly #head: SpanHead;
-  readonly #attributes: { [name: string]: SpanValue };
-  #onEnd: ((record: SpanRecord) => void) | undefined;
-
-  constructor(
-    head: SpanHead,
-    attributes: { [name: string]: SpanValue },
-    onEnd: ((record: SpanRecord) => void) | undefined,
-  ) {
-    this.#head = head;
-    this.#attributes = attributes;
-    this.#onEnd = onEnd;
-  }
-
-  get place(): TracePlace {
-    return this.#head.place;
-  }
-
-  set(name: string, value: SpanValue): void {
-    this.#attributes[name] = value;
-  }
-
-  end(error?: unknown): void {
-    const onEnd = this.#onEnd;
-    if (!onEnd) return;
-    this.#onEnd = undefined;
-    const { name, kind, began, place, parentSpanId } = this.#head;
-    onEnd({
-      traceId: place.traceId,
-      spanId: place.spanId,
-      ...(parentSpanId !== undefined && { parentSpanId }),
-      name,
-      kind,
-      startTimeUnixNano: nanoseconds(began),
-      endTimeUnixNano: nanoseconds(performance.timeOrigin + performance.now()),
-      attributes: attributeList(this.#attributes),
-      status: error === undefined ? {} : { code: 2, message: messageOf(error) },
-    });
-  }
+  return {
+    start: (name, attributes) => begin(name, spanKind.internal, current.getStore(), { attributes }).span,
+    serve(name, traceparent, work) {
+      const { place, span } = begin(name, spanKind.server, readTraceparent(traceparent));
+      return current.run(place, work, span);
+    },
+    record: (name, agoMs, attributes) =>
+      begin(name, spanKind.internal, undefined, { attributes, agoMs }).span.end(),
+  };
 }
 
 const nanoseconds = (unixMs: number) => String(BigInt(Math.round(unixMs * 1_000)) * 1_000n);
 /** Only the kind of an error, because its text may quote a sender. */
 const messageOf = (error: unknown) => (error instanceof Error ? error.name : 'Error');
 
-function attributeList(attributes: { readonly [name: string]: SpanValue }): object[] {
+function attributeList(attributes: Attributes): object[] {
   return Object.entries(attributes).map(([key, value]) => ({
     key,
     value:

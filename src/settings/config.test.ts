@@ -334,8 +334,12 @@ test('variables that Kubernetes makes for services are ignored, with one warning
 describe('the settings of MQTT', () => {
   const token = { BELFRY_MQTT_TOKEN: 'bfy_x' };
   test.each<[Record<string, string>, RegExp]>([
-    [{ ...token, BELFRY_MQTT_URL: 'http://a:hunter2@b' }, /^BELFRY_MQTT_URL must be mqtt: or mqtts:/],
-    [{ ...token, BELFRY_MQTT_URL: 'mqtt://b/topic' }, /^BELFRY_MQTT_URL must be mqtt: or mqtts:/],
+    ...['http://a:hunter2@b', 'mqtt://b/topic', 'wss://a:hunter2@b/mqtt?key=hunter2', 'ws://b/#a'].map(
+      (url): [Record<string, string>, RegExp] => [
+        { ...token, BELFRY_MQTT_URL: url },
+        /^BELFRY_MQTT_URL must be mqtt:, mqtts:, ws: or wss:/,
+      ],
+    ),
     [{ BELFRY_MQTT_URL: 'mqtt://b' }, /^BELFRY_MQTT_TOKEN is needed/],
     ...['a#', 'a/+b', '#/a', ' , ', '$share/g/a'].map((filter): [Record<string, string>, RegExp] => [
       { BELFRY_MQTT_TOPICS: filter },
@@ -347,13 +351,13 @@ describe('the settings of MQTT', () => {
     expect(problemsOf(env).join()).not.toContain('hunter2');
   });
 
-  test('name a broker, and topics', () => {
+  test.each(['mqtts://u:hunter2@b', 'wss://u:hunter2@b/mqtt'])('name a broker, and topics: %s', (url) => {
     const { listeners, effective } = readConfig({
-      ...{ ...token, BELFRY_MQTT_URL: 'mqtts://u:hunter2@b' },
+      ...{ ...token, BELFRY_MQTT_URL: url },
       BELFRY_MQTT_TOPICS: 'a/#, +/b,#',
     });
     expect(listeners?.mqtt).toEqual({
-      ...{ url: 'mqtts://u:hunter2@b', topics: ['a/#', '+/b', '#'], token: 'bfy_x', clientId: 'belfry' },
+      ...{ url, topics: ['a/#', '+/b', '#'], token: 'bfy_x', clientId: 'belfry' },
     });
     expect(JSON.stringify(effective)).not.toContain('hunter2');
   });

@@ -163,8 +163,13 @@ const listenAddress: Reader<ListenAddress> = (text) => {
 
 const mqttUrl: Reader<string> = (text) => {
   const url = URL.parse(text);
-  if (url && /^mqtts?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname)) return text;
-  throw new InvalidSetting('must be mqtt: or mqtts:, as in mqtt://user:password@broker.example.org:1883');
+  // Only WebSocket has a path. A query would show a secret.
+  const isForm =
+    url && (/^wss?:$/.test(url.protocol) || (/^mqtts?:$/.test(url.protocol) && /^\/?$/.test(url.pathname)));
+  if (isForm && url.hostname !== '' && url.search === '' && url.hash === '') return text;
+  throw new InvalidSetting(
+    'must be mqtt:, mqtts:, ws: or wss:, as in mqtt://user:password@broker.example.org:1883 or wss://user:password@broker.example.org/mqtt',
+  );
 };
 
 const topicFilters: Reader<readonly string[]> = (text) => {
@@ -205,7 +210,10 @@ export const listenerVariables = {
   BELFRY_SMTP: optional(listenAddress, 'address for email over SMTP, as in :2525'),
   BELFRY_SMTP_ALLOW: setting('0.0.0.0/0,::/0', networks, 'networks that may send email; by default all'),
   BELFRY_MQTT_URL: {
-    ...optionalSecret(mqttUrl, 'broker to take notifications from, as in mqtt://user:password@host:1883'),
+    ...optionalSecret(
+      mqttUrl,
+      'broker to take notifications from, as in mqtt://user:password@host:1883 or wss://user:password@host/mqtt',
+    ),
     show: withoutPassword,
   },
   BELFRY_MQTT_TOPICS: setting(

@@ -33,11 +33,26 @@ export interface TransferDatabase {
   close(): Promise<void>;
 }
 
+export interface TransferOptions {
+  readonly now: number;
+  readonly onProgress: (progress: TransferProgress) => void;
+  /** Stores what else a server on the target needs, such as the key. Until it is done, no server starts there. */
+  readonly complete: () => Promise<void>;
+}
+
 export interface TransferProgress {
   readonly step: 'copying' | 'checking';
   /** Entries of all logs. */
   readonly done: number;
   readonly total: number;
+}
+
+/** Where a tenant's log begins and ends at the source. */
+interface LogRange {
+  readonly tenant: TenantId;
+  /** The position before its first. */
+  readonly after: number;
+  readonly head: number;
 }
 
 /** What both databases have of a table, or of all logs. */
@@ -94,22 +109,18 @@ type Row = Readonly<Record<string, unknown>>;
 export const isLasting = ({ expiresAt }: Notification, now: number) => expiresAt === null || expiresAt > now;
 
 /**
- * Copies everything, or continues an interrupted copy of the same source; then reads both databases and compares them.
- * @throws AppError `conflict` when the target is not empty, or differs afterwards.
+ * Copies everything from a complete database, or continues an interrupted copy of the same source; then reads both databases and compares them.
+ * @throws AppError `conflict` when the target is not empty, the source has changed since the interruption, or the copy differs.
  */
 export async function transfer(
   from: TransferDatabase,
   to: TransferDatabase,
-  { now, onProgress }: { readonly now: number; readonly onProgress: (progress: TransferProgress) => void },
+  { now, onProgress, complete }: TransferOptions,
 ): Promise<TransferResult> {
-  await markTarget(from, to);
+  const logs = await rangesOf(from);
+  await markTarget(from, to, logs);
   for (const [table, keys] of Object.entries(tables)) await copyTable(from, to, table, keys);
   await to.afterTenants?.();
-  const logs: { tenant: TenantId; after: number; head: number }[] = [];
-  for (const { id: tenant } of await from.db.read(sql<{ id: number }>`select id from tenants order by id`)) {
-    const { first, head } = await from.history.bounds(tenant);
-    logs.push({ tenant, after: first - 1, head });
-  }
   const total = logs.reduce((sum, { after, head }) => sum + head - after, 0);
   let done = 0;
   const progress = (step: TransferProgress['step']) => (entries: number) => {
@@ -129,21 +140,42 @@ export async function transfer(
   const log = new Comparison('log', progress('checking'));
   for (const { tenant, after } of logs) await compareLog(from, to, tenant, after, log);
   await compareLive(from, to, now);
+  await complete();
   await to.db.write([sql`delete from meta where name = ${transferMark}`]);
   return { tenants: logs.length, tables: compared, log: log.result() };
 }
 
-async function markTarget(from: TransferDatabase, to: TransferDatabase): Promise<void> {
+async function rangesOf({ db, history }: TransferDatabase): Promise<readonly LogRange[]> {
+  const ranges: LogRange[] = [];
+  for (const { id: tenant } of await db.read(sql<{ id: number }>`select id from tenants order by id`)) {
+    const { first, head } = await history.bounds(tenant);
+    ranges.push({ tenant, after: first - 1, head });
+  }
+  return ranges;
+}
+
+/** The mark names the source and has a hash of its logs' ranges: only a source that did not change can be copied in two runs. */
+async function markTarget(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  logs: readonly LogRange[],
+): Promise<void> {
   const epoch = await readMeta(from.db, 'epoch');
+  const source = `${epoch} ${createHash('sha256').update(JSON.stringify(logs)).digest('hex')}`;
   const mark = await readMeta(to.db, transferMark);
-  if (mark === epoch) return;
+  if (mark === source) return;
+  if (mark?.split(' ')[0] === epoch)
+    throw new AppError(
+      'conflict',
+      'the source has changed since this copy began: keep its server stopped, and start again with a new, empty target',
+    );
   if (mark !== undefined)
     throw new AppError('conflict', 'the target is an unfinished copy of another database: use a new one');
   const found = await to.db.read(
     sql`select 1 from tenants union all select 1 from people union all select 1 from logs limit 1`,
   );
   if (found.length > 0) throw new AppError('conflict', 'the target is not empty: use a new database');
-  await writeMeta(to.db, transferMark, epoch ?? '');
+  await writeMeta(to.db, transferMark, source);
 }
 
 async function copyTable(

@@ -318,9 +318,7 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       });
       for (let n = 1; n <= 6; n++) await store.rows.insert(table, row(n));
       const ids = async (...where: Condition[]) =>
-        (await store.rows.select(table, where, { order: { column: 'expires_at', descending: false } })).map(
-          ({ id }) => id,
-        );
+        (await store.rows.select(table, where, 'expires_at')).map(({ id }) => id);
       expect(await ids(is('expires_at', 4, { operator: '>' }))).toEqual(['v5', 'v6']);
       expect(await ids(is('expires_at', 2, { operator: '<=' }))).toEqual(['v1', 'v2']);
       expect(await ids(is('identifier', 'i1'), is('expires_at', 4, { operator: '>' }))).toEqual(['v5']);

@@ -98,6 +98,27 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     expect(await database.receipts.of(tenant, [elsewhere.id, 'no uuid'])).toEqual(new Map());
   });
 
+  test('the receipts of a page of the log are those of its own notifications, also where a partition ends', async () => {
+    const { database, newTenant } = lab();
+    const { history, receipts } = database;
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    // In small partitions, the rows of both tenants fill three or four.
+    for (let at = 1; at <= 8; at++)
+      for (const own of [tenant, other]) {
+        const { id } = await store(history, own);
+        await receipts.record(own, { id: `panel-${own}-${at}`, tags: [] }, [{ id, state: 'shown', at }]);
+      }
+    for (let after = 0; after < 6; after++) {
+      const { entries } = await history.readAfter(tenant, after, 3);
+      const ids = entries.map(({ id }) => id);
+      const found = await receipts.of(tenant, ids);
+      const own = (position: number) => [
+        { panelId: `panel-${tenant}-${position}`, shownAt: position, expiredAt: null, clearedAt: null },
+      ];
+      expect(found).toEqual(new Map(ids.map((id, i) => [id, own(after + i + 1)])));
+    }
+  });
+
   test("another tenant's notification takes no receipt, and its receipts are not told", async () => {
     const { database, newTenant } = lab();
     const [a, b] = [await newTenant(), await newTenant()];

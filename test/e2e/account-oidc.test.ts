@@ -276,10 +276,10 @@ describe('nobody is signed in', () => {
     const { id } = await makePerson(server, 'owner', { email });
     // Without an address in the token, user info is asked for it.
     provider.claims = { email: undefined };
-    provider.padding = { path, chars: 1024 * 1024 };
+    provider.padding = { path, sizeBytes: 1024 * 1024 + 1 };
     await refused('provider');
     expect(provider.asked.at(-1)).toBe(path);
-    provider.padding = { path, chars: 1024 };
+    provider.padding = { path, sizeBytes: 1024 * 1024 };
     const browser = new TestBrowser(server);
     await signIn(browser);
     expect((await whoIs(browser)).id).toBe(id);
@@ -311,9 +311,9 @@ test('a provider that is not there is a 404, and one that does not answer, or wi
     'the identity provider does not answer; try again, or sign in with a password',
   ]);
   const back = await OidcProvider.start(port);
-  back.padding = { path: '/.well-known/openid-configuration', chars: 1024 * 1024 };
+  back.padding = { path: '/.well-known/openid-configuration', sizeBytes: 1024 * 1024 + 1 };
   expect((await begin(browser)).status).toBe(503);
-  back.padding = undefined;
+  back.padding = { ...back.padding, sizeBytes: 1024 * 1024 };
   expect((await begin(browser)).status).toBe(200);
   await lonely.stop();
   await back.stop();

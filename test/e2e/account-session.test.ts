@@ -189,9 +189,7 @@ describe('a session cookie', () => {
   test('is over at its time', async () => {
     const { rows } = server.running.accounts;
     const cookie = await sessionCookie(server, anna);
-    const ends = (
-      await rows.select('sessions', [], { order: { column: 'created_at', descending: true }, limit: 1 })
-    )[0];
+    const ends = (await rows.select('sessions', [], 'created_at')).at(-1);
     expect(await status(cookie)).toBe(200);
     const which = [{ column: 'id', operator: '=', value: ends?.id as string }] as const;
     await rows.update('sessions', which, { expires_at: Date.now() - 1 });
@@ -241,11 +239,8 @@ describe('a change by cookie', () => {
 
   test('stands in the audit log under the email address', async () => {
     expect((await rename({ origin: server.url })).status).toBe(200);
-    const [last] = await server.running.accounts.rows.select('audit', [], {
-      order: { column: 'id', descending: true },
-      limit: 1,
-    });
-    expect(last).toMatchObject({ action: 'tenant.update', by: anna.email });
+    const entries = await server.running.accounts.rows.select('audit', [], 'id');
+    expect(entries.at(-1)).toMatchObject({ action: 'tenant.update', by: anna.email });
   });
 });
 

@@ -22,7 +22,7 @@ const audited = async () => {
   const rows = await server.running.accounts.rows.select(
     'audit',
     [{ column: 'subject', operator: '=', value: anna.id }],
-    { order: { column: 'id', descending: false } },
+    'id',
   );
   return rows.map(({ action, by }) => [action, by]);
 };
@@ -147,10 +147,7 @@ describe('sessions', () => {
     const { rows } = server.running.accounts;
     const hours = async (remember: boolean) => {
       await new TestBrowser(server).post('/api/session', { email: anna.email, password, remember });
-      const [newest] = await rows.select('sessions', [], {
-        order: { column: 'created_at', descending: true },
-        limit: 1,
-      });
+      const newest = (await rows.select('sessions', [], 'created_at')).at(-1);
       return Math.round((Number(newest?.expires_at) - Date.now()) / 3_600_000);
     };
     expect([await hours(false), await hours(true)]).toEqual([12, 30 * 24]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { TenantId } from '#core/log/log.ts';
 import { PayloadTurns } from '#http/intake/overload.ts';
+import { eventually } from '../support/eventually.ts';
 import { IntakeDesk } from '../support/intake.ts';
 
 let desk: IntakeDesk;
@@ -176,17 +177,24 @@ it('a preview waits for its turn, as the payloads of senders do', async () => {
   const other = Promise.withResolvers<void>();
   const held = turns?.run(-1 as TenantId, 1, () => other.promise);
   let isAnswered = false;
-  const preview = call('POST', '/api/mappings/preview', {
-    mapping,
-    payload: JSON.stringify(payload('high')),
-  });
+  const json = { mapping, payload: JSON.stringify(payload('high')) };
+  const preview = call('POST', '/api/mappings/preview', json);
   void preview.then(() => {
     isAnswered = true;
   });
   // Each of these is answered at once, so a preview that does not wait is answered among them.
   for (let i = 0; i < 5; i++) expect((await call('GET', '/api/mappings')).status).toBe(200);
   expect(isAnswered).toBe(false);
+  // Twenty more of a tenant wait, and no more.
+  let refused = 0;
+  const more = Array.from({ length: 25 }, async () => {
+    const { status } = await call('POST', '/api/mappings/preview', json);
+    if (status === 429) refused += 1;
+    return status;
+  });
+  await eventually(() => expect(refused).toBe(5));
   other.resolve();
   await held;
   expect((await preview).json).toMatchObject({ count: 1 });
+  expect((await Promise.all(more)).filter((status) => status === 200)).toHaveLength(20);
 });

@@ -1,6 +1,8 @@
 /** MQTT with Mosquitto as the broker, and its programs as clients. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
@@ -18,6 +20,26 @@ import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
 import { skipReason } from '../support/skip-reason.ts';
+
+/** A broker on another port that answers as one of MQTT 3.1.1 does to MQTT 5. */
+async function withoutMqtt5(port: number) {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (opening) => {
+      const version = opening[opening.indexOf('MQTT') + 4];
+      if (version === 5) {
+        socket.end(Buffer.from([0x20, 2, 0, 1]));
+        return;
+      }
+      const broker = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+      broker.write(opening);
+      broker.pipe(socket).pipe(broker);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 const missing = skipReason(missingMosquitto());
 describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
@@ -212,51 +234,68 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
       expect(await answerOf(http)).toMatchObject({ ok: false });
     });
 
-    it('over TLS trusts the certificates that the machine trusts', async () => {
-      const id = await channel('tls', { url: `mqtts://localhost:${broker.tlsPort}`, topic: 'tls', qos: '0' });
-      expect(await answerOf(id)).toMatchObject({ ok: false, answer: expect.stringMatching(/self.signed/) });
-      const usual = tls.getCACertificates('default');
-      onTestFinished(() => tls.setDefaultCACertificates(usual));
-      tls.setDefaultCACertificates([...usual, readFileSync(broker.certificate, 'utf8')]);
-      expect(await answerOf(id)).toMatchObject({ ok: true });
-    });
+    it.each(['mqtts', 'wss'])(
+      'over TLS trusts the certificates that the machine trusts: %s',
+      async (scheme) => {
+        const port = scheme === 'wss' ? broker.secureWebPort : broker.tlsPort;
+        const id = await channel(scheme, { url: `${scheme}://localhost:${port}`, topic: 'tls', qos: '0' });
+        expect(await answerOf(id)).toMatchObject({ ok: false, answer: expect.stringMatching(/self.signed/) });
+        const usual = tls.getCACertificates('default');
+        onTestFinished(() => tls.setDefaultCACertificates(usual));
+        tls.setDefaultCACertificates([...usual, readFileSync(broker.certificate, 'utf8')]);
+        expect(await answerOf(id)).toMatchObject({ ok: true });
+      },
+    );
 
-    it('ends a connection that is not used', async () => {
-      const brokers = { idleMs: 50, kept: new Map() };
-      const notification = {
-        id: 'n',
-        tenant: 't',
-        receivedAt: 0,
-        title: 't',
-        message: 'm',
-        level: 'info',
-        rank: 20,
-        ttl: 0,
-      };
-      const options = {
-        outbound: createOutbound(['127.0.0.1']),
-        mail: undefined,
-        now: Date.now,
-        signal: AbortSignal.any([]),
-      };
-      const settings = { url: `mqtt://127.0.0.1:${broker.port}`, topic: 'idle', user: 'belfry' };
-      const result = await send(
-        'mqtt',
-        { settings, secrets: { password: 'se:cret' } },
-        { ...notification, ...noTexts },
-        { ...options, brokers },
-      );
-      expect(result.outcome).toBe('delivered');
-      const [{ connection }] = [await [...brokers.kept.values()][0]] as [KeptBroker];
-      await connection.closed;
-      expect(brokers.kept.size).toBe(0);
-    });
+    it.each(['MQTT 5', 'MQTT 3.1.1', 'WebSocket'])(
+      'over %s ends a connection that is not used',
+      async (way) => {
+        const urls: Record<string, () => Promise<string> | string> = {
+          'MQTT 5': () => `mqtt://127.0.0.1:${broker.port}`,
+          'MQTT 3.1.1': async () => `mqtt://${await withoutMqtt5(broker.port)}`,
+          WebSocket: () => `ws://127.0.0.1:${new URL(broker.webUrl).port}/mqtt`,
+        };
+        const url = (await urls[way]?.()) ?? '';
+        const brokers = { idleMs: 50, kept: new Map() };
+        const notification = {
+          id: 'n',
+          tenant: 't',
+          receivedAt: 0,
+          title: 't',
+          message: 'm',
+          level: 'info',
+          rank: 20,
+          ttl: 0,
+        };
+        const options = {
+          outbound: createOutbound(['127.0.0.1']),
+          mail: undefined,
+          now: Date.now,
+          signal: AbortSignal.any([]),
+        };
+        const settings = { url, topic: 'idle', user: 'belfry' };
+        const result = await send(
+          'mqtt',
+          { settings, secrets: { password: 'se:cret' } },
+          { ...notification, ...noTexts },
+          { ...options, brokers },
+        );
+        expect(result.outcome).toBe('delivered');
+        const [{ connection }] = [await [...brokers.kept.values()][0]] as [KeptBroker];
+        await connection.closed;
+        expect(brokers.kept.size).toBe(0);
+      },
+    );
   });
 
   describe('a subscriber', () => {
     const open = (
       takes: (title: string) => Sender | undefined | Promise<Sender | undefined>,
-      { lease, clientId = `test-${Math.random()}` }: { lease?: SharedLease; clientId?: string } = {},
+      {
+        lease,
+        clientId = `test-${Math.random()}`,
+        url = broker.url,
+      }: { lease?: SharedLease; clientId?: string; url?: string } = {},
     ) => {
       const stored: string[] = [];
       const intake: ListenerIntake = {
@@ -273,7 +312,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
         info: (text: string) => messages.push(text),
         warn: (_: object, text: string) => messages.push(text),
       };
-      const options = { url: broker.url, topics: ['own/#'], token: 't', clientId };
+      const options = { url, topics: ['own/#'], token: 't', clientId };
       const subscriber = new MqttSubscriber(options, { intake, log, lease });
       onTestFinished(() => subscriber.close());
       const isConnected = () => messages.some((text) => text.includes('connected to'));
@@ -314,6 +353,30 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
       await broker.publish('own/b', 'after');
       release(sender);
       await eventually(() => expect(stored).toEqual(['once', 'after']));
+    });
+
+    it('over WebSocket stores, and acknowledges', async () => {
+      const { stored, connected } = open(() => sender, { url: broker.webUrl, clientId: 'web' });
+      await connected();
+      await broker.publish('own/d', 'x'.repeat(2_000));
+      await eventually(() => expect(broker.log).toMatch(/PUBACK from web/));
+      expect(stored).toEqual(['x'.repeat(2_000)]);
+    });
+
+    it('with a broker of MQTT 3.1.1 stores in its session; what is retained is not stored at each connection', async () => {
+      const url = `mqtt://belfry:se%3Acret@${await withoutMqtt5(broker.port)}`;
+      await broker.publish('own/e', 'retained', '-r');
+      const first = open(() => sender, { url, clientId: 'old' });
+      await first.connected();
+      await broker.publish('own/e', 'one');
+      await eventually(() => expect(first.stored).toEqual(['one']));
+      await first.subscriber.close();
+      await broker.publish('own/e', 'two');
+      const second = open(() => sender, { url, clientId: 'old' });
+      await second.connected();
+      await broker.publish('own/e', 'three');
+      await eventually(() => expect(second.stored).toEqual(['two', 'three']));
+      expect(broker.log).toMatch(/ as old \(p2, c0/);
     });
 
     it('of several nodes one is connected, and another follows when it ends', async () => {

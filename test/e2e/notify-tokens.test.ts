@@ -270,6 +270,23 @@ describe('a token in the URL', () => {
     expect(await desk.head()).toBe(head);
   });
 
+  it('with a wider scope than notify is a 401 on every route; only Gotify, whose clients send no header, takes it', async () => {
+    const paths = desk.server.running.routes
+      .filter(({ policy, method }) => policy !== 'public' && method !== 'HEAD')
+      .map(({ method, url }) => [method, url.replace(/:[A-Za-z]+/g, 'x')] as const);
+    const intake = ['/api/notify', '/api/notify/send', '/api/integrations/x', '/gotify/message', '/ntfy/x'];
+    expect(paths.map(([, path]) => path)).toEqual(expect.arrayContaining(intake));
+    const wide = await desk.server.token({ scopes: ['notify', 'panel', 'metrics'] });
+    const taken: unknown[] = [];
+    for (const [method, path] of paths) {
+      const { status } = await desk.server.call(method, `${path}?token=${wide}`, {
+        ...(method !== 'GET' && { json }),
+      });
+      if (status !== 401) taken.push([method, path, status]);
+    }
+    expect(taken).toEqual([['POST', '/gotify/message', 200]]);
+  });
+
   it('opens nothing but intake, and a header counts more than the URL', async () => {
     const token = await desk.server.token({ scopes: ['notify'], allowInUrl: true });
     expect((await desk.server.call('GET', `/api/history?token=${token}`)).status).toBe(401);

@@ -23,22 +23,34 @@ export class Mosquitto {
   readonly url: string;
   /** With TLS, by the name localhost and this certificate. */
   readonly tlsPort: number;
+  /** Over WebSocket. */
+  readonly webUrl: string;
+  /** Over WebSocket with TLS, by the same name and certificate. */
+  readonly secureWebPort: number;
   readonly certificate: string;
   readonly #folder: string;
   #child: ChildProcess | undefined;
   #output: Output | undefined;
 
-  private constructor([port, tlsPort]: readonly [number, number], folder: string) {
+  private constructor(
+    [port, tlsPort, webPort, secureWebPort]: readonly [number, number, number, number],
+    folder: string,
+  ) {
     this.port = port;
     this.tlsPort = tlsPort;
+    this.secureWebPort = secureWebPort;
     this.certificate = join(folder, 'tls.crt');
     this.url = `mqtt://belfry:se%3Acret@127.0.0.1:${port}`;
+    this.webUrl = `ws://belfry:se%3Acret@127.0.0.1:${webPort}/mqtt`;
     this.#folder = folder;
   }
 
   static async start(): Promise<Mosquitto> {
     const folder = mkdtempSync(join(tmpdir(), 'belfry-mosquitto-'));
-    const broker = new Mosquitto([await freePort(), await freePort()], folder);
+    const broker = new Mosquitto(
+      [await freePort(), await freePort(), await freePort(), await freePort()],
+      folder,
+    );
     const file = (name: string) => join(folder, name);
     spawnSync('mosquitto_passwd', ['-b', '-c', file('passwords'), 'belfry', 'se:cret']);
     writeFileSync(
@@ -59,9 +71,14 @@ export class Mosquitto {
     ]);
     const lines = [
       `listener ${broker.port} 127.0.0.1`,
-      `listener ${broker.tlsPort} 127.0.0.1`,
-      `certfile ${broker.certificate}`,
-      `keyfile ${file('tls.key')}`,
+      `listener ${new URL(broker.webUrl).port} 127.0.0.1`,
+      'protocol websockets',
+      ...[broker.tlsPort, broker.secureWebPort].flatMap((each) => [
+        `listener ${each} 127.0.0.1`,
+        `certfile ${broker.certificate}`,
+        `keyfile ${file('tls.key')}`,
+      ]),
+      'protocol websockets',
       'allow_anonymous false',
       `password_file ${file('passwords')}`,
       `acl_file ${file('access')}`,

@@ -25,8 +25,8 @@ export class OidcProvider {
   /** Overrides of the next token's claims and signing key, for attacks. */
   claims: Record<string, unknown> = {};
   signWithOther = false;
-  /** The path whose answers are correct, and followed by this many spaces. */
-  padding: { readonly path: string; readonly chars: number } | undefined;
+  /** The path whose answers are correct, and filled up with spaces to this size. */
+  padding: { readonly path: string; readonly sizeBytes: number } | undefined;
   /** The path of everything it is asked, in order. */
   readonly asked: string[] = [];
   readonly #server: Server;
@@ -76,9 +76,12 @@ export class OidcProvider {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.issuer);
     this.asked.push(url.pathname);
-    const padding = this.padding?.path === url.pathname ? ' '.repeat(this.padding.chars) : '';
+    const sizeBytes = this.padding?.path === url.pathname ? this.padding.sizeBytes : 0;
+    // The answers are ASCII.
     const json = (body: unknown, status = 200) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body) + padding);
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify(body).padEnd(sizeBytes));
     switch (url.pathname) {
       case '/.well-known/openid-configuration':
         return void json({

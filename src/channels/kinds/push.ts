@@ -277,8 +277,6 @@ function reasonsOf(missed: readonly { readonly name: string; readonly answer: st
   });
 }
 
-/** Devices of push channels: their keys and secrets, and the input of a delivery attempt. */
-
 interface PushServiceOptions {
   readonly devices: PushDevices;
   /** The server's key. */
@@ -287,7 +285,7 @@ interface PushServiceOptions {
   readonly now: () => number;
 }
 
-export interface PushSender extends PushService {
+interface PushSender extends PushService {
   /** The devices of a channel, or for a test one of them. */
   audienceOf(
     channel: Pick<ChannelRecord, 'tenant' | 'id'>,
@@ -301,6 +299,7 @@ export interface PushTest {
   readonly device: string | undefined;
 }
 
+/** Devices of push channels: their keys and secrets, and the input of a delivery attempt. */
 export function createPushService({ devices, key, contact, now }: PushServiceOptions): PushSender {
   // Derived when they are first needed.
   const keys = once(() => derivePushKeys(key));

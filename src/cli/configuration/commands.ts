@@ -7,8 +7,7 @@ import { applyPlan, readCurrent } from './apply.ts';
 import { type ReadyChannels, readyChannels } from './channels.ts';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
 import { effectOf } from './effect.ts';
-import type { Current } from './entries.ts';
-import { singular } from './entries.ts';
+import { type Current, singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
 import {

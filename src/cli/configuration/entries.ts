@@ -181,8 +181,6 @@ export const singular: Readonly<Record<Section, string>> = {
   searches: 'search',
 };
 
-/** The panels and channels that a rule and its steps of escalation choose. */
-
 /** As the API has them, with ids, or as the file does, with names. */
 type Then = RuleThen | RuleEntry['then'];
 export type Path = readonly (string | number)[];

@@ -173,8 +173,6 @@ export function pathOfPointer(pointer: string): Path {
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-/** Checks a file's data against its schema; one problem for each mistake, in words for people. */
-
 type Path = readonly (string | number)[];
 
 interface Problem {

@@ -34,7 +34,7 @@ interface Named {
 }
 
 /** Of one section: what to create, to change and to delete. `index` is the place of the entry in the file. */
-export interface SectionPlan<Entry extends Named, Known extends Named> {
+interface SectionPlan<Entry extends Named, Known extends Named> {
   readonly created: readonly { readonly entry: Entry; readonly index: number }[];
   readonly updated: readonly {
     readonly known: Known;

@@ -120,8 +120,6 @@ function levelsOf({ when, then }: WholeRule): string[] {
   return [...named(when), ...named(when.not), ...set].filter((level) => level !== undefined);
 }
 
-/** The levels and tokens that rules of a file name in their conditions. */
-
 /** The names that there will be. */
 function namesAfter({ levels }: Plan, current: Current, prune: boolean): KnownNames {
   const deleted = new Set(prune ? levels.extra.map(({ name }) => name) : []);
@@ -162,8 +160,6 @@ export async function unmatchedLines(plan: Plan, current: Current, prune: boolea
         ),
   );
 }
-
-/** The searches of a file, read before anything is changed. */
 
 /** For a name that only the server can know: of a deleted panel, a former rule. */
 const unknownName = 'query.unknown-value';

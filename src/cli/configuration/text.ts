@@ -18,7 +18,7 @@ import {
 } from './entries.ts';
 import type { FieldChange, Plan } from './plan.ts';
 
-export const schemaFile = 'belfry.schema.json';
+const schemaFile = 'belfry.schema.json';
 
 /** What a server has as a file that `apply` takes. */
 export function configurationOf(current: Current): Configuration {

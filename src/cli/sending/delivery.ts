@@ -86,9 +86,7 @@ function readDuration(text: string): number {
   return ms;
 }
 
-/** Notifications that wait on this machine for the server, one file each. */
-
-export interface Spooled extends Outgoing {
+interface Spooled extends Outgoing {
   readonly file: string;
 }
 
@@ -96,6 +94,7 @@ export interface Spooled extends Outgoing {
 const mostFiles = 1_000;
 const nameOfFile = /^\d{15}-[0-9a-f]{8}\.json$/;
 
+/** Notifications that wait on this machine for the server, one file each. */
 class Spool {
   readonly folder: string;
 

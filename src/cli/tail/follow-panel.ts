@@ -16,7 +16,7 @@ export interface PanelView {
   close(): void;
 }
 
-export interface FollowPanelOptions {
+interface FollowPanelOptions {
   readonly client: Pick<Client, 'panelEvents' | 'receipts'>;
   readonly panelId: string;
   /** Name and version of this program, as in tail/0.9.0. */

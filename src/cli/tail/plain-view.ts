@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { PanelView } from './follow-panel.ts';
 
-export interface PlainViewOptions {
+interface PlainViewOptions {
   readonly url: string;
   /** Called with the notifications that were written. */
   readonly onShown: (ids: readonly string[]) => void;

@@ -4,7 +4,7 @@ import type { Io } from '../io.ts';
 import type { PanelView } from './follow-panel.ts';
 import { panelRows, type Scene } from './panel-rows.ts';
 
-export interface ScreenViewOptions {
+interface ScreenViewOptions {
   readonly name: string;
   /** Called with the notifications that can be read on the screen, on each draw. */
   readonly onShown: (ids: readonly string[]) => void;
@@ -94,7 +94,7 @@ function colorsOf({ env, stdout }: Io): Scene['colors'] {
   return bits >= 4 ? 'ansi16' : 'none';
 }
 
-export interface LiveScreenOptions {
+interface LiveScreenOptions {
   readonly onResize: () => void;
   /** The reader pressed q or Ctrl-C. */
   readonly onLeave: () => void;

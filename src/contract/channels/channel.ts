@@ -1,8 +1,7 @@
+/** Ways out: where a rule's notifications go beside panels. */
 import { type Static, Type } from 'typebox';
 import { closed, component, Instant, Name, NullableInstant, nullable } from '../schema.ts';
 import { channelKinds } from './channel-fields.ts';
-
-/** Ways out: where a rule's notifications go beside panels. */
 
 const text = Type.String({ maxLength: 2048 });
 const fieldName = { pattern: '^[a-zA-Z]{1,32}$' };
@@ -17,7 +16,7 @@ const editable = {
 };
 
 /** Runtime state; not part of the configuration. */
-export const ChannelState = closed({
+const ChannelState = closed({
   pending: Type.Integer({ minimum: 0, description: 'Notifications that wait to be delivered.' }),
   failures: Type.Integer({ minimum: 0, description: 'Failed attempts since the last delivery.' }),
   failingSince: NullableInstant,
@@ -27,7 +26,6 @@ export const ChannelState = closed({
     description: 'What the receiver answered to the last failed attempt, without secrets; only for admins.',
   }),
 });
-export type ChannelState = Static<typeof ChannelState>;
 
 export const Channel = component('Channel', {
   id: Type.String(),
@@ -41,7 +39,6 @@ export const Channel = component('Channel', {
 export type Channel = Static<typeof Channel>;
 
 export const ChannelList = component('ChannelList', { channels: Type.Array(Channel) });
-export type ChannelList = Static<typeof ChannelList>;
 
 export const ChannelCreate = component('ChannelCreate', {
   name: editable.name,

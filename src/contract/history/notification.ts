@@ -206,4 +206,3 @@ export const Expectation = component('Expectation', {
 export type Expectation = Static<typeof Expectation>;
 
 export const ExpectationList = component('ExpectationList', { expectations: Type.Array(Expectation) });
-export type ExpectationList = Static<typeof ExpectationList>;

@@ -18,8 +18,6 @@ export const SavedSearchPut = component('SavedSearchPut', {
 export type SavedSearchPut = Static<typeof SavedSearchPut>;
 export const SavedSearchList = component('SavedSearchList', { searches: Type.Array(SavedSearch) });
 
-/** What the overview and the histogram over history are drawn from. */
-
 const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
   description: 'By level; levels without any are left out.',
 });

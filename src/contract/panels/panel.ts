@@ -83,13 +83,11 @@ export type Panel = Static<typeof Panel>;
 
 export const PanelList = component('PanelList', { panels: Type.Array(Panel) });
 
-export const receiptStates = ['shown', 'expired', 'cleared'] as const;
-
 /** A panel's word on what became of a notification; `at` is the panel's clock, corrected by the server's time. */
 export const Receipts = Type.Array(
   closed({
     id: Type.String({ format: 'uuid' }),
-    state: Type.Enum([...receiptStates]),
+    state: Type.Enum(['shown', 'expired', 'cleared']),
     at: Type.Union([
       Instant,
       Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Unix milliseconds.' }),
@@ -129,7 +127,7 @@ export const ClearAccepted = component('ClearAccepted', {
 });
 
 /** How a stream resumes: see `ready`. */
-export const resumeKinds = ['live', 'replayed', 'gap', 'reset'] as const;
+const resumeKinds = ['live', 'replayed', 'gap', 'reset'] as const;
 export type ResumeKind = (typeof resumeKinds)[number];
 
 /** The first event of every panel stream. */

@@ -1,7 +1,6 @@
+/** Web Push: devices of channels of the kind push. */
 import { type Static, Type } from 'typebox';
 import { component, Instant, NullableInstant, nullable } from '../schema.ts';
-
-/** Web Push: devices of channels of the kind push. */
 
 export const PushDevice = component('PushDevice', {
   id: Type.String(),

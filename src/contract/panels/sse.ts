@@ -1,5 +1,5 @@
 /** One Server-Sent Event; `data` is sent as JSON on one line. */
-export interface SseEvent {
+interface SseEvent {
   readonly event: string;
   readonly data: unknown;
   readonly id?: string;

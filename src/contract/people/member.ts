@@ -20,7 +20,6 @@ export type Member = Static<typeof Member>;
 export const MemberList = component('MemberList', { members: Type.Array(Member) });
 
 export const MemberPatch = component('MemberPatch', { role: RoleName });
-export type MemberPatch = Static<typeof MemberPatch>;
 
 const invitation = {
   id: Type.String(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedChannelFields, newChannelFields } from './channel-setup.ts';
+import { changedChannelFields, newChannelFields, publicSettings } from './channel-setup.ts';
 
 const name = 'c';
 const own = { to: 'a@example.org', from: 'b@example.org', server: 'smtps://mail.example.org', user: 'b' };
@@ -36,6 +36,9 @@ test.each([
   [{ url: 'https://b' }, {}, 'settings.url: must be an absolute URL, as in mqtts:'],
   [{ url: 'mqtt://u:p@b' }, {}, 'settings.url: must not contain a user name'],
   [{ url: 'mqtt://b/topic' }, {}, 'settings.url: must be the broker alone'],
+  [{ url: 'wss://u:p@b/mqtt' }, {}, 'settings.url: must not contain a user name'],
+  [{ url: 'wss://b/mqtt?key=k' }, {}, 'settings.url: must not contain ? or #'],
+  [{ url: 'ws://b/#a' }, {}, 'settings.url: must not contain ? or #'],
   ...['a/+', 'a/#', '$SYS/a', '{nobody}', '{level', 'a\u0007', 'x'.repeat(501)].map(
     (topic) => [{ topic }, {}, 'settings.topic: must be a topic'] as const,
   ),
@@ -47,18 +50,21 @@ test.each([
   expect(() => newChannelFields({ name, kind: 'mqtt', settings, secrets })).toThrow(error);
 });
 
-test('a topic may hold what its notification has', () => {
-  const settings = {
-    url: 'mqtt://b:1883',
-    topic: 'a/{level}/{host}/{key}/{tenant}',
-    qos: '0',
-    retain: 'true',
-    user: 'u',
-  };
-  expect(newChannelFields({ name, kind: 'mqtt', settings, secrets: { password: 'p' } })).toEqual({
-    ...{ settings, secrets: { password: 'p' } },
-  });
-});
+test.each(['mqtt://b:1883', 'mqtts://b', 'ws://b:8083/mqtt', 'wss://b/mqtt'])(
+  'a topic may hold what its notification has, at %s',
+  (url) => {
+    const settings = {
+      url,
+      topic: 'a/{level}/{host}/{key}/{tenant}',
+      qos: '0',
+      retain: 'true',
+      user: 'u',
+    };
+    expect(newChannelFields({ name, kind: 'mqtt', settings, secrets: { password: 'p' } })).toEqual({
+      ...{ settings, secrets: { password: 'p' } },
+    });
+  },
+);
 
 test.each(['ntfy', 'telegram', 'pagerduty', 'apprise', 'gotify', 'webhook', 'mqtt'] as const)(
   'another address takes no secret of %s along',
@@ -78,3 +84,14 @@ test.each(['ntfy', 'telegram', 'pagerduty', 'apprise', 'gotify', 'webhook', 'mqt
     expect(() => changedChannelFields(kind, changed, before)).toThrow(`secrets.${key}: enter it again`);
   },
 );
+
+test.each([
+  ['mqtts://b:8883', 'mqtts://b:8883'],
+  ['wss://b/secret', 'wss://b'],
+])('people who may not change a broker do not see its path: %s', (url, shown) => {
+  expect(publicSettings('mqtt', { url, topic: 't', user: 'u' })).toEqual({
+    url: shown,
+    topic: '…',
+    user: 'u',
+  });
+});

@@ -122,8 +122,11 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
 }
 
 function requireWholeMqtt({ url = '', topic = '', user }: Texts, { password }: Texts): void {
-  if (!/^\/?$/.test(new URL(url).pathname))
+  const { protocol, pathname, search, hash } = new URL(url);
+  if (protocol.startsWith('mqtt') && !/^\/?$/.test(pathname))
     throw badField('settings.url', 'must be the broker alone: the topic has its own field');
+  // A query would show a secret.
+  if (search !== '' || hash !== '') throw badField('settings.url', 'must not contain ? or #');
   const literal = topic.replaceAll(/\{(?:level|host|key|tenant)\}/g, '');
   if (/[+#{}\p{C}]/u.test(literal) || topic.startsWith('$') || topic.length > longestTopic)
     throw badField(
@@ -134,13 +137,17 @@ function requireWholeMqtt({ url = '', topic = '', user }: Texts, { password }: T
     throw badField('settings.user', 'is required with password');
 }
 
+/** `origin` does not exist for mqtt:. */
+const withoutPath = ({ protocol, host }: URL) => `${protocol}//${host}`;
+
 /** The settings for people who may not change them, without paths and topics, which often work as a secret. */
 export function publicSettings(kind: ChannelKind, settings: Texts): Texts {
-  const isUrl = (name: string) => channelFields[kind].find((field) => field.name === name)?.type === 'url';
+  const typeOf = (name: string) => channelFields[kind].find((field) => field.name === name)?.type;
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
       if (name === 'topic') return [name, '…'];
-      return [name, isUrl(name) ? new URL(value).origin : value];
+      const type = typeOf(name);
+      return [name, type === 'url' || type === 'mqtt' ? withoutPath(new URL(value)) : value];
     }),
   );
 }
@@ -201,10 +208,10 @@ function checkedValue(path: string, { type, choices = [] }: ChannelField, value:
 const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
   url: /^https?:$/,
   smtp: /^smtps?:$/,
-  mqtt: /^mqtts?:$/,
+  mqtt: /^(?:mqtt|ws)s?:$/,
 };
 const urlExamples: Partial<Record<ChannelField['type'], string>> = {
   url: 'https://example.org/path',
   smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
-  mqtt: 'mqtts://broker.example.org:8883 or mqtt://broker.example.org:1883',
+  mqtt: 'mqtts://broker.example.org:8883, mqtt://broker.example.org:1883 or wss://broker.example.org/mqtt',
 };

@@ -2,7 +2,7 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { limits } from '#contract/limits.ts';
-import { AppError } from '../errors.ts';
+import { conflict } from '../errors.ts';
 import type { AppendOutcome, Idempotency, NotificationDraft } from '../log/log.ts';
 import type { CheckedFields } from './notification.ts';
 
@@ -85,8 +85,7 @@ export function idOf(
   idempotency: Idempotency | null,
 ): string {
   if (outcome.kind !== 'conflict') return outcome.id;
-  throw new AppError(
-    'conflict',
+  throw conflict(
     `Idempotency-Key "${idempotency?.key}" was used with other content: use a new key for a new notification`,
   );
 }

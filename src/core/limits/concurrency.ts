@@ -142,24 +142,12 @@ export class FairQueue {
   run<T>(tenant: TenantId, step: Step<T>, signal?: AbortSignal): Promise<T> {
     if (this.#closed) return Promise.reject(closing());
     if (signal?.aborted) return Promise.reject(signal.reason);
-    return new Promise<T>((resolve, reject) => {
-      const onAbort = () => reject(signal?.reason);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const ended = () => signal?.removeEventListener('abort', onAbort);
-      this.#add(tenant, {
-        step,
-        signal,
-        resolve: (value) => {
-          ended();
-          resolve(value as T);
-        },
-        reject: (reason) => {
-          ended();
-          reject(reason);
-        },
-      });
-      void this.#work();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#add(tenant, { step, signal, resolve, reject });
+    void this.#work();
+    return promise.finally(() => signal?.removeEventListener('abort', onAbort)) as Promise<T>;
   }
 
   /** Rejects waiting and new jobs. Current steps run to their end, and no further one begins. */

@@ -2,6 +2,7 @@ import { type OptionalText, optionalTextNames } from '#contract/history/fields.t
 import { labelsOf } from '#contract/history/labels.ts';
 import type { HistoryNotification, historyStates } from '#contract/history/notification.ts';
 import { ownSenders } from '../intake/own-sender.ts';
+import { getOrMake } from '../maps.ts';
 import { acknowledgedView, contentOf } from '../streams/frames.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import { iso, isoOrNull } from '../time/time.ts';
@@ -35,11 +36,9 @@ export function* historyJson(
   const panelsOf = new Map<string, string>();
   for (const lines of records) {
     const [before = '', target = '', after = ''] = lines.split('\n');
-    let panels = panelsOf.get(target);
-    if (panels === undefined) {
-      panels = JSON.stringify(panelsReached(JSON.parse(target) as Target, snapshot)).slice(1, -1);
-      panelsOf.set(target, panels);
-    }
+    const panels = getOrMake(panelsOf, target, () =>
+      JSON.stringify(panelsReached(JSON.parse(target) as Target, snapshot)).slice(1, -1),
+    );
     yield `${before.slice(0, -1)},${panels},${after.slice(1)}`;
   }
 }

@@ -190,11 +190,7 @@ export interface LogPage extends LogBounds {
 /** A notification as history returns it. */
 export interface HistoryRecord extends Notification {
   readonly tokenName: string;
-  readonly cleared: {
-    readonly at: number;
-    readonly by: string;
-    readonly reason: 'cleared' | 'replaced';
-  } | null;
+  readonly cleared: Pick<Clear, 'at' | 'by' | 'reason'> | null;
   readonly acknowledged: Acknowledged | null;
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
 }
@@ -338,14 +334,7 @@ export interface ReceiptStore {
     tenant: TenantId,
     panel: PanelAddress,
     receipts: readonly ReceiptWrite[],
-  ): Promise<
-    readonly {
-      readonly id: string;
-      readonly state: ReceiptWrite['state'];
-      readonly at: number;
-      readonly receivedAt: number;
-    }[]
-  >;
+  ): Promise<readonly (ReceiptWrite & { readonly receivedAt: number })[]>;
   /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The receipts of each of these notifications, by panel; those without any are missing. */

@@ -69,7 +69,7 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
     const keep = bound(tenant.retentionCount ?? options.count, bounds.retentionCount);
     const days = bound(tenant.retentionDays ?? options.days, bounds.retentionDays);
     if (keep === null && days === null) return;
-    const dropped = await pruneTenant(options, tenant, keep, days, stopped);
+    const dropped = await repeat(() => pruneSome(options, tenant, keep, days), stopped);
     if (dropped > 0 && !stopped()) await pruneRules(options, tenant);
   });
 }
@@ -90,26 +90,17 @@ async function pruneRules(
 }
 
 /** Returns how many notifications it deleted. */
-async function pruneTenant(
+async function pruneSome(
   { history, bus, now, trustedNow }: RetentionOptions,
   { id }: TenantRecord,
   keep: number | null,
   days: number | null,
-  stopped: () => boolean,
 ): Promise<number> {
-  let all = 0;
-  while (!stopped()) {
-    const olderThan = days === null ? null : trustedNow() - days * dayMs;
-    const began = performance.now();
-    const dropped = await history.prune(id, { olderThan, keep }, now());
-    const tookMs = performance.now() - began;
-    if (dropped === 0) return all;
-    all += dropped;
-    // Notifications that were still on panels were cleared by new entries, so followers must be woken.
-    bus.publish(id, []);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, restFactor * tookMs)));
-  }
-  return all;
+  const olderThan = days === null ? null : trustedNow() - days * dayMs;
+  const dropped = await history.prune(id, { olderThan, keep }, now());
+  // Notifications that were still on panels were cleared by new entries, so followers must be woken.
+  if (dropped > 0) bus.publish(id, []);
+  return dropped;
 }
 
 function bound(wanted: number | 'off', most: number | 'off'): number | null {

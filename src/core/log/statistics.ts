@@ -2,7 +2,7 @@
 import { searchedFields } from '#contract/history/fields.ts';
 import type { CountBucket } from '#contract/history/search.ts';
 import { badRequest } from '../errors.ts';
-import type { Query } from '../search/search-query.ts';
+import { type Query, timesOf } from '../search/search-query.ts';
 import { iso, zoneOffset } from '../time/time.ts';
 import type { CallOptions, TenantId } from './log.ts';
 
@@ -122,10 +122,11 @@ export function histogramTimes(
   most: number,
   { now, timeZone }: { readonly now: number; readonly timeZone: string },
 ): HistogramTimes {
-  const bounds = boundsOf(query);
+  const bounds = timesOf(query);
   // Includes the current millisecond.
-  const before = range.before ?? bounds.before ?? now + 1;
-  const after = range.after ?? bounds.after ?? Math.max(0, before - usualRangeMs);
+  const before = range.before ?? (Number.isFinite(bounds.before) ? bounds.before : now + 1);
+  const usual = Number.isFinite(bounds.after) ? bounds.after : Math.max(0, before - usualRangeMs);
+  const after = range.after ?? usual;
   if (after >= before)
     throw badRequest(`after must be earlier than before: ${iso(after)} is not before ${iso(before)}`);
   const offset = zoneOffset(before, timeZone);
@@ -148,15 +149,4 @@ function alignedTo(at: number, bucketMs: number, offset: number): number {
   // Historical offsets have seconds, but a bucket starts on a full minute.
   const base = (bucketMs % weekMs === 0 ? firstMonday : 0) - Math.round(offset / minuteMs) * minuteMs;
   return base + Math.floor((at - base) / bucketMs) * bucketMs;
-}
-
-/** The times that hold for everything a query finds. */
-function boundsOf(query: Query): { after?: number; before?: number } {
-  const terms = query.kind === 'and' ? query.terms : [query];
-  const after = terms.flatMap((term) => (term.kind === 'after' ? [term.at] : []));
-  const before = terms.flatMap((term) => (term.kind === 'before' ? [term.at] : []));
-  return {
-    ...(after.length > 0 && { after: Math.max(...after) }),
-    ...(before.length > 0 && { before: Math.min(...before) }),
-  };
 }

@@ -5,6 +5,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type RejectionReason, rejectionReasons } from '#contract/history/search.ts';
 import type { TenantId } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -62,12 +63,7 @@ export class Metrics {
   }
 
   of(tenant: TenantId): TenantMetrics {
-    let metrics = this.#byTenant.get(tenant);
-    if (!metrics) {
-      metrics = createTenantMetrics();
-      this.#byTenant.set(tenant, metrics);
-    }
-    return metrics;
+    return getOrMake(this.#byTenant, tenant, createTenantMetrics);
   }
 }
 
@@ -123,15 +119,8 @@ function createTenantMetrics(): TenantMetrics {
   const ofLevel = new Map<string, { inc(): void }>();
   return {
     registry,
-    received: (level) => {
-      let counted = ofLevel.get(level);
-      // Cached, because the library sorts and joins the labels on each call.
-      if (!counted) {
-        counted = received.labels(level);
-        ofLevel.set(level, counted);
-      }
-      counted.inc();
-    },
+    // Cached, because the library sorts and joins the labels on each call.
+    received: (level) => getOrMake(ofLevel, level, () => received.labels(level)).inc(),
     forgetLevel: (level) => {
       ofLevel.delete(level);
       received.remove(level);

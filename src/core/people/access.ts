@@ -83,14 +83,14 @@ export function mayReadReceivers(principal: Principal): boolean {
 /** The error for a principal that {@link allows} refuses. The interface fixes its text for senders. */
 export function refusal(policy: Policy, principal: Principal): AppError {
   if (principal.isSuspended) return tenantSuspended();
-  if (typeof policy === 'string') return new AppError('forbidden', 'forbidden: requires a signed-in person');
+  if (typeof policy === 'string') return forbidden('forbidden: requires a signed-in person');
   const { scope, role } = policy;
   if (role === undefined && scope === 'notify') return forbidden();
   const required = [
     scope && `the scope ${scope} (API token)`,
     role && `the role ${role} (automation key or signed-in person)`,
   ].filter(Boolean);
-  return new AppError('forbidden', `forbidden: requires ${required.join(' or ')}`);
+  return forbidden(`forbidden: requires ${required.join(' or ')}`);
 }
 
 /** Whether a principal may act for this panel. A screen's own token may act only for its own. */

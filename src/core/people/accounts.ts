@@ -87,19 +87,11 @@ export const where = (column: string, value: Cell, operator: Condition['operator
   value,
 });
 
-export interface RowOrder {
-  readonly column: string;
-  readonly descending: boolean;
-}
-
 /** Rows of the tables for signing in, read and written by simple conditions. */
 export interface AccountRows {
   insert(table: string, row: Row): Promise<Row>;
-  select(
-    table: string,
-    where: readonly Condition[],
-    page?: { readonly limit?: number; readonly order?: RowOrder },
-  ): Promise<readonly Row[]>;
+  /** `orderBy`: a column, the lowest value first. */
+  select(table: string, where: readonly Condition[], orderBy?: string): Promise<readonly Row[]>;
   count(table: string, where: readonly Condition[]): Promise<number>;
   /** Returns the changed rows. `add` adds to the stored numbers; null counts as 0. */
   update(
@@ -176,6 +168,7 @@ export interface AccountStore {
   /** Deletes the account with its sessions and all that it signs in with; false when there is none, or it is a member of a tenant. */
   remove(personId: string): Promise<boolean>;
 
+  addSession(person: string, session: NewSession, at: number): Promise<void>;
   /** Finds a session by the hash of the cookie's token; undefined when it has expired. */
   findSession(tokenHash: string, at: number): Promise<SignedInPerson | undefined>;
   findSessionById(id: string, at: number): Promise<SessionRecord | undefined>;

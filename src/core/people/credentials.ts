@@ -9,7 +9,7 @@ import {
   type TokenPatch,
 } from '#contract/people/token.ts';
 import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from '../addresses.ts';
-import { AppError, badField, badRequest, forbidden } from '../errors.ts';
+import { badField, badRequest, forbidden } from '../errors.ts';
 import type { TenantId } from '../log/log.ts';
 import type { Actor } from '../tenants/audit.ts';
 import type { CredentialRecord, Credentials, FoundCredential, PanelRecord } from '../tenants/directory.ts';
@@ -113,14 +113,10 @@ export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | und
   const latest = isoOrNull(expiresAt);
   const own = wanted.expiresAt === undefined ? latest : wanted.expiresAt;
   if (latest !== null && (own === null || Date.parse(own) > Date.parse(latest)))
-    throw new AppError(
-      'forbidden',
-      `expiresAt must be ${latest} at the latest: a key makes none that outlives it`,
-    );
+    throw forbidden(`expiresAt must be ${latest} at the latest: a key makes none that outlives it`);
   const addresses = wanted.allowFrom ?? [...allowFrom];
   if (allowFrom.length > 0 && !isWithin(allowList(addresses), allowFrom))
-    throw new AppError(
-      'forbidden',
+    throw forbidden(
       `allowFrom must lie within ${allowFrom.join(', ')}: a key makes none that is good from more addresses`,
     );
   return { ...wanted, expiresAt: own, allowFrom: addresses };

@@ -1,6 +1,6 @@
 /** Pairing: a screen shows a code, a person approves it, and the screen collects a token for its one panel. */
 import { limits } from '#contract/limits.ts';
-import { AppError, requireFound, unavailable } from '../errors.ts';
+import { AppError, conflict, requireFound, unavailable } from '../errors.ts';
 import type { TenantId } from '../log/log.ts';
 import type { Directory, PanelRecord } from '../tenants/directory.ts';
 import { actorOf, type Principal } from './access.ts';
@@ -107,7 +107,7 @@ const unknownCode = () =>
   );
 
 export const tooManyPanels = () =>
-  new AppError('conflict', `there are ${limits.panelsPerTenant} panels already: delete some first`);
+  conflict(`there are ${limits.panelsPerTenant} panels already: delete some first`);
 
 /** Normalizes a typed code: lower case, spaces and dashes are accepted. */
 function normalCode(code: string): string {

@@ -1,4 +1,5 @@
 import type { TenantId } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 import type { Directory, PanelRecord, Screen } from '../tenants/directory.ts';
 
 interface Use {
@@ -49,9 +50,7 @@ export class UsageRecorder {
   }
 
   recordVisit(visit: Visit): void {
-    const ofTenant = this.#visits.get(visit.tenant) ?? new Map<string, Visit>();
-    ofTenant.set(visit.person, visit);
-    this.#visits.set(visit.tenant, ofTenant);
+    getOrMake(this.#visits, visit.tenant, () => new Map()).set(visit.person, visit);
   }
 
   recordContact(contact: Contact): void {
@@ -66,11 +65,7 @@ export class UsageRecorder {
 
   recordHits(tenant: TenantId, ruleIds: readonly string[], at: number, times = 1): void {
     if (ruleIds.length === 0) return;
-    let ofTenant = this.#hits.get(tenant);
-    if (!ofTenant) {
-      ofTenant = new Map();
-      this.#hits.set(tenant, ofTenant);
-    }
+    const ofTenant = getOrMake(this.#hits, tenant, () => new Map());
     for (const id of ruleIds) {
       const hit = ofTenant.get(id);
       if (hit) {

@@ -12,6 +12,7 @@ import { badField, badRequest } from '../errors.ts';
 import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { createLruMap } from '../limits/lru-map.ts';
 import type { TenantId } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 
 /** The most instructions of a pattern: about as many as its characters, with repetitions written out. A title is always read whole. */
 export const maxRegexSize = 256;
@@ -42,11 +43,7 @@ const weightOfAny = 4;
  * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
  */
 export function compileRegex(pattern: string, path: string): Regex {
-  const known = compiled.get(pattern);
-  if (known) return known;
-  const regex = makeRegex(pattern, path);
-  compiled.set(pattern, regex);
-  return regex;
+  return getOrMake<string, Regex>(compiled, pattern, () => makeRegex(pattern, path));
 }
 
 /** The most weight of all regular expressions of a tenant's rules: about 2,500 usual patterns. */

@@ -4,6 +4,7 @@ import type { EscalationStep } from '#contract/routing/rule.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
 import type { Acknowledgement, Clear, Ref, Route } from '../log/log.ts';
 import { isEmpty, type PanelAddress, reaches, type Target } from '../log/target.ts';
+import { getOrMake } from '../maps.ts';
 import type { Recorded } from './explain.ts';
 import type { Decision } from './router.ts';
 
@@ -59,12 +60,7 @@ export class PanelShowings {
   add(when: 'shownBefore' | 'shownAfter', { muted, target }: Route): void {
     if (muted || isEmpty(target)) return;
     const key = target.all ? 'all' : JSON.stringify([target.ids, target.tags]);
-    let counted = this.#targets.get(key);
-    if (!counted) {
-      counted = { target, shownBefore: 0, shownAfter: 0 };
-      this.#targets.set(key, counted);
-    }
-    counted[when] += 1;
+    getOrMake(this.#targets, key, () => ({ target, shownBefore: 0, shownAfter: 0 }))[when] += 1;
   }
 
   /** The panels that would show more or fewer. */

@@ -2,6 +2,7 @@ import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract
 import { createYieldToEventLoop } from '../limits/concurrency.ts';
 import type { Acknowledgement, Clear, Entry, History, Route, TenantId } from '../log/log.ts';
 import { isEmpty, reaches, type Target } from '../log/target.ts';
+import { getOrMake } from '../maps.ts';
 import { iso } from '../time/time.ts';
 import { type Recorded, routeRecorded } from './explain.ts';
 import {
@@ -118,11 +119,7 @@ class Examples {
   #added = 0;
 
   add(example: Example): void {
-    let kept = this.#kept.get(example.change);
-    if (!kept) {
-      kept = [];
-      this.#kept.set(example.change, kept);
-    }
+    const kept = getOrMake(this.#kept, example.change, () => []);
     this.#added += 1;
     kept.push({ ordinal: this.#added, example });
     if (kept.length > maxExamples) kept.shift();
@@ -203,14 +200,7 @@ function shownRoute({ muted, target, rules }: Route) {
 /** Routes are interned, so there are few of them. */
 function memoize(ask: (route: Route) => boolean): (route: Route) => boolean {
   const answers = new WeakMap<Route, boolean>();
-  return (route) => {
-    let answer = answers.get(route);
-    if (answer === undefined) {
-      answer = ask(route);
-      answers.set(route, answer);
-    }
-    return answer;
-  };
+  return (route) => getOrMake(answers, route, ask);
 }
 
 const pageEntries = 500;

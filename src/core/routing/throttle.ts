@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isLabelField, labelOfField, labelValue } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import type { NotificationDraft, TenantId, ThrottleClaim } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 import { foldCase } from './glob.ts';
 import type { RoutingSubject } from './subject.ts';
 
@@ -132,12 +133,7 @@ export class Throttle {
   }
 
   #bucketsOf(tenant: TenantId): Map<string, Bucket> {
-    let buckets = this.#tenants.get(tenant);
-    if (!buckets) {
-      buckets = new Map();
-      this.#tenants.set(tenant, buckets);
-    }
-    return buckets;
+    return getOrMake(this.#tenants, tenant, () => new Map());
   }
 
   #show(buckets: Map<string, Bucket>, name: string, bucket: Bucket): void {

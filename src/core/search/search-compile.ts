@@ -25,6 +25,7 @@ import {
 } from './index-terms.ts';
 import {
   type AddressPattern,
+  conjuncts,
   contradict,
   excludesLive,
   isPatternTerm,
@@ -32,6 +33,7 @@ import {
   type Query,
   type SearchState,
   type Term,
+  timesOf,
 } from './search-query.ts';
 import { literalOf, type Pattern, patternParts, wordsOf } from './search-words.ts';
 
@@ -68,18 +70,10 @@ export function compileQuery(
   tenant: TenantId,
   store: StoreTerms = { later: [], patterns: false },
 ): CompiledQuery {
-  const conjuncts = query.kind === 'and' ? query.terms : [query];
-  let after = Number.NEGATIVE_INFINITY;
-  let before = Number.POSITIVE_INFINITY;
-  const rest: Query[] = [];
-  for (const term of conjuncts) {
-    if (term.kind === 'after') after = Math.max(after, term.at);
-    else if (term.kind === 'before') before = Math.min(before, term.at);
-    else rest.push(term);
-  }
+  const rest = conjuncts(query).filter(({ kind }) => kind !== 'after' && kind !== 'before');
   const noneIsLive = rest.some(excludesLive);
   const { rows, exact } = new Compiler(tenant, { noneIsLive, store }).all(rest);
-  return { terms: ofTenant(rows, tenant, store), exact, after, before };
+  return { terms: ofTenant(rows, tenant, store), exact, ...timesOf(query) };
 }
 
 /** Words are shared by all tenants, so the tenant's own term is added unless a field term is present. */

@@ -67,6 +67,21 @@ export type Query =
   | { readonly kind: 'not'; readonly term: Query }
   | Term;
 
+/** The conditions that must all hold. */
+export const conjuncts = (query: Query): readonly Query[] =>
+  query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
+
+/** Every match was received at `after` or later, and before `before`; infinite where the query sets no bound. Unix milliseconds. */
+export function timesOf(query: Query): { readonly after: number; readonly before: number } {
+  let after = Number.NEGATIVE_INFINITY;
+  let before = Number.POSITIVE_INFINITY;
+  for (const term of conjuncts(query)) {
+    if (term.kind === 'after') after = Math.max(after, term.at);
+    else if (term.kind === 'before') before = Math.min(before, term.at);
+  }
+  return { after, before };
+}
+
 /** Joins queries in the normal form of {@link Query}. */
 export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
   const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));

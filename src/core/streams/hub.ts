@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { SettingsEvent } from '#contract/panels/panel.ts';
 import { type Cursor, encodeSse } from '#contract/panels/sse.ts';
+import { getOrMake } from '../maps.ts';
 import type { PanelRecord, Screen } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Follower } from './follow.ts';
@@ -85,16 +86,13 @@ interface SharedSettings {
 const shared = new WeakMap<TenantSnapshot, SharedSettings>();
 
 function sharedSettings(snapshot: TenantSnapshot): SharedSettings {
-  const known = shared.get(snapshot);
-  if (known) return known;
-  const { record, levels } = snapshot;
-  const data = {
-    tenant: { name: record.name, title: record.title, timeZone: record.timeZone },
-    levels: [...levels.values()],
-  };
-  const made = { data, digest: digestOf(data) };
-  shared.set(snapshot, made);
-  return made;
+  return getOrMake(shared, snapshot, ({ record, levels }) => {
+    const data = {
+      tenant: { name: record.name, title: record.title, timeZone: record.timeZone },
+      levels: [...levels.values()],
+    };
+    return { data, digest: digestOf(data) };
+  });
 }
 
 /** The `settings` event: the panel, its tenant and the levels. Equal settings have equal digests. */

@@ -196,7 +196,7 @@ export class PanelStream {
 
   /** Starts a live set; the stream continues from its head. */
   async #beginLive(announce: (head: number) => void): Promise<void> {
-    this.#live = await LiveSet.read(this.#context, this.#panel);
+    this.#live = await readLiveSet(this.#context, this.#panel);
     this.#cursor = this.#live.head;
     announce(this.#cursor);
   }
@@ -270,17 +270,10 @@ function resumeKind(from: Cursor | undefined, epoch: string, { head, first }: Lo
   return from.position < first - 1 || head - from.position > limits.replayEntries ? 'gap' : 'replayed';
 }
 
-export interface LiveSource {
-  readonly tenant: TenantId;
-  readonly epoch: string;
-  readonly history: Pick<History, 'live' | 'readLive'>;
-  readonly now: () => number;
-}
-
-interface Chunk {
-  readonly text: string;
-  readonly notifications: number;
-  readonly isLast: boolean;
+interface LiveSet {
+  readonly head: number;
+  /** Reads the next chunk; the last one ends with the heartbeat. One call at a time. */
+  next(): Promise<{ readonly text: string; readonly notifications: number; readonly isLast: boolean }>;
 }
 
 /** The texts of a chunk's notifications have at most this many characters, unless a single one has more. */
@@ -294,48 +287,35 @@ const chunkNotifications = 96;
  * to that head. Only positions are kept in memory: each chunk is read when the client is ready for it, without the
  * notifications that were cleared meanwhile. Entries after the head come from the log.
  */
-class LiveSet {
-  readonly head: number;
-  readonly #source: LiveSource;
+async function readLiveSet(
+  { tenant, epoch, history, now }: StreamContext,
+  panel: PanelAddress,
+): Promise<LiveSet> {
+  const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet);
   /** Still to be sent, in order. */
-  #positions: readonly number[];
-
-  private constructor(source: LiveSource, head: number, positions: readonly number[]) {
-    this.head = head;
-    this.#source = source;
-    this.#positions = positions;
-  }
-
-  static async read(source: LiveSource, panel: PanelAddress): Promise<LiveSet> {
-    const { history, tenant, now } = source;
-    const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet);
-    const positions = live.map(({ position }) => position).sort((a, b) => a - b);
-    return new LiveSet(source, head, positions);
-  }
-
-  /** Reads the next chunk; the last one ends with the heartbeat. One call at a time. */
-  async next(): Promise<Chunk> {
-    const { history, tenant, epoch, now } = this.#source;
-    let text = '';
-    let sent = 0;
-    while (text === '' && this.#positions.length > 0) {
-      const next = this.#positions.slice(0, chunkNotifications);
-      const { notifications, scanned } = await history.readLive(tenant, next, now(), chunkChars);
-      this.#positions = this.#positions.slice(scanned);
-      const at = now();
-      for (const each of notifications) {
-        if (each.expiresAt !== null && each.expiresAt <= at) continue;
-        text += encodeNotification(epoch, each, at);
-        sent += 1;
+  let positions = live.map(({ position }) => position).sort((a, b) => a - b);
+  const closing = () => {
+    const data = { serverTime: iso(now()), head };
+    return encodeSse({ event: 'heartbeat', id: formatCursor(epoch, head), data });
+  };
+  return {
+    head,
+    async next() {
+      let text = '';
+      let sent = 0;
+      while (text === '' && positions.length > 0) {
+        const next = positions.slice(0, chunkNotifications);
+        const { notifications, scanned } = await history.readLive(tenant, next, now(), chunkChars);
+        positions = positions.slice(scanned);
+        const at = now();
+        for (const each of notifications) {
+          if (each.expiresAt !== null && each.expiresAt <= at) continue;
+          text += encodeNotification(epoch, each, at);
+          sent += 1;
+        }
       }
-    }
-    const isLast = this.#positions.length === 0;
-    return { text: isLast ? text + this.#closing() : text, notifications: sent, isLast };
-  }
-
-  #closing(): string {
-    const { epoch, now } = this.#source;
-    const data = { serverTime: iso(now()), head: this.head };
-    return encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.head), data });
-  }
+      const isLast = positions.length === 0;
+      return { text: isLast ? text + closing() : text, notifications: sent, isLast };
+    },
+  };
 }

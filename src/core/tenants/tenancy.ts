@@ -12,6 +12,7 @@ import type { ChannelRecord } from '../channels/channels.ts';
 import { coalesced, createYieldToEventLoop } from '../limits/concurrency.ts';
 import { createLruMap } from '../limits/lru-map.ts';
 import type { TenantId } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 import type { Router } from '../routing/router.ts';
 import { compileRulesInSlices } from '../routing/rules.ts';
 import type { Directory, FoundCredential, PanelRecord } from './directory.ts';
@@ -146,12 +147,7 @@ export class Tenancy {
   #reload(tenant: TenantId): Promise<TenantSnapshot> {
     this.#forgetCredentials(tenant);
     this.#loading.delete(tenant);
-    let reload = this.#reloads.get(tenant);
-    if (!reload) {
-      reload = coalesced(() => this.#readAgain(tenant));
-      this.#reloads.set(tenant, reload);
-    }
-    return reload();
+    return getOrMake(this.#reloads, tenant, () => coalesced(() => this.#readAgain(tenant)))();
   }
 
   async #readAgain(tenant: TenantId): Promise<TenantSnapshot> {

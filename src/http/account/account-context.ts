@@ -39,13 +39,11 @@ export async function note(
   }
 }
 
-/** Answers that the person is signed in. */
 export function signedIn(reply: FastifyReply, cookies: readonly string[], twoFactor = false): SignedIn {
   setCookies(reply, cookies);
   return { ok: true, twoFactor };
 }
 
-/** Sets cookies on an answer. */
 export function setCookies(reply: FastifyReply, cookies: readonly string[]): void {
   if (cookies.length > 0) reply.header('set-cookie', [...cookies]);
 }

@@ -47,7 +47,6 @@ export function accountRoutes(app: App, context: AccountContext): void {
       limits.proven(request, person.email);
       await note(context, person.id, 'account.password', {});
       setCookies(reply, cookies);
-      return reply.code(204).send(null);
     },
   );
 
@@ -71,20 +70,18 @@ function sessionListRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/account/sessions/:id',
     route('proven', { summary: 'End one session', params: IdPath, response: { 204: NoContent } }),
-    async ({ person: { person }, params }, reply) => {
+    async ({ person: { person }, params }) => {
       requireFound(await accounts.endSession(person.id, params.id), 'session');
       await note(context, person.id, 'session.end', { sessions: 1 });
-      return reply.code(204).send(null);
     },
   );
 
   app.delete(
     '/api/account/sessions',
     route('proven', { summary: 'End all sessions except this one', response: { 204: NoContent } }),
-    async ({ person: { person, session } }, reply) => {
+    async ({ person: { person, session } }) => {
       const sessions = await accounts.endSessions(person.id, session.id);
       if (sessions > 0) await note(context, person.id, 'session.end', { sessions });
-      return reply.code(204).send(null);
     },
   );
 }

@@ -91,11 +91,10 @@ function ownRoutes(app: App, context: AccountContext): void {
       body: PasskeyAdd,
       response: { 201: Passkey, ...problems(409) },
     }),
-    async (request, reply) => {
+    async (request) => {
       const { name, response } = request.body;
       const made = await signIn.addPasskey(people.visit(request), name, response);
       await note(context, request.person.person.id, 'account.passkey.add', { name: made.name });
-      reply.code(201);
       return passkeyView(made);
     },
   );
@@ -103,10 +102,9 @@ function ownRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/account/passkeys/:id',
     route('proven', { summary: 'Remove a passkey', params: IdPath, response: { 204: NoContent } }),
-    async ({ person: { person }, params }, reply) => {
+    async ({ person: { person }, params }) => {
       requireFound(await signIn.removePasskey(person.id, params.id), 'passkey');
       await note(context, person.id, 'account.passkey.remove', {});
-      return reply.code(204).send(null);
     },
   );
 }

@@ -64,11 +64,10 @@ export function sessionRoutes(app: App, context: AccountContext): void {
 
   app.delete(
     '/api/session',
-    route('person', { summary: 'Sign out', response: { 204: NoContent } }, { rateLimit: 'none' }),
+    route('person', { summary: 'Sign out', response: { 204: NoContent }, rateLimit: 'none' }),
     async (request, reply) => {
       const { cookies } = await signIn.signOut(people.visit(request));
       setCookies(reply, cookies);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -119,7 +118,6 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
       const proof = password === undefined ? { passkey: response ?? {} } : { password };
       await signIn.reauthenticate(people.visit(request), request.person, proof);
       limits.proven(request, person.email);
-      return reply.code(204).send(null);
     },
   );
 }

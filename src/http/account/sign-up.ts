@@ -1,7 +1,7 @@
 /** How accounts begin: the first one with the setup link, all others with an invitation. */
 import { Setup, SignedIn } from '#contract/people/account.ts';
 import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/people/member.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict, forbidden, unauthorized } from '#core/errors.ts';
 import { assertActive } from '#core/people/access.ts';
 import type { InvitationRecord } from '#core/people/members.ts';
 import { hashSecret } from '#core/people/secrets.ts';
@@ -12,8 +12,7 @@ import { problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, setCookies, signedIn } from './account-context.ts';
 
-const isSetUp = () =>
-  new AppError('conflict', 'this server is set up already: sign in, or ask its owner for an invitation');
+const isSetUp = () => conflict('this server is set up already: sign in, or ask its owner for an invitation');
 
 /** Creates the first account, once, with the secret that the server printed when it started. */
 export function setUpRoutes(app: App, { services, people, limits }: AccountContext): void {
@@ -35,8 +34,7 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
       // Before the wait: another request that sets up during it makes the link invalid.
       const matches = setUp.matches(secret);
       if (!(await accounts.isEmpty())) throw isSetUp();
-      if (!matches)
-        throw new AppError('forbidden', 'this setup link is not valid: open the link in the server’s log');
+      if (!matches) throw forbidden('this setup link is not valid: open the link in the server’s log');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const person = await signIn.newPerson({ email, name, password, emailVerified: true });
       const tenant = await directory.tenants.findByName(defaultTenant);
@@ -110,7 +108,7 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
       if (account) setCookies(reply, await joinAsNew(context, visit, invitation, account));
       else {
         const found = await people.find(request);
-        if (!found) throw new AppError('unauthorized', 'sign in first, or send what a new account needs');
+        if (!found) throw unauthorized('sign in first, or send what a new account needs');
         await directory.invitations.accept(hashSecret(secret), found.person.id, now());
       }
       await services.tenancy.refresh(invitation.tenant);
@@ -128,14 +126,11 @@ async function joinAsNew(
   // An invitation that names an email address verifies it. Anybody may have a link that names none.
   const person = await signIn.newPerson({ ...account, emailVerified: invitation.email !== null });
   if (invitation.email !== null && invitation.email.toLowerCase() !== person.email)
-    throw new AppError('forbidden', `this invitation is for another email address: take that one`);
+    throw forbidden(`this invitation is for another email address: take that one`);
   const outcome = await accounts.join(person, invitation, now());
   if (outcome === 'no-invitation') throw invitationOver();
   if (outcome === 'email-taken')
-    throw new AppError(
-      'conflict',
-      'there is an account with this email address: sign in, then open the link again',
-    );
+    throw conflict('there is an account with this email address: sign in, then open the link again');
   const { cookies } = await signIn.withPassword(visit, {
     email: person.email,
     password: account.password,

@@ -77,7 +77,6 @@ function ownRoutes(app: App, context: AccountContext): void {
       const { cookies } = await signIn.proveTwoFactor(people.visit(request), request.body.code);
       if (!person.twoFactor) await note(context, person.id, 'account.two-factor', { on: true });
       setCookies(reply, cookies);
-      return reply.code(204).send(null);
     },
   );
 
@@ -94,7 +93,6 @@ function ownRoutes(app: App, context: AccountContext): void {
       const { cookies } = await signIn.removeTwoFactor(people.visit(request), request.body.password);
       if (person.twoFactor) await note(context, person.id, 'account.two-factor', { on: false });
       setCookies(reply, cookies);
-      return reply.code(204).send(null);
     },
   );
 

@@ -5,6 +5,7 @@ import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts'
 import type { Sender } from '#core/intake/own-sender.ts';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import { RateLimiter } from '#core/limits/rate-limits.ts';
+import { getOrMake } from '#core/maps.ts';
 import { allows, isForPeople, type Policy, type Principal, refusal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import {
@@ -38,13 +39,11 @@ const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 
 const notAllowedInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: this token is not allowed in URLs; switch on its option "Allow in URLs" (allowInUrl), which needs the scope notify alone, or send it in the header Authorization: Bearer',
   );
 const authInUrl = () =>
-  new AppError(
-    'unauthorized',
+  unauthorized(
     'unauthorized: the parameter auth is not read; give the token as ?token=, or in the header Authorization: Bearer',
   );
 
@@ -54,11 +53,13 @@ interface Caller {
   readonly sourceIp: string;
 }
 
-interface Arrival {
+/** What a request has to authenticate itself, before anything is looked up. */
+interface PresentedCredential {
   readonly sourceIp: string;
-  /** As a header would have it, wherever it was. */
+  /** The credential in the form of the header, also if it was in the URL. */
   readonly authorization?: string | undefined;
   readonly inUrl?: boolean;
+  /** Set if this credential was accepted before and is still in force. */
   readonly principal?: Principal | undefined;
 }
 
@@ -178,13 +179,13 @@ export class Authenticator {
   }
 
   /**
-   * What a request shows without waiting: where it comes from, its credential, and whose that is if it was right before. Without a
-   * principal nothing is decided: only {@link check} refuses.
+   * Reads the source address and the credential of a request, without a look-up in the database. If this credential was accepted
+   * before, the result has its principal. Otherwise the credential may still be valid: {@link check} decides.
    */
   recognise(
     request: IncomingMessage,
     { policy = 'public', senderCredential, urlToken }: FastifyContextConfig,
-  ): Arrival {
+  ): PresentedCredential {
     const sourceIp = this.#sourceOf(request);
     if (policy === 'public') return { sourceIp };
     const { headers } = request;
@@ -285,7 +286,6 @@ export class Authenticator {
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory.
     if (!this.#wasGood(parsed) && !this.#mayLookUp(source, parsed)) return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then((record) => {
       const principal = verify(record);
@@ -299,7 +299,7 @@ export class Authenticator {
 
   /** A caller that has failed too often may look up few credentials, and none that was wrong just now. */
   #mayLookUp(source: string, credential?: ParsedSecret): boolean {
-    if (!this.#hasFailedTooOften(source)) return true;
+    if (!this.#isExhausted(networkOf(source))) return true;
     const now = this.#services.now();
     const wrongAt = credential && this.#wrongAt.get(nameOf(credential));
     if (wrongAt !== undefined && Math.abs(now - wrongAt) < wrongMs) return false;
@@ -327,10 +327,7 @@ export class Authenticator {
     return principal;
   }
 
-  #hasFailedTooOften(source: string): boolean {
-    return this.#isExhausted(networkOf(source));
-  }
-
+  /** Whether a source address, or a sender there, has failed too often. */
   #isExhausted(key: string): boolean {
     const { rateAuth } = this.#services.settings;
     return rateAuth !== 'off' && !this.#failures.peek(key, rateAuth, this.#services.now()).allowed;
@@ -346,13 +343,10 @@ export class Authenticator {
   }
 
   #prepare(record: FoundCredential): Prepared {
-    let prepared = this.#prepared.get(record);
-    if (!prepared) {
-      const allowsFrom = record.allowFrom.length === 0 ? undefined : addressSet(record.allowFrom);
-      prepared = { principal: principalOf(record), allowsFrom };
-      this.#prepared.set(record, prepared);
-    }
-    return prepared;
+    return getOrMake(this.#prepared, record, ({ allowFrom }) => ({
+      principal: principalOf(record),
+      allowsFrom: allowFrom.length === 0 ? undefined : addressSet(allowFrom),
+    }));
   }
 
   /** The error for a failed authentication, which counts against its source address. */

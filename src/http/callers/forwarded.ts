@@ -72,15 +72,13 @@ export function networkOf(source: string): string {
   return source.includes(':') ? Buffer.from(addressKey(source).subarray(0, 8)).toString('hex') : source;
 }
 
-/** The origin (scheme and host) of this server as the browser sees it, and whether a request comes from its own pages. */
-
-export interface OriginOptions {
+interface OriginOptions {
   /** The configured address of this server; undefined: the origin is read from each request. */
   readonly baseUrl: string | undefined;
   readonly trustedProxies: readonly string[];
 }
 
-export interface Origins {
+interface Origins {
   /** Scheme and host, as in https://belfry.example.org. */
   of(request: FastifyRequest): string;
   /** Whether one of this server's pages sent the request; undefined if no header shows it, for example from a script. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Role } from '#contract/people/token.ts';
-import { AppError, badRequest, forbidden } from '#core/errors.ts';
+import { badRequest, forbidden } from '#core/errors.ts';
 import type { Principal } from '#core/people/access.ts';
 import type { SignedInPerson } from '#core/people/accounts.ts';
 import type { MembershipRecord } from '#core/people/members.ts';
@@ -31,7 +31,7 @@ export class People {
    */
   visit(request: FastifyRequest): Visit {
     if (!harmless.has(request.method) && this.#origins.isOwn(request) === false)
-      throw new AppError('forbidden', 'this is for pages of this server alone');
+      throw forbidden('this is for pages of this server alone');
     return {
       origin: this.#origins.of(request),
       cookie: request.headers.cookie,
@@ -46,10 +46,7 @@ export class People {
     if (cookie === undefined) return undefined;
     const found = await this.#services.signIn.identify({ origin: this.#origins.of(request), cookie });
     if (found && !harmless.has(request.method) && this.#origins.isOwn(request) !== true)
-      throw new AppError(
-        'forbidden',
-        'this change must come from a page of this server: the Origin header says otherwise',
-      );
+      throw forbidden('this change must come from a page of this server: the Origin header says otherwise');
     return found;
   }
 

@@ -68,15 +68,12 @@ export function channelRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/channels/:id/test',
-    route(
-      'admin',
-      {
-        summary: 'Send a test through a channel, at once and past its queue',
-        params: IdPath,
-        response: { 200: ChannelTest },
-      },
-      { expensive: 'channel test' },
-    ),
+    route('admin', {
+      summary: 'Send a test through a channel, at once and past its queue',
+      params: IdPath,
+      response: { 200: ChannelTest },
+      expensive: 'channel test',
+    }),
     async ({ principal, params }) =>
       services.channels.test(await find(services, principal.tenant, params.id), actorOf(principal)),
   );
@@ -113,11 +110,10 @@ export function channelRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await channels.remove(tenant, params.id, actorOf(principal), now()), 'channel');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -157,7 +153,7 @@ function changeRoutes(app: App, services: Services): void {
       body: ChannelCreate,
       response: { 201: ChannelCreated, ...problems(409) },
     }),
-    async ({ principal, body }, reply) => {
+    async ({ principal, body }) => {
       const { tenant } = principal;
       const { settings, secrets } = newChannelFields(body);
       requireMailServer(services, body.kind, settings);
@@ -173,7 +169,6 @@ function changeRoutes(app: App, services: Services): void {
       };
       await channels.create(record, actorOf(principal));
       await tenancy.refresh(tenant);
-      reply.code(201);
       return {
         ...channelView({ ...record, health: notRunning }, 0, at),
         ...newSigningKey(secrets, body),

@@ -19,7 +19,7 @@ import {
   pushDeviceView,
   pushLinkMs,
 } from '#core/channels/channels.ts';
-import { AppError, notFound, requireFound } from '#core/errors.ts';
+import { AppError, conflict, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time/time.ts';
@@ -71,18 +71,16 @@ function adminRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 201: PushLinkCreated, ...problems(409) },
     }),
-    async (request, reply) => {
+    async (request) => {
       const { principal, params } = request;
       const { tenant } = principal;
       const channel = requireFound(await directory.channels.find(tenant, params.id), 'channel');
-      if (channel.kind !== 'push')
-        throw new AppError('conflict', 'only a channel of the kind push has devices');
+      if (channel.kind !== 'push') throw conflict('only a channel of the kind push has devices');
       const ref = { tenant, channel: channel.id, id: uuidv7() };
       const expiresAt = now() + pushLinkMs;
       if (!(await directory.pushDevices.createLink(ref, expiresAt, actorOf(principal), now())))
         throw notFound('channel');
       const base = settings.baseUrl ?? origins.of(request);
-      reply.code(201);
       const link = `${base}/push/#${channels.push.secretOf('link', ref)}`;
       return { id: ref.id, link, expiresAt: iso(expiresAt) };
     },
@@ -95,10 +93,9 @@ function adminRoutes(app: App, services: Services): void {
       params: Type.Object({ id: Type.String(), device: Type.String() }),
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const ref = { tenant: principal.tenant, channel: params.id, id: params.device };
       requireFound(await directory.pushDevices.remove(ref, actorOf(principal), now()), 'device');
-      return reply.code(204).send(null);
     },
   );
 }
@@ -142,7 +139,6 @@ function linkRoutes(app: App, services: Services, take: Take): void {
       const replaces = channels.push.sameAs(others, body.subscription);
       const device = { name: body.name.trim(), sealed, replaces };
       if (!(await directory.pushDevices.add(ref, device, now()))) throw linkOver();
-      reply.code(201);
       channels.wake(ref.tenant);
       const added = await directory.pushDevices.find(ref);
       if (!added) throw linkOver();
@@ -193,7 +189,6 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
         requireFound(await directory.pushDevices.renew(device, sealed, now()), 'device');
         channels.wake(device.tenant);
       }
-      return reply.code(204).send(null);
     },
   );
 
@@ -227,7 +222,6 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       await take(sourceIp, reply);
       const device = await known(body.secret);
       requireFound(await directory.pushDevices.remove(device, `device ${device.name}`, now()), 'device');
-      return reply.code(204).send(null);
     },
   );
 }

@@ -34,9 +34,8 @@ export function expectationRoutes(app: App, services: Services): void {
       querystring: closed({ key: Type.String({ minLength: 1, maxLength: 1_000 }) }),
       response: { 204: NoContent, ...problems(404) },
     }),
-    async ({ principal, query }, reply) => {
+    async ({ principal, query }) => {
       await endExpectation(services, principal.tenant, query.key);
-      return reply.code(204).send(null);
     },
   );
 }

@@ -40,7 +40,6 @@ export class HistoryTail {
   #woken = false;
   /** A search is running, or its results are still being sent. */
   #busy = true;
-  #closed = false;
   #lastWrite: number;
   #writing = false;
 
@@ -63,7 +62,6 @@ export class HistoryTail {
   }
 
   close(): void {
-    this.#closed = true;
     this.#abort.abort();
     this.#unsubscribe();
     clearInterval(this.#polling);
@@ -77,7 +75,7 @@ export class HistoryTail {
 
   #wake(): void {
     this.#woken = true;
-    if (this.#gathering || this.#busy || this.#closed) return;
+    if (this.#gathering || this.#busy || this.#abort.signal.aborted) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
       void this.#read();
@@ -90,7 +88,7 @@ export class HistoryTail {
   }
 
   async #read(): Promise<void> {
-    if (this.#busy || this.#closed) return;
+    if (this.#busy || this.#abort.signal.aborted) return;
     this.#busy = true;
     this.#woken = false;
     try {
@@ -113,19 +111,15 @@ export class HistoryTail {
     let head = this.#after;
     let chars = 0;
     do {
-      const options = {
+      const page = await history.search(this.#tenant, query, {
         limit: pageLimit,
-        form: 'lines' as const,
+        form: 'lines',
         now: now(),
         after: this.#after,
         timeoutMs: limits.searchMs,
         signal: this.#abort.signal,
-      };
-      const page = await history.search(
-        this.#tenant,
-        query,
-        before === undefined ? options : { ...options, before },
-      );
+        ...(before !== undefined && { before }),
+      });
       if (before === undefined) head = page.head;
       records.push(...page.records);
       for (const lines of page.records) chars += lines.length;
@@ -157,7 +151,7 @@ export class HistoryTail {
 
   /** Resolves when the operating system has taken the chunk; never if the client has gone. */
   #write(chunk: string): Promise<void> {
-    if (this.#closed) return Promise.resolve();
+    if (this.#abort.signal.aborted) return Promise.resolve();
     this.#writing = true;
     this.#lastWrite = performance.now();
     return new Promise((resolve) => {

@@ -11,7 +11,7 @@ import { histogramTimes, toBuckets, type ValueField, valueFields } from '#core/l
 import type { Query } from '#core/search/search-query.ts';
 import { isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { limitUpTo, readLimit, route, wholeNumber } from '../openapi/route-schemas.ts';
+import { EventStream, limitUpTo, readLimit, route, wholeNumber } from '../openapi/route-schemas.ts';
 import { connectionSignal, endWhenStalled } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
@@ -24,21 +24,18 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
 
   app.get(
     '/api/history',
-    route(
-      'viewer',
-      {
-        summary: 'Search history, newest first',
-        description: `A search takes ${limits.searchMs / 1000} seconds at most. The page then holds what was found by that time, searchedTo
+    route('viewer', {
+      summary: 'Search history, newest first',
+      description: `A search takes ${limits.searchMs / 1000} seconds at most. The page then holds what was found by that time, searchedTo
 says how far back that is, and nextCursor continues the search.`,
-        querystring: Type.Object({
-          q,
-          limit: limitUpTo(limits.historyPage),
-          cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
-        }),
-        response: { 200: HistoryPage },
-      },
-      { expensive: 'search' },
-    ),
+      querystring: Type.Object({
+        q,
+        limit: limitUpTo(limits.historyPage),
+        cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
+      }),
+      response: { 200: HistoryPage },
+      expensive: 'search',
+    }),
     async (request, reply) => {
       const { principal, query } = request;
       const limit = readLimit(query.limit, limits.historyPage);
@@ -65,21 +62,13 @@ says how far back that is, and nextCursor continues the search.`,
 
   app.get(
     '/api/history/stream',
-    route(
-      'viewer',
-      {
-        summary: 'Follow a search live (Server-Sent Events)',
-        description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
-        querystring: Type.Object({ q }),
-        response: {
-          200: {
-            description: 'text/event-stream',
-            content: { 'text/event-stream': { schema: Type.String() } },
-          },
-        },
-      },
-      { expensive: 'history stream' },
-    ),
+    route('viewer', {
+      summary: 'Follow a search live (Server-Sent Events)',
+      description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
+      querystring: Type.Object({ q }),
+      response: { 200: EventStream },
+      expensive: 'history stream',
+    }),
     async (request, reply) => {
       const { principal } = request;
       // Parsed here only to refuse a bad query. The tail parses it again for each read, so that "since:2h" moves on.
@@ -98,23 +87,20 @@ says how far back that is, and nextCursor continues the search.`,
 
   app.get(
     '/api/history/export',
-    route(
-      'viewer',
-      {
-        summary: 'Export all matches of a search, newest first, of any size',
-        querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),
-        response: {
-          200: {
-            description: 'The file',
-            content: {
-              'application/x-ndjson': { schema: Type.String() },
-              'text/csv': { schema: Type.String() },
-            },
+    route('viewer', {
+      summary: 'Export all matches of a search, newest first, of any size',
+      querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),
+      response: {
+        200: {
+          description: 'The file',
+          content: {
+            'application/x-ndjson': { schema: Type.String() },
+            'text/csv': { schema: Type.String() },
           },
         },
       },
-      { expensive: 'export' },
-    ),
+      expensive: 'export',
+    }),
     async (request, reply) => {
       const { principal, query } = request;
       const parsed = await queryOf(services, principal.tenant, query.q);
@@ -155,8 +141,6 @@ function readCursor(text: string | undefined): number | undefined {
     throw new AppError('cursor.invalid', 'cursor must be the nextCursor of an earlier page');
   return position;
 }
-
-/** Exports history as a file of any size, using the memory of one page. */
 
 /** A page is about this much text, however long its messages are. */
 const pageChars = 128 * 1024;
@@ -208,26 +192,23 @@ export function histogramRoutes(app: App, services: Services): void {
   const { statistics, tenancy, now } = services;
   app.get(
     '/api/history/histogram',
-    route(
-      'viewer',
-      {
-        summary: 'Number of matches over time and by level',
-        description: `Buckets are of a round length, from 1 s to 7 d, the shortest that gives at most the requested number.
+    route('viewer', {
+      summary: 'Number of matches over time and by level',
+      description: `Buckets are of a round length, from 1 s to 7 d, the shortest that gives at most the requested number.
 Without after and before it is the range that the search itself names (since:, after:, before:), or the last 24 hours.`,
-        querystring: Type.Object({
-          q,
-          after: instant('Received then or later.'),
-          before: instant('Received before then.'),
-          buckets: wholeNumber(
-            mostBuckets,
-            usualBuckets,
-            `At most so many, 1 to ${mostBuckets}; ${usualBuckets} when not given.`,
-          ),
-        }),
-        response: { 200: Histogram },
-      },
-      { expensive: 'count' },
-    ),
+      querystring: Type.Object({
+        q,
+        after: instant('Received then or later.'),
+        before: instant('Received before then.'),
+        buckets: wholeNumber(
+          mostBuckets,
+          usualBuckets,
+          `At most so many, 1 to ${mostBuckets}; ${usualBuckets} when not given.`,
+        ),
+      }),
+      response: { 200: Histogram },
+      expensive: 'count',
+    }),
     async (request) => {
       const { tenant } = request.principal;
       const { q: text, after, before, buckets } = request.query;

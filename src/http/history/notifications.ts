@@ -21,6 +21,8 @@ import type { App, Services } from '../services.ts';
 /** The most panels whose receipts one response lists; panels with receipts come first. */
 const maxReceipts = 1_000;
 
+const panelsOrMembers = { scope: 'panel', role: 'member' } as const;
+
 /** One notification: its trace and deliveries, acknowledging and clearing it. */
 export function notificationRoutes(app: App, services: Services): void {
   const { history, tenancy, receipts, metrics, now } = services;
@@ -53,16 +55,13 @@ export function notificationRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/notifications/:id/clear',
-    route(
-      { scope: 'panel', role: 'member' },
-      {
-        summary: 'Take a notification off every panel; history keeps it',
-        description:
-          'If it was replaced, this clears the one that is on panels in its place now: `id` says which.',
-        params: IdPath,
-        response: { 200: ClearAccepted },
-      },
-    ),
+    route(panelsOrMembers, {
+      summary: 'Take a notification off every panel; history keeps it',
+      description:
+        'If it was replaced, this clears the one that is on panels in its place now: `id` says which.',
+      params: IdPath,
+      response: { 200: ClearAccepted },
+    }),
     async ({ principal, params }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
       const outcome = await takeOffStanding(services, principal.tenant, params.id, shownNameOf(principal));
@@ -73,17 +72,14 @@ export function notificationRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/notifications/:id/acknowledge',
-    route(
-      { scope: 'panel', role: 'member' },
-      {
-        summary: 'Say that somebody has seen a notification and takes care of it',
-        description:
-          'Every panel shows who, when and the note. The first one counts: a later call answers who that was. If the notification was replaced, by an escalation for example, this acknowledges the one that is on panels in its place now: `id` says which.',
-        params: IdPath,
-        body: Type.Union([AcknowledgeNotification, Type.Null()]),
-        response: { 200: AcknowledgeAccepted },
-      },
-    ),
+    route(panelsOrMembers, {
+      summary: 'Say that somebody has seen a notification and takes care of it',
+      description:
+        'Every panel shows who, when and the note. The first one counts: a later call answers who that was. If the notification was replaced, by an escalation for example, this acknowledges the one that is on panels in its place now: `id` says which.',
+      params: IdPath,
+      body: Type.Union([AcknowledgeNotification, Type.Null()]),
+      response: { 200: AcknowledgeAccepted },
+    }),
     async ({ principal, params, body }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
       const note = body?.note?.trim() || null;
@@ -98,18 +94,15 @@ export function notificationRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/panels/:id/receipts',
-    route(
-      { scope: 'panel' },
-      {
-        summary: 'Receipts: what a panel showed, and how it ended there',
-        description:
-          'Only the first receipt for each state counts. Notifications that were not routed to this panel are ignored.',
-        params: IdPath,
-        body: Receipts,
-        response: { 200: ReceiptsAccepted },
-      },
-      { rateLimit: 'by panel' },
-    ),
+    route('panel', {
+      summary: 'Receipts: what a panel showed, and how it ended there',
+      description:
+        'Only the first receipt for each state counts. Notifications that were not routed to this panel are ignored.',
+      params: IdPath,
+      body: Receipts,
+      response: { 200: ReceiptsAccepted },
+      rateLimit: 'by panel',
+    }),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       const panel = await tenancy.findPanel(tenant, params.id);

@@ -31,13 +31,12 @@ export function searchRoutes(app: App, services: Services): void {
       body: SavedSearchPut,
       response: { 201: SavedSearch, ...problems(409) },
     }),
-    async ({ principal, body }, reply) => {
+    async ({ principal, body }) => {
       await queryOf(services, principal.tenant, body.q);
       const at = now();
       const createdBy = actorOf(principal);
       const search = { id: uuidv7(), name: body.name.trim(), q: body.q, createdAt: iso(at), createdBy };
       await savedSearches.add(principal.tenant, search, createdBy, at);
-      reply.code(201);
       return search;
     },
   );
@@ -62,10 +61,9 @@ export function searchRoutes(app: App, services: Services): void {
   app.delete(
     '/api/searches/:id',
     route('member', { summary: 'Delete a saved search', params: IdPath, response: { 204: NoContent } }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       if (!(await savedSearches.remove(principal.tenant, params.id, actorOf(principal), now())))
         throw notFound('saved search');
-      return reply.code(204).send(null);
     },
   );
 }

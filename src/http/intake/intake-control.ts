@@ -1,21 +1,22 @@
-/** What all ways of sending share: limits and overload, the count of what waits, and what an error counts, costs and says. */
-import type { IncomingMessage } from 'node:http';
+/**
+ * The limits of intake. A server has one `IntakeControl`, which POST /api/notify, the integrations and the listeners call, so its limits
+ * hold for all of them together. They call `admit` before they read a body, `run` around storing, and `prepareErrorAnswer` or `count` when a
+ * notification is refused.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RejectionReason } from '#contract/history/search.ts';
 import { type AppError, forbidden, unavailable } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import type { Principal } from '#core/people/access.ts';
 import type { HeaderSink } from '../callers/rate-limits.ts';
-import { type Answer, toAppError } from '../errors.ts';
+import { type Answer, type AnsweredRequest, toAppError } from '../errors.ts';
+import { requestIdOf } from '../requests.ts';
 import type { Services } from '../services.ts';
 import { NotifyLimits } from './notify-limits.ts';
 import { IntakeGate, overloadMessage } from './overload.ts';
 
-/** A request of an authenticated caller. */
-interface Call {
-  readonly raw: IncomingMessage;
+interface RefusedRequest extends AnsweredRequest {
   readonly principal: Principal;
-  readonly routeOptions?: { readonly bodyLimit?: number };
 }
 
 export class IntakeControl {
@@ -71,19 +72,28 @@ export class IntakeControl {
   }
 
   /**
-   * What to answer to an error. It is counted, and its answer has the rate limits in its headers. A body that is too large costs as
-   * much as an invalid notification.
+   * Counts the error, writes the rate limit headers, and returns the error to answer with. A body that is too large takes a token, as an
+   * invalid notification does; if there is none, the returned error is `rate-limited`. If the limits cannot be read, the answer has no
+   * such headers.
    */
-  async explain(error: unknown, call: Call, answer: Answer, isCounted = false): Promise<AppError> {
-    const { raw, principal, routeOptions } = call;
+  async prepareErrorAnswer(
+    error: unknown,
+    request: RefusedRequest,
+    answer: Answer,
+    isCounted = false,
+  ): Promise<AppError> {
+    const { raw, principal, routeOptions, log } = request;
     let known = toAppError(error, routeOptions?.bodyLimit);
     // The sender went away before its body was complete: nothing was refused.
     if (raw.destroyed && !raw.complete) return known;
     try {
       if (known.code === 'too-large') this.rates.take(answer, principal, undefined);
       else if (!answer.hasHeader('ratelimit')) await this.rates.writeHeaders(answer, principal);
-    } catch (limit) {
-      known = toAppError(limit);
+    } catch (err) {
+      const ofLimits = toAppError(err);
+      if (ofLimits.code === 'rate-limited') known = ofLimits;
+      else if (ofLimits.code === 'internal')
+        log.error({ err, requestId: requestIdOf(raw) }, 'the rate limits of an answer could not be read');
     }
     if (!isCounted && known.code !== 'not-found') this.count(principal, known);
     return known;

@@ -25,10 +25,9 @@ import type { Services } from '../services.ts';
 import { countIgnoredFiles, looksLikeJson, readPayloadBody, unpack } from './body.ts';
 import { type IntakeControl, senderOf } from './intake-control.ts';
 import { queryOf, readHeader } from './notify-fields.ts';
-import type { NotifyLimits } from './notify-limits.ts';
 import type { PayloadTurns } from './overload.ts';
 
-export interface NamedFormat extends Format {
+interface NamedFormat extends Format {
   readonly name: string;
 }
 
@@ -55,7 +54,6 @@ const atOnce = 100;
 export class IntegrationHandler {
   readonly #services: Services;
   readonly #control: IntakeControl;
-  readonly #rates: NotifyLimits;
   readonly #turns: PayloadTurns;
   /** Requests whose refused items are counted. */
   readonly #counted = new WeakSet<FastifyRequest>();
@@ -63,7 +61,6 @@ export class IntegrationHandler {
   constructor(services: Services, control: IntakeControl, turns: PayloadTurns) {
     this.#services = services;
     this.#control = control;
-    this.#rates = control.rates;
     this.#turns = turns;
   }
 
@@ -88,7 +85,7 @@ export class IntegrationHandler {
       const isPaid = !refusal || format.verify !== undefined;
       outcomes = await this.#storeAll(call, read.drafts, { refusal, isPaid });
     } finally {
-      this.#rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
+      this.#control.rates.charge(call.sender, refusal && 'critical', call.work.extraTokens);
     }
     const stored = this.#conclude(call, outcomes);
     if (format.acknowledges?.(payload)) await this.#acknowledge(call.sender, payload.alert);
@@ -105,7 +102,7 @@ export class IntegrationHandler {
   /** Takes one token for the request before it is read. Returns the refusal, if any; then only critical items are stored. */
   #takeOne({ reply, sender }: Pick<Call, 'reply' | 'sender'>): AppError | undefined {
     try {
-      this.#rates.take(reply, sender, undefined);
+      this.#control.rates.take(reply, sender, undefined);
       return undefined;
     } catch (error) {
       if (error instanceof AppError) return error;
@@ -133,7 +130,7 @@ export class IntegrationHandler {
         work,
       };
       // A format with outgoing requests takes its token first.
-      if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
+      if (refusal && format.verify) this.#control.rates.take(reply, sender, 'critical');
       await format.verify?.(given, { fetchText: this.#services.fetchText, now: this.#services.now() });
       const key = refusal ? undefined : format.alertKey?.(given);
       const findAlert = (of: string) =>
@@ -230,7 +227,7 @@ export class IntegrationHandler {
     try {
       return await this.#control.run(async () => {
         if (payment.isLeft && (!payment.isForCritical || fields.level === 'critical')) payment.isLeft = false;
-        else this.#rates.take(reply, sender, fields.level);
+        else this.#control.rates.take(reply, sender, fields.level);
         const { id } = await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey);
         return { id, fields };
       });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NtfyAccount, NtfyHealth } from '#contract/integrations/integration.ts';
-import { AppError, unauthorized } from '#core/errors.ts';
+import { AppError, forbidden, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { isSigned } from '#core/intake/webhook-signatures.ts';
 import type { Answer } from '#integrations/format.ts';
@@ -91,13 +91,11 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
     method: own.method,
     url: own.url,
     bodyLimit: own.bodyBytes,
-    ...(own.isSigned
-      ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
-      : route(policy, own.schema as FastifySchema, {
-          rateLimit: 'own',
-          senderCredential: true,
-          urlToken: own.urlToken ?? 'if allowed',
-        })),
+    ...route(own.isSigned ? 'public' : policy, {
+      ...own.schema,
+      rateLimit: 'own',
+      ...(!own.isSigned && { senderCredential: true, urlToken: own.urlToken ?? 'if allowed' }),
+    }),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {
@@ -120,7 +118,7 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (principal?.kind !== 'token') return answerError(error, request, reply);
-      const known = await control.explain(error, request, reply, handler.hasCounted(request));
+      const known = await control.prepareErrorAnswer(error, request, reply, handler.hasCounted(request));
       if (known.code !== 'rate-limited' || !entryOf(request).retriesOnly5xx)
         return answerError(error, request, reply, known);
       const { message, retryAfterSeconds = 1 } = known;
@@ -132,7 +130,7 @@ function addRoute(scope: App, { control, handler, signed }: Parts, own: SenderRo
 /** Any page can make a browser get a URL. @throws AppError `forbidden`. */
 function refuseBrowser({ headers }: FastifyRequest): void {
   if (isFromBrowser(headers))
-    throw new AppError('forbidden', 'a browser must not publish with GET: use POST, or another program');
+    throw forbidden('a browser must not publish with GET: use POST, or another program');
 }
 
 /** Without https, browsers send no `Sec-Fetch-Site`. A page cannot hide their `Accept-Language`; devices do not send it. */
@@ -161,7 +159,6 @@ function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
 }
 
 /** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
-
 class SignedSenders {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
@@ -205,23 +202,22 @@ class SignedSenders {
 function ntfyAccountRoutes(app: App): void {
   app.get(
     '/ntfy/v1/health',
-    route(
-      'public',
-      { tags: ['sending'], summary: 'Whether the server answers, as of ntfy', response: { 200: NtfyHealth } },
-      { rateLimit: 'none' },
-    ),
+    route('public', {
+      tags: ['sending'],
+      summary: 'Whether the server answers, as of ntfy',
+      response: { 200: NtfyHealth },
+      rateLimit: 'none',
+    }),
     async () => ({ healthy: true as const }),
   );
   app.get(
     '/ntfy/v1/account',
-    route(
-      { scope: 'notify' },
-      {
-        summary: 'The account of the caller, as of ntfy: its token',
-        response: { 200: NtfyAccount },
-      },
-      { senderCredential: true, urlToken: 'if allowed' },
-    ),
+    route('notify', {
+      summary: 'The account of the caller, as of ntfy: its token',
+      response: { 200: NtfyAccount },
+      senderCredential: true,
+      urlToken: 'if allowed',
+    }),
     async ({ principal }) => ({ username: principal.name, role: 'user' as const }),
   );
 }

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { unavailable } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
@@ -112,5 +113,50 @@ describe('what counts as waiting for an answer', () => {
     }
     now += 10_000;
     expect(gate.isShut).toBe(false);
+  });
+});
+
+describe('an answer whose rate limits cannot be read', () => {
+  /** Answers one notification while storing it and reading the limits fail so. Returns its answer and the logged errors. */
+  async function send(text: string, storing: Error, reading: Error) {
+    const logged: unknown[] = [];
+    const services = {
+      intake: { accept: () => Promise.reject(storing) },
+      metrics: { of: () => ({ rejected: () => undefined }) },
+    } as unknown as Services;
+    const rates = {
+      load: () => undefined,
+      refuseAnyLevel: () => undefined,
+      take: () => undefined,
+      writeHeaders: () => Promise.reject(reading),
+    } as unknown as NotifyLimits;
+    const handler = new NotifyHandler(services, new IntakeControl(services, rates), {
+      refusalOf: async () => undefined,
+      log: { error: ({ err }: { err: unknown }) => logged.push(err) } as unknown as FastifyBaseLogger,
+    });
+    const server = createServer((request, response) =>
+      handler.handle(request, response, sender, '127.0.0.1'),
+    );
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const connection = await RawConnection.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await connection.write(head(text.length) + text);
+    const answer = await connection.next();
+    connection.close();
+    return { status: answer[0]?.status, logged };
+  }
+  const bug = new TypeError('a bug');
+  const lost = new Error('the connection to the database is lost');
+
+  it('says what is wrong with the notification, and the log has why the limits are missing', async () => {
+    expect(await send('{', bug, lost)).toEqual({ status: 400, logged: [lost] });
+  });
+
+  it('is logged with its own error, not only with that of the limits', async () => {
+    expect(await send(body, bug, unavailable('the database does not answer'))).toEqual({
+      status: 500,
+      logged: [bug],
+    });
+    expect(await send(body, bug, lost)).toEqual({ status: 500, logged: [lost, bug] });
   });
 });

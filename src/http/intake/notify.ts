@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { fieldNames, sentFields } from '#contract/history/fields.ts';
 import { NotifyAccepted, NotifyBody } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError, badRequest } from '#core/errors.ts';
+import { type AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { Accepted } from '#core/intake/intake.ts';
 import { type CheckedFields, checkFields, textProblem } from '#core/intake/notification.ts';
@@ -66,19 +66,17 @@ export function notifyRoutes(
   app.route({
     method: 'POST',
     url: '/api/notify',
-    ...route(
-      policy,
-      {
-        summary: 'Send a notification',
-        description,
-        headers: { type: 'object', properties: headers },
-        querystring: UrlToken,
-        consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
-        body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
-        response: { 200: NotifyAccepted, ...problems(409) },
-      },
-      { rateLimit: 'own', urlToken: 'if allowed' },
-    ),
+    ...route(policy, {
+      summary: 'Send a notification',
+      description,
+      headers: { type: 'object', properties: headers },
+      querystring: UrlToken,
+      consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+      body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
+      response: { 200: NotifyAccepted, ...problems(409) },
+      rateLimit: 'own',
+      urlToken: 'if allowed',
+    }),
     // The schema is only documentation. The handler validates the fields of body and headers together.
     validatorCompiler: () => () => true,
     onRequest(request, reply) {
@@ -92,22 +90,20 @@ export function notifyRoutes(
   app.route({
     method: 'GET',
     url: '/api/notify/send',
-    ...route(
-      policy,
-      {
-        summary: 'Send a notification with GET',
-        description: `For devices that can only open a URL. The token needs the option \`allowInUrl\`. A field of the query wins over its
+    ...route(policy, {
+      summary: 'Send a notification with GET',
+      description: `For devices that can only open a URL. The token needs the option \`allowInUrl\`. A field of the query wins over its
 header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
-        headers: { type: 'object', properties: headers },
-        querystring: Type.Object({
-          ...Type.Partial(NotifyBody).properties,
-          idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
-          ...UrlToken.properties,
-        }),
-        response: { 200: NotifyAccepted, ...problems(409) },
-      },
-      { rateLimit: 'own', urlToken: 'if allowed' },
-    ),
+      headers: { type: 'object', properties: headers },
+      querystring: Type.Object({
+        ...Type.Partial(NotifyBody).properties,
+        idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
+        ...UrlToken.properties,
+      }),
+      response: { 200: NotifyAccepted, ...problems(409) },
+      rateLimit: 'own',
+      urlToken: 'if allowed',
+    }),
     validatorCompiler: () => () => true,
     async onRequest(request, reply) {
       const sender = senderOf(request);
@@ -125,13 +121,12 @@ header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
   async function answerSender(error: Error, request: FastifyRequest, reply: FastifyReply) {
     const principal = request.principal as FastifyRequest['principal'] | undefined;
     if (!principal) return answerError(error, request, reply);
-    return answerError(error, request, reply, await control.explain(error, request, reply));
+    return answerError(error, request, reply, await control.prepareErrorAnswer(error, request, reply));
   }
 }
 
 const notAllowedInUrl = () =>
-  new AppError(
-    'forbidden',
+  forbidden(
     'forbidden: GET takes only tokens with the option "Allow in URLs" (allowInUrl), which needs the scope notify alone; switch it on, or use POST /api/notify',
   );
 
@@ -139,13 +134,8 @@ const notAllowedInUrl = () =>
 function refuseEarlyFetch(headers: IncomingHttpHeaders): void {
   const purpose = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map((name) => headers[name]).join();
   if (/prefetch|prerender|preview/i.test(purpose))
-    throw new AppError(
-      'forbidden',
-      'nothing is sent for a page that is fetched in advance: open the URL itself',
-    );
+    throw forbidden('nothing is sent for a page that is fetched in advance: open the URL itself');
 }
-
-/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 
 /** A body that comes later than this after its head: its token may have been revoked since. */
 const lateBodySeconds = 0.1;
@@ -197,6 +187,7 @@ class NotifyCall implements Answer {
 
 type HandlerServices = Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
 
+/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 export class NotifyHandler {
   readonly #services: HandlerServices;
   readonly #control: IntakeControl;
@@ -243,10 +234,11 @@ export class NotifyHandler {
       if (refusal) throw refusal;
       accepted = await this.#control.run(() => this.#store(request, call, body, sourceIp));
     } catch (error) {
-      const known = await this.#control.explain(error, { raw: request, principal: sender }, call);
+      const refused = { raw: request, log: this.#log, principal: sender };
+      const known = await this.#control.prepareErrorAnswer(error, refused, call);
       // The sender disconnected: no answer is needed.
       if (request.destroyed && !request.complete) return;
-      answerError(error, { raw: request, log: this.#log }, call, known);
+      answerError(error, refused, call, known);
       return;
     }
     call.accept(accepted);

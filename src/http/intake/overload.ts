@@ -133,8 +133,6 @@ function isIntake(url = ''): boolean {
   }
 }
 
-/** Reads payloads one after the other, so that a tenant with expensive ones delays no other tenant. */
-
 /** Of the payloads of one tenant that wait for their turn; one always may. */
 const mostWaitingBytes = 16 * 1024 * 1024;
 

@@ -291,8 +291,6 @@ export const senderRoutes = (services: Services): readonly SenderRoute[] => [
   ...ntfyRoutes,
 ];
 
-/** The format of a tenant's own mapping. It keeps the last payload, for the people who edit the mapping. */
-
 /** By the mapping as it was read; a changed one is another object. */
 const compiled = new WeakMap<Mapping, Format>();
 
@@ -306,7 +304,7 @@ async function formatOf(mapping: Mapping): Promise<Format> {
   return format;
 }
 
-/** @throws AppError `not-found`. */
+/** The format of a tenant's own mapping. It keeps the last payload, for those who edit it. @throws AppError `not-found`. */
 async function findCustomFormat(
   { mappings, now }: Services,
   { principal, params, body }: FastifyRequest,

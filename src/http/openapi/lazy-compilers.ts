@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { FastifyServerOptions } from 'fastify';
+import { getOrMake } from '#core/maps.ts';
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 type Validator = ((data: unknown) => boolean) & { readonly errors?: readonly unknown[] | null };
@@ -60,16 +61,12 @@ export const lazyCompilers = {
 type Compile<Compiled> = (route: { schema: object }) => Compiled;
 
 /** Cached by the content of a schema, because each server creates some of its schemas again. */
-function oncePerSchema<Compiled>(load: () => Compile<Compiled>): (schema: object) => Compiled {
+function oncePerSchema<Compiled extends {}>(load: () => Compile<Compiled>): (schema: object) => Compiled {
   const compiled = new Map<string, Compiled>();
   let compile: Compile<Compiled> | undefined;
-  return (schema) => {
-    const text = JSON.stringify(schema);
-    const known = compiled.get(text);
-    if (known) return known;
-    compile ??= load();
-    const made = compile({ schema });
-    compiled.set(text, made);
-    return made;
-  };
+  return (schema) =>
+    getOrMake(compiled, JSON.stringify(schema), () => {
+      compile ??= load();
+      return compile({ schema });
+    });
 }

@@ -11,6 +11,7 @@ import Fastify, {
 import { ErrorBody, errorSchemaAt, errors } from '#contract/errors.ts';
 import { isForPeople, type Policy, roleOf, scopeOf } from '#core/people/access.ts';
 import { answerError, nothingThere } from '../errors.ts';
+import { pagePolicy } from '../web.ts';
 import { lazyCompilers } from './lazy-compilers.ts';
 import { problems } from './route-schemas.ts';
 
@@ -185,20 +186,12 @@ function statusesOf(
 }
 
 /**
- * The content security policy of Swagger UI: as that of the pages (web.ts), without Trusted Types. Its own one upgrades requests to
+ * The content security policy of Swagger UI: as that of the pages, without Trusted Types. Its own one upgrades requests to
  * https, so that the page would be empty where Belfry is reached over http.
  */
-const referencePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const referencePolicy = pagePolicy
+  .replace("img-src 'self'", "img-src 'self' data:")
+  .replace(/; require-trusted-types-for .*$/, '');
 
 /**
  * Creates the API's description with a separate app that never listens. It has the descriptions of the server's routes, but

@@ -1,22 +1,36 @@
 /** Schemas and options that route definitions share. */
-import type { FastifyContextConfig, FastifySchema, RouteOptions } from 'fastify';
+import type { FastifyContextConfig, FastifySchema, preHandlerHookHandler, RouteOptions } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ErrorBody, errors } from '#contract/errors.ts';
-import { type Role, roles } from '#contract/people/token.ts';
+import { type Role, roles, type Scope, scopes } from '#contract/people/token.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Policy } from '#core/people/access.ts';
 
+/** What a route has beside its policy and its schema. */
+type RouteConfig = Omit<FastifyContextConfig, 'policy'> & Pick<RouteOptions, 'bodyLimit'>;
+
 /**
- * The options of a route: who may call it (a role means keys and people with this role), and its schema. openapi.ts adds
- * everything that follows from both.
+ * The options of a route: who may call it (a role means keys and people with this role, a scope tokens with it), and its schema.
+ * openapi.ts adds everything that follows from both. A handler answers with the lowest status of its schema, unless it sets another.
  */
-export function route<S extends FastifySchema>(
-  who: Policy | Role,
-  schema: S,
-  config: Omit<FastifyContextConfig, 'policy'> = {},
-): { config: FastifyContextConfig; schema: S } {
-  const policy = roles.some((role) => role === who) ? { role: who as Role } : (who as Policy);
-  return { config: { ...config, policy }, schema };
+export function route<S extends FastifySchema & RouteConfig>(
+  who: Policy | Role | Scope,
+  { bodyLimit, expensive, rateLimit, senderCredential, urlToken, ...schema }: S,
+) {
+  const role = roles.find((each) => each === who);
+  const scope = scopes.find((each) => each === who);
+  const policy = role ? { role } : scope ? { scope } : (who as Policy);
+  const status = Math.min(...Object.keys(schema.response ?? {}).map(Number));
+  const setStatus: preHandlerHookHandler = (_request, reply, done) => {
+    reply.code(status);
+    done();
+  };
+  return {
+    config: { policy, expensive, rateLimit, senderCredential, urlToken },
+    schema,
+    ...(bodyLimit !== undefined && { bodyLimit }),
+    ...(status > 200 && status < 300 && { preHandler: setStatus }),
+  };
 }
 
 /** A hook for routes that a plugin adds. */
@@ -35,6 +49,12 @@ export const UrlToken = Type.Object({
 
 /** The body of a 204. */
 export const NoContent = Type.Null({ description: 'Done.' });
+
+/** The answer of a stream of Server-Sent Events. */
+export const EventStream = {
+  description: 'text/event-stream',
+  content: { 'text/event-stream': { schema: Type.String() } },
+};
 
 /** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */
 export function problems(...statuses: number[]): Record<number, TSchema> {

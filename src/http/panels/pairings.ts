@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panels/panel.ts';
-import { AppError, badRequest, notFound, rateLimited, requireFound } from '#core/errors.ts';
+import { AppError, badRequest, forbidden, notFound, rateLimited, requireFound } from '#core/errors.ts';
 import type { Limits } from '#core/limits/rate-limits.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/people/pairing.ts';
@@ -55,24 +55,20 @@ export function pairingRoutes(app: App, services: Services): void {
 function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
   app.post(
     '/api/panels/:id/unpair',
-    route(
-      { scope: 'panel' },
-      {
-        summary: 'Revoke the token that the calling screen got by pairing',
-        description: 'The panel stays, and so do other screens that show it.',
-        params: IdPath,
-        response: { 204: NoContent },
-      },
-    ),
-    async ({ principal, params }, reply) => {
+    route('panel', {
+      summary: 'Revoke the token that the calling screen got by pairing',
+      description: 'The panel stays, and so do other screens that show it.',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
+    async ({ principal, params }) => {
       const { tenant, id } = principal;
       const panel = await tenancy.findPanel(tenant, params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       if (principal.kind !== 'token' || principal.panelId === null)
-        throw new AppError('forbidden', 'this token was not made by pairing: an admin revokes it');
+        throw forbidden('this token was not made by pairing: an admin revokes it');
       await directory.credentials.revoke(tenant, 'token', id, actorOf(principal), now());
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -86,14 +82,12 @@ function screenRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/pairings',
-    {
-      ...route('public', {
-        tags: ['panels'],
-        summary: 'Start pairing: a code to show, and a secret to poll with',
-        response: { 201: PairingCreated },
-      }),
+    route('public', {
+      tags: ['panels'],
+      summary: 'Start pairing: a code to show, and a secret to poll with',
+      response: { 201: PairingCreated },
       bodyLimit: 1024,
-    },
+    }),
     async ({ sourceIp }, reply) => {
       await takeFrom(opening, networkOf(sourceIp), now(), reply);
       const { allowed, resetSeconds } = await totalLimiter.take('', openTotal, now());
@@ -103,7 +97,6 @@ function screenRoutes(app: App, services: Services): void {
         });
       }
       const { code, secret, expiresAt } = await openPairing(directory, now());
-      reply.code(201);
       return { code, secret, expiresAt: iso(expiresAt) };
     },
   );

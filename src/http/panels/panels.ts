@@ -52,15 +52,12 @@ function readRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/panels',
-    route(
-      policy,
-      {
-        summary: 'Panels, by name',
-        description: 'A token that is bound to one panel gets only that panel.',
-        response: { 200: PanelList },
-      },
-      { expensive: 'list' },
-    ),
+    route(policy, {
+      summary: 'Panels, by name',
+      description: 'A token that is bound to one panel gets only that panel.',
+      response: { 200: PanelList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ panels: await panelViews(services, principal) }),
   );
 
@@ -158,13 +155,12 @@ function writeRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await directory.panels.remove(tenant, params.id, actorOf(principal), now()), 'panel');
       // Clears the notification that reports it as lost.
       await watchPanel(schedule, { tenant, id: params.id }, undefined);
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
-import type { Cursor } from '#contract/panels/sse.ts';
-import { parseCursor } from '#contract/panels/sse.ts';
+import { type Cursor, parseCursor } from '#contract/panels/sse.ts';
 import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import { mayUsePanel } from '#core/people/access.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { IdPath, route } from '../openapi/route-schemas.ts';
+import { EventStream, IdPath, route } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
@@ -24,14 +23,10 @@ panel gets its live set; with Last-Event-ID everything routed to it after that, 
 as in panel/0.9.0, names the screen's program; it is shown with the panel.`,
         params: IdPath,
         querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),
-        response: {
-          200: {
-            description: 'text/event-stream',
-            content: { 'text/event-stream': { schema: Type.String() } },
-          },
-        },
+        response: { 200: EventStream },
+        rateLimit: 'by panel',
+        expensive: 'panel stream',
       },
-      { rateLimit: 'by panel', expensive: 'panel stream' },
     ),
     async (request, reply) => {
       const { principal } = request;

@@ -4,7 +4,7 @@ import { Level, LevelName, LevelPut } from '#contract/routing/level.ts';
 import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
 import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { component } from '#contract/schema.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { type AppError, badRequest, conflict, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import { actorOf } from '#core/people/access.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
@@ -56,14 +56,12 @@ export function levelRoutes(app: App, services: Services): void {
       params: Name,
       response: { 204: NoContent, ...problems(409) },
     }),
-    async ({ principal, params: { name } }, reply) => {
+    async ({ principal, params: { name } }) => {
       const { tenant } = principal;
-      if (isBuiltInLevel(name))
-        throw new AppError('conflict', `${name} is built in: it can be restyled, not deleted`);
+      if (isBuiltInLevel(name)) throw conflict(`${name} is built in: it can be restyled, not deleted`);
       await removeUnused(services, tenant, name, actorOf(principal));
       services.metrics.of(tenant).forgetLevel(name);
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -85,7 +83,7 @@ async function removeUnused(
     if (removed) return;
     if (removed === false) throw notFound('level');
   }
-  throw new AppError('conflict', 'the rules or panels are being changed by others: try again');
+  throw conflict('the rules or panels are being changed by others: try again');
 }
 
 const maxNamesInError = 5;
@@ -97,8 +95,5 @@ function inUse(
 ): AppError {
   const names = users.slice(0, maxNamesInError).map(({ name }) => `"${name}"`);
   const more = users.length > maxNamesInError ? ` and ${users.length - maxNamesInError} more` : '';
-  return new AppError(
-    'conflict',
-    `${what} name the level ${level}: ${names.join(', ')}${more}; change them first`,
-  );
+  return conflict(`${what} name the level ${level}: ${names.join(', ')}${more}; change them first`);
 }

@@ -10,7 +10,7 @@ import {
   type RuleWhen,
 } from '#contract/routing/rule.ts';
 import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
-import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
+import { badRequest, conflict, notFound, requireFound } from '#core/errors.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/limits/concurrency.ts';
 import type { Entry, TenantId } from '#core/log/log.ts';
 import { actorOf } from '#core/people/access.ts';
@@ -51,15 +51,13 @@ export function ruleRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/rules',
-    {
-      ...route('admin', {
-        summary: 'Create a rule',
-        body: NewRule,
-        response: { 201: Rule, ...problems(409) },
-      }),
+    route('admin', {
+      summary: 'Create a rule',
+      body: NewRule,
+      response: { 201: Rule, ...problems(409) },
       bodyLimit: maxRuleBytes,
-    },
-    async ({ principal, body: { position, ...wanted } }, reply) => {
+    }),
+    async ({ principal, body: { position, ...wanted } }) => {
       const { tenant } = principal;
       const snapshot = await tenancy.current(tenant);
       const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
@@ -67,24 +65,21 @@ export function ruleRoutes(app: App, services: Services): void {
       const known = await requireNames(services, tenant, spec);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
-      reply.code(201);
       return warned(rule, known, 'offers');
     },
   );
 
   app.patch(
     '/api/rules/:id',
-    {
-      ...route('admin', {
-        summary: 'Change a rule',
-        description:
-          'Fields that are not named keep their value; `when`, `then` and `windows` are replaced as a whole.',
-        params: IdPath,
-        body: RulePatch,
-        response: { 200: Rule, ...problems(409) },
-      }),
+    route('admin', {
+      summary: 'Change a rule',
+      description:
+        'Fields that are not named keep their value; `when`, `then` and `windows` are replaced as a whole.',
+      params: IdPath,
+      body: RulePatch,
+      response: { 200: Rule, ...problems(409) },
       bodyLimit: maxRuleBytes,
-    },
+    }),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       const rule = await changeRule(services, tenant, params.id, { body, by: actorOf(principal) });
@@ -100,11 +95,10 @@ export function ruleRoutes(app: App, services: Services): void {
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await rules.remove(tenant, params.id, actorOf(principal), now()), 'rule');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -146,7 +140,7 @@ async function changeRule(
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }
-  throw new AppError('conflict', 'the rule is being changed by others: read it again, then change it');
+  throw conflict('the rule is being changed by others: read it again, then change it');
 }
 
 function onlyDisables(patch: RulePatch): boolean {
@@ -195,14 +189,11 @@ function listRoutes(app: App, services: Services): void {
   } = services;
   app.get(
     '/api/rules',
-    route(
-      'viewer',
-      {
-        summary: 'All rules, in the order in which they are tried',
-        response: { 200: RuleList },
-      },
-      { expensive: 'list' },
-    ),
+    route('viewer', {
+      summary: 'All rules, in the order in which they are tried',
+      response: { 200: RuleList },
+      expensive: 'list',
+    }),
     async ({ principal: { tenant } }) => ({
       rules: await allWithWarnings(services, tenant, await rules.list(tenant)),
     }),
@@ -210,15 +201,12 @@ function listRoutes(app: App, services: Services): void {
 
   app.put(
     '/api/rules/order',
-    route(
-      'admin',
-      {
-        summary: 'Put the rules in another order',
-        body: RuleOrder,
-        response: { 200: RuleList, ...problems(409) },
-      },
-      { expensive: 'rule order' },
-    ),
+    route('admin', {
+      summary: 'Put the rules in another order',
+      body: RuleOrder,
+      response: { 200: RuleList, ...problems(409) },
+      expensive: 'rule order',
+    }),
     async ({ principal, body }) => {
       const { tenant } = principal;
       if (!(await rules.order(tenant, body.ids, actorOf(principal), now()))) {
@@ -241,38 +229,28 @@ export function routingRoutes(app: App, services: Services): void {
   const { directory, history, receipts, tenancy, now } = services;
   app.post(
     '/api/rules/explain',
-    {
-      ...route(
-        'viewer',
-        {
-          summary: 'Explain where a notification goes, and what each rule contributes',
-          description:
-            'For a given notification or the id of a recorded one, by the current rules or by a draft.',
-          body: ExplainRequest,
-          response: { 200: RoutingOutcome, ...problems(404) },
-        },
-        { expensive: 'explain' },
-      ),
+    route('viewer', {
+      summary: 'Explain where a notification goes, and what each rule contributes',
+      description:
+        'For a given notification or the id of a recorded one, by the current rules or by a draft.',
+      body: ExplainRequest,
+      response: { 200: RoutingOutcome, ...problems(404) },
       bodyLimit: maxDraftBytes,
-    },
+      expensive: 'explain',
+    }),
     async (request) => explainBy(services, request.principal.tenant, request.body, connectionSignal(request)),
   );
 
   app.post(
     '/api/rules/replay',
-    {
-      ...route(
-        'admin',
-        {
-          summary: 'Replay a draft rule set over the last days of history',
-          description: `Changes nothing. At most the newest ${maxReplayEntries} entries of the log are scanned.`,
-          body: ReplayRequest,
-          response: { 200: ReplayResponse },
-        },
-        { expensive: 'replay' },
-      ),
+    route('admin', {
+      summary: 'Replay a draft rule set over the last days of history',
+      description: `Changes nothing. At most the newest ${maxReplayEntries} entries of the log are scanned.`,
+      body: ReplayRequest,
+      response: { 200: ReplayResponse },
       bodyLimit: maxDraftBytes,
-    },
+      expensive: 'replay',
+    }),
     async (request) => {
       const { tenant } = request.principal;
       const { rules, days = replayDays, ...draft } = request.body;

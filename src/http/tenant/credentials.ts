@@ -29,14 +29,11 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.get(
     '/api/tokens',
-    route(
-      'admin',
-      {
-        summary: 'All tokens, without their secrets; revoked ones included',
-        response: { 200: TokenList },
-      },
-      { expensive: 'list' },
-    ),
+    route('admin', {
+      summary: 'All tokens, without their secrets; revoked ones included',
+      response: { 200: TokenList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ tokens: (await credentials.list(principal.tenant, 'token')).map(tokenView) }),
   );
 
@@ -49,10 +46,9 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       body: TokenCreate,
       response: { 201: TokenCreated, ...problems(409) },
     }),
-    async ({ principal, body }, reply) => {
+    async ({ principal, body }) => {
       const { record, text } = newToken(principal.tenant, body, actorOf(principal), now());
       await credentials.add(record, principal);
-      reply.code(201);
       return { ...tokenView(record), token: text };
     },
   );
@@ -99,11 +95,10 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       requireFound(await credentials.revoke(tenant, 'token', params.id, actorOf(principal), now()), 'token');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -114,14 +109,11 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.get(
     '/api/keys',
-    route(
-      'admin',
-      {
-        summary: 'All automation keys, without their secrets; revoked ones included',
-        response: { 200: KeyList },
-      },
-      { expensive: 'list' },
-    ),
+    route('admin', {
+      summary: 'All automation keys, without their secrets; revoked ones included',
+      response: { 200: KeyList },
+      expensive: 'list',
+    }),
     async ({ principal }) => ({ keys: (await credentials.list(principal.tenant, 'key')).map(keyView) }),
   );
 
@@ -134,13 +126,12 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       body: KeyCreate,
       response: { 201: KeyCreated, ...problems(409) },
     }),
-    async ({ principal, body }, reply) => {
+    async ({ principal, body }) => {
       assertMayGrantRole(principal, body.role);
       const creator = principal.kind === 'key' ? await credentials.find(principal.id) : undefined;
       const wanted = withinCreator(body, creator);
       const { record, text } = newKey(principal.tenant, wanted, actorOf(principal), now());
       await credentials.add(record, principal);
-      reply.code(201);
       return { ...keyView(record), key: text };
     },
   );
@@ -154,14 +145,13 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       const key = await credentials.find(params.id);
       if (!key || key.tenant !== tenant || key.kind !== 'key') throw notFound('key');
       assertMayGrantRole(principal, key.role);
       await credentials.revoke(tenant, 'key', key.id, actorOf(principal), now());
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }

@@ -54,13 +54,12 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
   app.delete(
     '/api/mappings/:name',
     route('admin', { summary: 'Delete a mapping', params: Name, response: { 204: NoContent } }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       if (!(await directory.mappings.remove(tenant, params.name, actorOf(principal), now())))
         throw notFound('mapping');
       mappings.forget(tenant, params.name);
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 
@@ -86,7 +85,7 @@ export function mappingRoutes(app: App, services: Services, turns: PayloadTurns)
       description: 'Stores nothing.',
       body: MappingPreview,
       response: { 200: MappingPreviewed },
-      config: { expensive: 'mapping preview' },
+      expensive: 'mapping preview',
     }),
     async ({ principal, body: { mapping, payload } }) => {
       const format = await compile(mapping);

@@ -7,7 +7,7 @@ import {
   MemberList,
   MemberPatch,
 } from '#contract/people/member.ts';
-import { AppError, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, grantableRoles, includesRole, type Principal } from '#core/people/access.ts';
 import {
   type InvitationRecord,
@@ -61,12 +61,11 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
       params: IdPath,
       response: { 204: NoContent, ...problems(409) },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const as = removalRight(principal, params.id);
       if (as === undefined) throw forbidden();
       requireSuccess(await members.remove(changeBy(principal, params.id, as, now())));
       await tenancy.refresh(principal.tenant);
-      return reply.code(204).send(null);
     },
   );
 }
@@ -87,8 +86,7 @@ function requireSuccess(outcome: MemberOutcome): void {
   if (outcome === 'not-found') throw notFound('member');
   if (outcome === 'forbidden') throw forbidden();
   if (outcome === 'last-owner') {
-    throw new AppError(
-      'conflict',
+    throw conflict(
       'this is the last owner, who can be neither demoted nor removed: make another member an owner first',
     );
   }
@@ -129,7 +127,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       body: InvitationCreate,
       response: { 201: InvitationCreated, ...problems(409) },
     }),
-    async (request, reply) => {
+    async (request) => {
       const { principal, body } = request;
       const { tenant } = principal;
       requireGrantableRole(principal, body);
@@ -140,7 +138,6 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       const { record, secret, secretHash } = created;
       await invitations.create(record, secretHash, principal);
       await tenancy.refresh(tenant);
-      reply.code(201);
       return { ...invitationView(record), secret, link: `${base}/invite#${secret}` };
     },
   );
@@ -153,13 +150,12 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       params: IdPath,
       response: { 204: NoContent },
     }),
-    async ({ principal, params }, reply) => {
+    async ({ principal, params }) => {
       const { tenant } = principal;
       const known = requireFound(await invitations.find(tenant, params.id, now()), 'invitation');
       requireGrantableRole(principal, known);
       requireFound(await invitations.withdraw(tenant, known.id, actorOf(principal), now()), 'invitation');
       await tenancy.refresh(tenant);
-      return reply.code(204).send(null);
     },
   );
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
 import { Membership, Tenant, TenantCreate, TenantPatch } from '#contract/people/account.ts';
 import { AuditPage } from '#contract/people/audit.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, forbidden } from '#core/errors.ts';
 import { actorOf } from '#core/people/access.ts';
 import { checkBounds, type TenantBounds, type TenantRecord, type Tenants } from '#core/tenants/tenants.ts';
 import { checkTimeZone, iso } from '#core/time/time.ts';
@@ -61,11 +61,11 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
       body: TenantCreate,
       response: { 201: Membership, ...problems(409) },
     }),
-    async ({ person: { person }, body }, reply) => {
+    async ({ person: { person }, body }) => {
       const { name, title, timeZone } = body;
       const memberships = await directory.members.ofPerson(person.id);
       if (!memberships.some(({ tenant, role }) => role === 'owner' && tenant.state === 'active'))
-        throw new AppError('forbidden', 'only an owner of a tenant may make another');
+        throw forbidden('only an owner of a tenant may make another');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
       const wanted = {
         name,
@@ -77,7 +77,6 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         inAll: settings.bounds.tenants,
         ofOwner: limits.tenantsPerOwner,
       });
-      reply.code(201);
       return membershipView({ tenant: created, role: 'owner' });
     },
   );

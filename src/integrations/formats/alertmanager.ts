@@ -4,10 +4,10 @@ import { type Format, type Item, itemsOf, usualLevel, wordOf } from '../format.t
 import {
   choiceAt,
   type JsonObject,
+  joinTexts,
   linesOf,
   objectAt,
   optionalObject,
-  paragraphs,
   textOf,
 } from '../payload.ts';
 
@@ -60,7 +60,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
     title: isResolved ? `Resolved: ${title}` : title,
     message:
       // Grafana names the reason why a rule could not be evaluated.
-      paragraphs([textOf(annotations.description, annotations.message), textOf(annotations.Error)]) ||
+      joinTexts([textOf(annotations.description, annotations.message), textOf(annotations.Error)]) ||
       linesOf(labels),
     severity,
     level: isResolved ? 'success' : usualLevel(severity, 'error'),

@@ -1,3 +1,4 @@
+import { percentDecoded } from '#contract/percent.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { type Format, type Item, itemsOf, type Payload, usualLevel, wordOf } from '../format.ts';
 import { type JsonObject, linesOf, objectAt, requiredText, textOf } from '../payload.ts';
@@ -16,19 +17,11 @@ export const cloudevents: Format = {
   },
 };
 
+/** Header values of an event are percent-encoded. */
 function fromHeaders({ header, body }: Payload): JsonObject {
   const names = ['specversion', 'id', 'source', 'type', 'subject', 'time', 'severity'];
-  const attributes = names.map((name) => [name, decoded(header(`ce-${name}`))] as const);
+  const attributes = names.map((name) => [name, percentDecoded(header(`ce-${name}`) ?? '')] as const);
   return { ...Object.fromEntries(attributes), data: body };
-}
-
-/** Header values of an event are percent-encoded. */
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function itemOf(event: JsonObject, pointer: string): Item {

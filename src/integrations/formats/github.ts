@@ -2,10 +2,10 @@ import { badRequest } from '#core/errors.ts';
 import type { Format, Item } from '../format.ts';
 import {
   type JsonObject,
+  joinTexts,
   objectAt,
   objectsAt,
   optionalObject,
-  paragraphs,
   requiredText,
   textOf,
 } from '../payload.ts';
@@ -75,7 +75,7 @@ function pushOf(name: string, payload: JsonObject): Item | undefined {
   const summaries = commits.map(({ message }) => textOf(message)?.split('\n', 1)[0]);
   return {
     title: `${name}: ${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} pushed to ${branch}`,
-    message: [pusher && `by ${pusher}`, ...summaries].filter((line) => line !== undefined).join('\n'),
+    message: joinTexts([pusher && `by ${pusher}`, ...summaries], '\n'),
     severity: 'push',
     level: 'info',
     key: `github:${name}:push:${branch}`,
@@ -154,7 +154,7 @@ function releaseOf(name: string, payload: JsonObject): Item | undefined {
   const release = objectAt(payload.release, '/release');
   return {
     title: `${name}: release ${textOf(release.tag_name) ?? ''}`,
-    message: paragraphs([textOf(release.name), textOf(release.body)]),
+    message: joinTexts([textOf(release.name), textOf(release.body)]),
     severity: 'release',
     level: 'info',
     url: textOf(release.html_url),

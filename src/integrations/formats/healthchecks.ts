@@ -1,5 +1,5 @@
 import type { Format } from '../format.ts';
-import { choiceAt, objectAt, textOf } from '../payload.ts';
+import { choiceAt, joinTexts, objectAt, textOf } from '../payload.ts';
 
 /** A check that is paused, or new, is not watched: its alert ends. */
 const levels = { up: 'success', down: 'error', paused: 'info', new: 'info' } as const;
@@ -24,7 +24,7 @@ export const healthchecks: Format = {
     return [
       {
         title: `${name} is ${status}`,
-        message: [sentence, textOf(check.desc)].filter((text) => text !== undefined).join('\n\n'),
+        message: joinTexts([sentence, textOf(check.desc)]),
         severity: status,
         level: levels[status],
         key: `healthchecks:${id}`,

@@ -1,6 +1,6 @@
 import { badRequest } from '#core/errors.ts';
 import { type Answer, type Format, type Item, type Payload, type Stored, wordOf } from '../format.ts';
-import { type JsonObject, objectAt, paragraphs, textOf } from '../payload.ts';
+import { type JsonObject, joinTexts, objectAt, textOf } from '../payload.ts';
 
 /** Publishing to a topic: the body is the message, the rest are headers or parameters. https://docs.ntfy.sh/publish/ */
 export const ntfy: Format = {
@@ -139,7 +139,7 @@ function itemOf({
   const words = names.filter((tag) => !Object.hasOwn(emoji, tag));
   return {
     title: [...signs, title ?? topic].join(' '),
-    message: paragraphs([
+    message: joinTexts([
       message ?? (file ? undefined : 'triggered'),
       file && `(${file.slice(0, 100)} was not kept)`,
       attach,

@@ -1,10 +1,10 @@
 import { endTitle, type Format, type Item, type Payload, usualLevel, wordOf } from '../format.ts';
 import {
   type JsonObject,
+  joinTexts,
   linesOf,
   objectAt,
   optionalObject,
-  paragraphs,
   requiredText,
   textOf,
 } from '../payload.ts';
@@ -39,7 +39,7 @@ function created({ body }: Payload): Item {
   const alias = textOf(alert.alias);
   return {
     title: requiredText(alert.message, '/message'),
-    message: paragraphs([textOf(alert.description), linesOf(details)]),
+    message: joinTexts([textOf(alert.description), linesOf(details)]),
     severity,
     level: usualLevel(severity, 'warning'),
     source: textOf(alert.entity),

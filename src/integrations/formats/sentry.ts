@@ -1,5 +1,5 @@
 import { type Format, type Item, usualLevel, wordOf } from '../format.ts';
-import { type JsonObject, objectAt, optionalObject, textOf } from '../payload.ts';
+import { type JsonObject, joinTexts, objectAt, optionalObject, textOf } from '../payload.ts';
 
 /**
  * Webhooks of Sentry's integration platform: issue alerts, issues and metric alerts.
@@ -27,9 +27,7 @@ function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Item {
   const project = optionalObject(typeof event.project === 'object' ? event.project : undefined, '/project');
   return {
     title: isResolved ? `Resolved: ${title}` : title,
-    message: [textOf(event.culprit), textOf(data.triggered_rule, project.name)]
-      .filter((text) => text !== undefined)
-      .join('\n'),
+    message: joinTexts([textOf(event.culprit), textOf(data.triggered_rule, project.name)], '\n'),
     severity,
     level: usualLevel(severity, 'error'),
     key: id && `sentry:${id}`,

@@ -1,7 +1,7 @@
 import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '../format.ts';
-import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from '../payload.ts';
+import { type JsonObject, joinTexts, objectAt, objectsAt, textOf } from '../payload.ts';
 
 /** Slack has names for some colours; most senders write others, such as `#d63232`. */
 function levelOfColor(color: string): string {
@@ -23,13 +23,13 @@ export const slack: Format = {
     const attachments = objectsAt(message.attachments ?? [], '/attachments');
     const blocks = objectsAt(message.blocks ?? [], '/blocks');
     const [first] = attachments;
-    const ofBlocks = paragraphs(blocks.map((block) => textOfBlock(block)));
+    const ofBlocks = joinTexts(blocks.map((block) => textOfBlock(block)));
     const isHeadlineAlone = blocks.every((block) => block.type === 'header' || textOfBlock(block) === '');
     const header = blocks.find(({ type }) => type === 'header');
     const title = (header && textOfBlock(header)) || textOf(first?.title);
     const own = isHeadlineAlone ? [ofBlocks === title ? '' : ofBlocks, textOf(message.text)] : [ofBlocks];
     // Slack shows the text only where it cannot show the blocks.
-    const text = paragraphs([...own, ...attachments.map(textOfAttachment)]) || ofBlocks;
+    const text = joinTexts([...own, ...attachments.map(textOfAttachment)]) || ofBlocks;
     if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
     const severity = textOf(first?.color)?.toLowerCase() ?? 'message';
     return [
@@ -47,7 +47,7 @@ export const slack: Format = {
 
 function textOfAttachment(attachment: JsonObject): string {
   const { pretext, title, text, fallback, fields, blocks } = attachment;
-  const shown = paragraphs([
+  const shown = joinTexts([
     textOf(pretext),
     textOf(title),
     textOf(text),
@@ -59,7 +59,7 @@ function textOfAttachment(attachment: JsonObject): string {
 
 function textOfField(field: unknown): string {
   const { title, value } = (field ?? {}) as JsonObject;
-  return [textOf(title), textOf(value)].filter((each) => each !== undefined).join(': ');
+  return joinTexts([textOf(title), textOf(value)], ': ');
 }
 
 /** The fields of blocks and their elements that hold a text, or others that do. */
@@ -87,7 +87,7 @@ function textOfBlock(block: unknown, depth = 0): string {
   }
   if (type === 'rich_text_list' || type === 'table') return parts.join('\n');
   if (typeof type === 'string' && /^rich_text_|^text$/.test(type)) return parts.join('');
-  return paragraphs(parts) || (textOf(range, user_id, fallback) ?? '');
+  return joinTexts(parts) || (textOf(range, user_id, fallback) ?? '');
 }
 
 /** Without Slack's markup of links and its escapes. */

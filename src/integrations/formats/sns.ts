@@ -1,9 +1,9 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
-import { AppError, badRequest } from '#core/errors.ts';
+import { AppError, badRequest, forbidden } from '#core/errors.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import { type Format, type Item, type Outside, type Payload, wordOf } from '../format.ts';
-import { choiceAt, type JsonObject, objectAt, requiredText, textOf } from '../payload.ts';
+import { choiceAt, type JsonObject, joinTexts, objectAt, requiredText, textOf } from '../payload.ts';
 
 /**
  * Messages of Amazon SNS with their envelope, among them alarms of CloudWatch. The signature of each is verified, and a
@@ -59,8 +59,7 @@ async function verify({ body }: Payload, outside: Outside): Promise<void> {
     if (typeof value !== 'string') throw badRequest(`${name} must be a text`);
     verifier.update(`${name}\n${value}\n`);
   }
-  if (!verifier.verify(key, signature))
-    throw new AppError('forbidden', 'the signature of the message is not valid');
+  if (!verifier.verify(key, signature)) throw forbidden('the signature of the message is not valid');
   if (type === 'SubscriptionConfirmation') await confirm(message, outside);
 }
 
@@ -87,7 +86,7 @@ async function keyAt(url: URL, { fetchText, now }: Outside): Promise<KeyObject> 
     fetches--;
   }
   if (Date.parse(certificate.validTo) < now || certificate.publicKey.asymmetricKeyType !== 'rsa')
-    throw new AppError('forbidden', 'the certificate of the signature is not valid');
+    throw forbidden('the certificate of the signature is not valid');
   keys.set(address, certificate.publicKey);
   return certificate.publicKey;
 }
@@ -146,9 +145,7 @@ function itemOfAlarm(alarm: JsonObject): Item {
   const [, region = ''] = /^arn:[a-z-]+:cloudwatch:([a-z0-9-]+):/.exec(arn) ?? [];
   return {
     title: severity === 'ok' ? `Resolved: ${name}` : name,
-    message: [textOf(alarm.AlarmDescription), textOf(alarm.NewStateReason)]
-      .filter((each) => each !== undefined)
-      .join('\n\n'),
+    message: joinTexts([textOf(alarm.AlarmDescription), textOf(alarm.NewStateReason)]),
     severity,
     level: levelOfState.get(severity) ?? 'error',
     key: `sns:${arn}`,

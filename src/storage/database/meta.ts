@@ -1,7 +1,7 @@
 /** Rows of `meta`: texts about the database as a whole, by name. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { ClockMemory, ClockState } from '#core/time/trusted-clock.ts';
 import type { Database } from './sql.ts';
 
@@ -37,19 +37,17 @@ export const baselineMark = 'baseline';
 
 /** For a database without the mark: it has migrations of other names, and this version cannot tell what it holds. */
 export const fromBeforeFirstRelease = (version: number) =>
-  new AppError(
-    'conflict',
+  conflict(
     `the database is from before the first release (schema version ${version}), and this version of Belfry does not read it: run belfry export with the version that made it, and belfry apply on a new database`,
   );
 
-/** Marks the target of an unfinished copy. Its value is the epoch of the source. */
+/** Marks the target of an unfinished copy. Its value names the source, as it was when the copy began. */
 export const transferMark = 'transfer';
 
 /** @throws AppError `conflict` when a copy into this database was interrupted. */
 export async function assertComplete(db: Database): Promise<void> {
   if ((await readMeta(db, transferMark)) === undefined) return;
-  throw new AppError(
-    'conflict',
+  throw conflict(
     'the copy into this database was interrupted: run the same belfry migrate again, which goes on where it was',
   );
 }
@@ -88,8 +86,7 @@ export async function isKeyOf(db: Database, key: string): Promise<boolean> {
  */
 export async function assertFirstKey(db: Database, path: string): Promise<void> {
   if ((await readMeta(db, 'key')) !== undefined)
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `the key file ${path} is missing, and this database was used with one: put it back from its copy, or name it in BELFRY_KEY_FILE. ${ifKeyIsLost(path)}`,
     );
 }
@@ -104,8 +101,7 @@ const ifKeyIsLost = (path: string) =>
   `If it is lost, make a new one as the server's user: (umask 077; openssl rand -hex 32 > ${path}). That signs everybody out, and second factors, devices and secrets of channels must be set up again`;
 
 const otherKey = () =>
-  new AppError(
-    'conflict',
+  conflict(
     "this node has another key than the nodes before it: copy their key file here and name it in BELFRY_KEY_FILE. If that key is lost, run DELETE FROM meta WHERE name = 'key': it signs everybody out and takes second factors",
   );
 

@@ -9,7 +9,7 @@ import type {
   PushDeviceRef,
   PushDevices,
 } from '#core/channels/channels.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { ChannelRow, Database, PushDeviceRow, Statement } from '../database/sql.ts';
 import { difference } from '../directory/audit.ts';
@@ -25,8 +25,7 @@ import {
 
 export function createChannels(db: Database): Channels {
   const select = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
-  const taken = (name: string) =>
-    new AppError('conflict', `there is a channel "${name}" already: choose another name`);
+  const taken = (name: string) => conflict(`there is a channel "${name}" already: choose another name`);
 
   return {
     async list(tenant) {
@@ -52,10 +51,7 @@ export function createChannels(db: Database): Channels {
       });
       if (done) return;
       if (named) throw taken(name);
-      throw new AppError(
-        'conflict',
-        `there are ${limits.channelsPerTenant} channels already: delete one first`,
-      );
+      throw conflict(`there are ${limits.channelsPerTenant} channels already: delete one first`);
     },
 
     async update(tenant, id, plan, by, at) {
@@ -101,7 +97,6 @@ export function createChannels(db: Database): Channels {
           deleteWhen('deliveries', { tenant, channel: id }, guard),
           deleteWhen('push_devices', { tenant, channel: id }, guard),
         ],
-        after: select(tenant).where('id', '=', id),
       });
       return done;
     },
@@ -250,8 +245,7 @@ export function createPushDevices(db: Database): PushDevices {
           .where('kind', '=', 'push'),
       });
       if (!done && row)
-        throw new AppError(
-          'conflict',
+        throw conflict(
           `the channel has ${limits.devicesPerChannel} devices and links already: remove one first`,
         );
       return done;
@@ -280,7 +274,6 @@ export function createPushDevices(db: Database): PushDevices {
             .where(guard),
           ...restart(db, { tenant, id: channel, at }, guard),
         ],
-        after: one(ref),
       });
       return done;
     },
@@ -305,7 +298,6 @@ export function createPushDevices(db: Database): PushDevices {
         },
         when: precondition('push_devices', { tenant, channel, id }),
         effects: (guard) => [deleteOf(ref).where('id', '=', id).where(guard)],
-        after: one(ref),
       });
       return done;
     },

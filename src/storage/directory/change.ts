@@ -23,8 +23,8 @@ export interface Change<Row> {
   readonly when?: Expression<SqlBool>;
   /** The statements of the change; each must contain the given condition. */
   readonly effects: (guard: Expression<SqlBool>) => readonly Statement[];
-  /** Read at the end of the same transaction, whether or not the change happened. */
-  readonly after: Statement<Row>;
+  /** Read at the end of the same transaction, whether or not the change happened. Without it, no row is read. */
+  readonly after?: Statement<Row>;
 }
 
 export interface Changed<Row> {
@@ -39,11 +39,10 @@ export async function change<Row>(db: Database, wanted: Change<Row>): Promise<Ch
   const { entry, locks = [], when = always, effects, after } = wanted;
   const mark = auditMark(entry, when);
   const before = [lockTenant(entry.tenant), ...locks];
-  const results = await db.write(
-    [...before, mark.insert, ...countChange(entry.tenant, mark.written), ...effects(mark.written), after],
-    entry.tenant,
-  );
-  return { done: results[before.length]?.changes === 1, row: results.at(-1)?.rows[0] as Row | undefined };
+  const made = [mark.insert, ...countChange(entry.tenant, mark.written), ...effects(mark.written)];
+  const results = await db.write([...before, ...made, ...(after ? [after] : [])], entry.tenant);
+  const row = after && (results.at(-1)?.rows[0] as Row | undefined);
+  return { done: results[before.length]?.changes === 1, row };
 }
 
 /**

@@ -82,7 +82,6 @@ export function createLevels(db: Database): Levels {
           when: sql<SqlBool>`${precondition('levels', row)} and not ${shownFrom(tenant, name)}
             and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,
           effects: (guard) => [deleteWhen('levels', { tenant, name }, guard)],
-          after: one,
         };
       });
       if (!removed) return false;

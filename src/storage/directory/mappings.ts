@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { Mappings } from '#core/tenants/directory.ts';
 import { iso } from '#core/time/time.ts';
 import type { Database, MappingRow } from '../database/sql.ts';
@@ -48,8 +48,7 @@ export function createMappings(db: Database): Mappings {
         if (done) return toMapping(created);
         // Otherwise another caller created the mapping at the same time, so this tries again.
         if (!row)
-          throw new AppError(
-            'conflict',
+          throw conflict(
             `there are ${limits.mappingsPerTenant} mappings already: delete one that you do not use`,
           );
       }
@@ -60,7 +59,6 @@ export function createMappings(db: Database): Mappings {
         entry: { tenant, by, at, action: 'mapping.delete', subject: name, detail: {} },
         when: precondition('mappings', { tenant, name }),
         effects: (guard) => [deleteWhen('mappings', { tenant, name }, guard)],
-        after: select(tenant).where('name', '=', name),
       });
       return done;
     },

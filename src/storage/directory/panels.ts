@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { DisplaySettings } from '#contract/panels/panel.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { Actor } from '#core/tenants/audit.ts';
 import type { Pairing, Pairings, PanelRecord, Panels } from '#core/tenants/directory.ts';
@@ -100,11 +100,8 @@ export function createPanels(db: Database): Panels {
           .where('id', '<>', id);
         const [other] = await db.read(others);
         if (other || minLevel === undefined)
-          throw new AppError('conflict', `another panel is named "${patch.name}": choose another name`);
-        throw new AppError(
-          'conflict',
-          `the level "${minLevel}" is not there any more: choose another minLevel`,
-        );
+          throw conflict(`another panel is named "${patch.name}": choose another name`);
+        throw conflict(`the level "${minLevel}" is not there any more: choose another minLevel`);
       }
       return updated && toPanel(updated.row ?? updated.before);
     },
@@ -171,7 +168,6 @@ async function removePanel(
           guard,
         ),
       ],
-      after: bound,
     });
     // Otherwise the panel or its tokens have changed since they were read, so this tries again.
     if (done) return true;
@@ -265,7 +261,6 @@ export function createPairings(db: Database): Pairings {
             guard,
           ),
         ],
-        after: db.selectFrom('pairings').selectAll().where('code', '=', code),
       });
       return done;
     },

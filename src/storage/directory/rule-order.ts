@@ -3,7 +3,7 @@
  * with a revision. The order is a column of ordinals, with gaps; they may be negative.
  */
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { Actor } from '#core/tenants/audit.ts';
 import type { Database, Statement } from '../database/sql.ts';
@@ -63,7 +63,6 @@ export async function reorder(
       },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
       effects: (guard) => [bumpRevision(tenant, guard), ...moveRules(tenant, moves, guard)],
-      after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant),
     });
     return done ? 'done' : undefined;
   });
@@ -90,7 +89,7 @@ export async function onOrder<T>(
     const result = await attempt(await readOrder(db, tenant));
     if (result !== undefined) return result;
   }
-  throw new AppError('conflict', 'the rules are being changed by others: read them again, then try again');
+  throw conflict('the rules are being changed by others: read them again, then try again');
 }
 
 /** SQL: the ordinal after the last rule. Evaluated inside the insert, so that parallel creations get different ordinals. */

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { Ref, TenantId } from '#core/log/log.ts';
 import type { RuleRecord, Rules } from '#core/tenants/directory.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
@@ -153,7 +153,6 @@ export function createRules(db: Database): Rules {
           endVersion(tenant, [id], guard),
           deleteWhen('rule_hits', { tenant, id }, guard),
         ],
-        after: one(tenant, id),
       }));
       if (removed?.done) await earlier.added(tenant, Buffer.byteLength(removed.before.spec));
       return removed?.done ?? false;
@@ -232,8 +231,7 @@ function fits(tenant: TenantId, spec: RuleSpec, before = ''): Expression<SqlBool
 }
 
 const full = () =>
-  new AppError(
-    'conflict',
+  conflict(
     `there is no room for it: a tenant has at most ${limits.rulesPerTenant} rules of ${limits.rulesBytesPerTenant / 1024 / 1024} MiB together; delete some, or make them smaller`,
   );
 

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { SavedSearch } from '#contract/history/search.ts';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import type { SavedSearches } from '#core/tenants/directory.ts';
 import { iso } from '#core/time/time.ts';
 import type { Database, SavedSearchRow } from '../database/sql.ts';
@@ -12,10 +12,7 @@ const savedSearchesPerTenant = 200;
 export function createSavedSearches(db: Database): SavedSearches {
   const select = (tenant: number) => db.selectFrom('saved_searches').selectAll().where('tenant', '=', tenant);
   const taken = (name: string) =>
-    new AppError(
-      'conflict',
-      `there is a saved search "${name}" already: choose another name, or delete that one`,
-    );
+    conflict(`there is a saved search "${name}" already: choose another name, or delete that one`);
 
   return {
     async list(tenant) {
@@ -41,10 +38,7 @@ export function createSavedSearches(db: Database): SavedSearches {
       });
       if (done) return;
       if (named) throw taken(name);
-      throw new AppError(
-        'conflict',
-        `there are ${savedSearchesPerTenant} saved searches already: delete one first`,
-      );
+      throw conflict(`there are ${savedSearchesPerTenant} saved searches already: delete one first`);
     },
 
     async update(tenant, id, { name, q }, by, at) {
@@ -87,7 +81,6 @@ export function createSavedSearches(db: Database): SavedSearches {
         },
         when: precondition('saved_searches', { tenant, id }),
         effects: (guard) => [deleteWhen('saved_searches', { tenant, id }, guard)],
-        after: select(tenant).where('id', '=', id),
       });
       return done;
     },

@@ -14,7 +14,7 @@ import { hashSecret } from '#core/people/secrets.ts';
 import type { Database, PersonRow, Statement } from '../database/sql.ts';
 import { auditMark } from '../directory/audit.ts';
 import { always, change, deleteWhen, insertWhen, precondition, updateWhen } from '../directory/change.ts';
-import { acceptance, isWaiting, toInvitation } from './invitations.ts';
+import { acceptance, isWaiting, toInvitation, waitingInvitations } from './invitations.ts';
 import { newMember } from './members.ts';
 import { createSessions, newSession, renewSession } from './sessions.ts';
 import { isKept } from './tenants.ts';
@@ -65,7 +65,6 @@ export function createAccountStore(db: Database): AccountStore {
             : [updateWhen('tenants', { set: settings, where: { id: tenant } }, guard)]),
           ...(session ? [newSession({ ...session, person: founder.id, at }, guard)] : []),
         ],
-        after: person(founder.id),
       });
       return done;
     },
@@ -78,7 +77,6 @@ export function createAccountStore(db: Database): AccountStore {
           ...newPerson(added, at, guard),
           newMember({ ...member, person: added.id, at }, guard),
         ],
-        after: person(added.id),
       });
       return done;
     },
@@ -104,21 +102,12 @@ export function createAccountStore(db: Database): AccountStore {
       await change(db, {
         ...acceptance(row, invitation, at),
         when: sql<SqlBool>`${isWaiting(invitation)} and not ${isMember}`,
-        after: person(id),
       });
     },
 
     async invitationFor(email, at) {
       const [row] = await db.read(
-        db
-          .selectFrom('invitations')
-          .selectAll()
-          .where('email', '=', email)
-          .where('accepted_at', 'is', null)
-          .where('withdrawn_at', 'is', null)
-          .where('expires_at', '>', at)
-          .orderBy('created_at')
-          .limit(1),
+        waitingInvitations(db, at).where('email', '=', email).orderBy('created_at').limit(1),
       );
       return row && toInvitation(row);
     },
@@ -325,12 +314,9 @@ function createAccountRows(db: Database): AccountRows {
       return made;
     },
 
-    async select(table, where, { limit, order } = {}) {
-      return db.read(
-        sql<Row>`select * from ${sql.table(table)} where ${all(where)}
-          ${order ? sql`order by ${sql.ref(order.column)} ${sql.raw(order.descending ? 'desc' : 'asc')}` : sql``}
-          ${limit === undefined ? sql`` : sql`limit ${limit}`}`,
-      );
+    async select(table, where, orderBy) {
+      const order = orderBy === undefined ? sql`` : sql`order by ${sql.ref(orderBy)}`;
+      return db.read(sql<Row>`select * from ${sql.table(table)} where ${all(where)} ${order}`);
     },
 
     async count(table, where) {

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import { type Role, roles, type Scope } from '#contract/people/token.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import { credentialActor, type Principal } from '#core/people/access.ts';
 import { assertMayAllowInUrl } from '#core/people/credentials.ts';
@@ -58,7 +58,7 @@ export function createCredentials(db: Database): Credentials {
           ${inForce} as count`,
       });
       if (done) return;
-      if (row?.may !== 1) throw new AppError('forbidden', 'forbidden');
+      if (row?.may !== 1) throw forbidden();
       if (row.count < mostOf(kind)) throw notFound('tenant');
       throw full(kind);
     },
@@ -183,7 +183,7 @@ export function createCredentials(db: Database): Credentials {
 
 const mostOf = (kind: Kind) => (kind === 'key' ? limits.keysPerTenant : limits.tokensPerTenant);
 const full = (kind: Kind) =>
-  new AppError('conflict', `there are ${mostOf(kind)} ${kind}s in force already: revoke some first`);
+  conflict(`there are ${mostOf(kind)} ${kind}s in force already: revoke some first`);
 
 const isInForce = ({ revoked_at, expires_at }: CredentialRow, at: number) =>
   revoked_at === null && (expires_at === null || expires_at > at);

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { AppError, conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import type { InvitationRecord, Invitations, MembershipRecord } from '#core/people/members.ts';
 import { iso } from '#core/time/time.ts';
@@ -15,14 +15,17 @@ const waitingPerTenant = 200;
 const over = () =>
   new AppError('gone', 'this invitation is over: it was used, withdrawn or has expired; ask for a new one');
 
+/** The invitations that can be accepted. */
+export const waitingInvitations = (db: Database, at: number) =>
+  db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('accepted_at', 'is', null)
+    .where('withdrawn_at', 'is', null)
+    .where('expires_at', '>', at);
+
 export function createInvitations(db: Database): Invitations {
-  const waiting = (at: number) =>
-    db
-      .selectFrom('invitations')
-      .selectAll()
-      .where('accepted_at', 'is', null)
-      .where('withdrawn_at', 'is', null)
-      .where('expires_at', '>', at);
+  const waiting = (at: number) => waitingInvitations(db, at);
   const one = (tenant: TenantId, id: string, at: number) =>
     waiting(at).where('tenant', '=', tenant).where('id', '=', id);
   const bySecret = (hash: string, at: number) => waiting(at).where('secret_hash', '=', hash);
@@ -63,12 +66,10 @@ export function createInvitations(db: Database): Invitations {
           (case when ${isCreatorAuthorized(creator, createdAt)} then 1 else 0 end) as may`,
       });
       if (done) return;
-      if (count?.may !== 1) throw new AppError('forbidden', 'forbidden');
+      if (count?.may !== 1) throw forbidden();
       if ((count?.waiting ?? 0) >= waitingPerTenant)
-        throw new AppError('conflict', `${waitingPerTenant} invitations are waiting already: withdraw some`);
-      throw email === null
-        ? notFound('tenant')
-        : new AppError('conflict', `${email} is a member of this tenant already`);
+        throw conflict(`${waitingPerTenant} invitations are waiting already: withdraw some`);
+      throw email === null ? notFound('tenant') : conflict(`${email} is a member of this tenant already`);
     },
 
     async list(tenant, at) {
@@ -104,7 +105,6 @@ export function createInvitations(db: Database): Invitations {
         effects: (guard) => [
           updateWhen('invitations', { set: { withdrawn_at: at }, where: { tenant, id } }, guard),
         ],
-        after: one(tenant, id, at),
       });
       return done;
     },
@@ -136,7 +136,7 @@ async function accept(db: Database, { invitation, person, at }: Acceptance): Pro
   const [known] = await db.read(db.selectFrom('people').select('email').where('id', '=', person));
   if (!known) throw new Error('an invitation is accepted by a person who does not exist');
   if (email !== null && email.toLowerCase() !== known.email.toLowerCase())
-    throw new AppError('forbidden', 'this invitation is for another email address: sign in with that one');
+    throw forbidden('this invitation is for another email address: sign in with that one');
   const { done, row } = await change(db, {
     ...acceptance({ id: person, email: known.email }, invitation, at),
     when: sql<SqlBool>`${isWaiting(invitation)} and not ${precondition('members', { tenant, person })}`,
@@ -148,7 +148,7 @@ async function accept(db: Database, { invitation, person, at }: Acceptance): Pro
   });
   if (done && row) return { tenant: toTenant(row), role, joinedAt: at };
   if (row?.waiting !== 1) throw over();
-  throw new AppError('conflict', 'you are a member of this tenant already');
+  throw conflict('you are a member of this tenant already');
 }
 
 /** The audit entry and the statements of accepting an invitation, for new and existing persons. The caller adds `when`. */

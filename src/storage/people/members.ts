@@ -75,7 +75,6 @@ export function createMembers(db: Database): Members {
         },
         when: sql<SqlBool>`${precondition('people', { id: person })} and not ${precondition('members', { tenant, person })}`,
         effects: (guard) => [newMember({ tenant, person, role, at }, guard)],
-        after: one(tenant, person),
       });
       return done;
     },

@@ -1,10 +1,11 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { AccountStore, NewSession, Renewal, SessionRecord } from '#core/people/accounts.ts';
 import type { Database, SessionRow, Statement } from '../database/sql.ts';
-import { insertWhen, updateWhen } from '../directory/change.ts';
+import { always, insertWhen, updateWhen } from '../directory/change.ts';
 
 type Sessions = Pick<
   AccountStore,
+  | 'addSession'
   | 'findSession'
   | 'findSessionById'
   | 'sessionsOf'
@@ -19,6 +20,10 @@ export function createSessions(db: Database): Sessions {
   const inForce = (at: number) => db.selectFrom('sessions').selectAll().where('expires_at', '>', at);
 
   return {
+    async addSession(person, session, at) {
+      await db.write([newSession({ ...session, person, at }, always)]);
+    },
+
     async findSession(tokenHash, at) {
       const [row] = await db.read(
         db

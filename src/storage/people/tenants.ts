@@ -7,7 +7,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { graceOf } from '#core/alarms/expectations.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import {
   type DeletedTenant,
@@ -137,7 +137,6 @@ export function createTenants(db: Database): Tenants {
           entry: { tenant: id, by, at, action: 'tenant.delete', subject: name, detail: { title } },
           when: precondition('tenants', { id, name, state }),
           effects: (guard) => [updateWhen('tenants', { set, where: { id } }, guard)],
-          after: read,
         };
       });
       if (!deleted) throw notFound('tenant');
@@ -187,21 +186,18 @@ const expectationsAtOnce = 500;
 /** The row in which each change is counted. */
 const lockNames = sql`update meta set value = value where name = 'changes'`;
 
-const isTaken = (name: string) =>
-  new AppError('conflict', `there is a tenant "${name}" already: choose another name`);
+const isTaken = (name: string) => conflict(`there is a tenant "${name}" already: choose another name`);
 
 const isNeeded = (done: 'renamed' | 'deleted') =>
-  new AppError('conflict', `the tenant "${defaultTenant}" always exists, so it cannot be ${done}`);
+  conflict(`the tenant "${defaultTenant}" always exists, so it cannot be ${done}`);
 
 const full = (most: number) =>
-  new AppError(
-    'forbidden',
+  forbidden(
     `owners may create tenants on this server up to ${most} (BELFRY_MAX_TENANTS), and there are so many: ask its operator`,
   );
 
 const ownsTooMany = (most: number) =>
-  new AppError(
-    'conflict',
+  conflict(
     `you own ${most} tenants, the most that a person may create: ask the operator of this server for more`,
   );
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { AppError } from '../../core/errors.ts';
+import { conflict } from '../../core/errors.ts';
 import { baselineMark, fromBeforeFirstRelease } from '../database/meta.ts';
 import { transaction } from './connections.ts';
 
@@ -51,8 +51,7 @@ export async function migrate(client: pg.ClientBase, folder = ownFolder): Promis
   const newest = Number(files.at(-1)?.slice(0, 4));
   const { version, oldest } = await schemaVersion(client);
   if (oldest > newest)
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `the database has schema version ${version}, this Belfry knows ${newest}: start the newer Belfry`,
     );
 }
@@ -70,8 +69,7 @@ async function requireUtf8(client: pg.ClientBase): Promise<void> {
   );
   const { encoding = '' } = rows[0] ?? {};
   if (encoding !== 'UTF8')
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `the database stores texts as ${encoding}: make a new one with createdb --encoding UTF8 --template template0`,
     );
 }

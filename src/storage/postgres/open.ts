@@ -14,7 +14,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import type pg from 'pg';
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict } from '#core/errors.ts';
 import { FairQueue } from '#core/limits/concurrency.ts';
 import { Database, type SqlExecutor } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';
@@ -146,8 +146,7 @@ async function requireEmptyOrOurs(client: pg.ClientBase, url: string): Promise<v
   const [foreign] = rows;
   if (!foreign) return;
   const { host, pathname } = new URL(url);
-  throw new AppError(
-    'conflict',
+  throw conflict(
     `${host}${pathname} has tables of another program (${foreign.relname}): make an empty database with createdb, and name it in BELFRY_DATABASE_URL`,
   );
 }

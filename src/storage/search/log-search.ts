@@ -10,9 +10,10 @@ import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
 import { recordForms } from '#core/log/history-view.ts';
 import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
+import { getOrMake } from '#core/maps.ts';
 import { addressesFrom, families } from '#core/search/address-blocks.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
-import type { Query } from '#core/search/search-query.ts';
+import { conjuncts, type Query } from '#core/search/search-query.ts';
 
 /** Entries of the log from one key to another, both included. A key is a row number. */
 export interface LogRange {
@@ -183,9 +184,6 @@ export function levelsAlone(query: Query): readonly string[] | 'all' | undefined
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
-const conjuncts = (query: Query) =>
-  query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
-
 /** Values of a field as completion shows them: addresses by number, others as text. */
 export function sortedValues(values: Iterable<string>, field: WantedValues['field']): string[] {
   if (isSearchedField(field)) return [...values].sort((a, b) => (a < b ? -1 : 1));
@@ -216,11 +214,7 @@ export class Tally {
   }
 
   add(bucket: number, level: string, count: number): void {
-    let buckets = this.#counts.get(level);
-    if (!buckets) {
-      buckets = new Map();
-      this.#counts.set(level, buckets);
-    }
+    const buckets = getOrMake(this.#counts, level, () => new Map<number, number>());
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
   }
 

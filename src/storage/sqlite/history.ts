@@ -9,6 +9,7 @@ import type {
   SearchPage,
 } from '#core/log/log.ts';
 import type { Statistics } from '#core/log/statistics.ts';
+import { getOrMake } from '#core/maps.ts';
 import { isShown, isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
 import { countBudgetMs, Tally } from '../search/log-search.ts';
 import type { DraftRow } from './log/rows.ts';
@@ -97,14 +98,7 @@ export function createSqliteHistory({
 /** Converts drafts to rows. Routing returns the same object for equal decisions, so its JSON is made once. */
 function draftRows(): (draft: NotificationDraft) => DraftRow {
   const texts = new WeakMap<Route, string>();
-  return (draft) => {
-    let text = texts.get(draft.route);
-    if (text === undefined) {
-      text = JSON.stringify(draft.route);
-      texts.set(draft.route, text);
-    }
-    return toDraftRow(draft, text);
-  };
+  return (draft) => toDraftRow(draft, getOrMake(texts, draft.route, JSON.stringify));
 }
 
 /** `route`: the draft's route as JSON. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 import { baselineMark, fromBeforeFirstRelease } from '../database/meta.ts';
 import { type Db, tryServerLock } from './file/database-file.ts';
 
@@ -45,8 +45,7 @@ export function migrate(db: Db, folder = ownFolder): void {
   });
   if (schemaVersion(db) < newest) change.exclusive();
   if (schemaVersion(db) > newest) {
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `the database has schema version ${schemaVersion(db)}, this Belfry knows ${newest}: start the newer Belfry, or restore a backup made by this one`,
     );
   }
@@ -62,8 +61,7 @@ export function migrateWithoutServer(db: Db, path: string, folder = ownFolder): 
   const isOld = () => schemaVersion(db) < newestOf(migrationsIn(folder));
   const lock = isOld() ? tryServerLock(path, otherCommandMs) : undefined;
   if (!lock && isOld())
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `a Belfry server of another version runs on ${path}: use the commands of its version, or stop it first`,
     );
   try {
@@ -96,8 +94,7 @@ export function assertSchema(db: Db, path: string): void {
     const found = new Set(partsOf(db));
     const missing = partsOf(model).find((part) => !found.has(part));
     if (missing !== undefined)
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${path} lacks ${missing}, which schema version ${schemaVersion(db)} has: put a backup in its place with belfry restore FILE`,
       );
   } finally {

@@ -7,7 +7,7 @@ import type { CountTimes, LevelCount } from '#core/log/statistics.ts';
 import type { TermExpression } from '#core/search/index-terms.ts';
 import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
-import type { Phrase, Query } from '#core/search/search-query.ts';
+import { conjuncts, type Phrase, type Query } from '#core/search/search-query.ts';
 import { wordsOf } from '#core/search/search-words.ts';
 import { finite } from '../../log/history-rows.ts';
 import {
@@ -228,7 +228,7 @@ const mostTests = 8;
 /** Every match fits all of them with its title and message, and a space between. Words that the index decides need none. */
 export function textTests(query: Query): string[] {
   const tests = new Set<string>();
-  for (const term of query.kind === 'and' ? query.terms : [query]) {
+  for (const term of conjuncts(query)) {
     if (term.kind !== 'text' || tests.size === mostTests) continue;
     const phrases = term.phrases.map(expressionOf);
     const isDecided = term.field === null && phrases.every(({ words }) => words.length === 1);

@@ -14,9 +14,17 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict } from '#core/errors.ts';
 import { schemaVersion } from '../migrate.ts';
-import { applicationId, type Db, flushToDisk, type Lock, openReadOnly, tryLock } from './database-file.ts';
+import {
+  applicationId,
+  type Db,
+  flushToDisk,
+  type Lock,
+  openReadOnly,
+  tryLock,
+  whileOpen,
+} from './database-file.ts';
 import type { SyncingData } from './syncing-thread.ts';
 
 export interface BackupResult {
@@ -137,11 +145,11 @@ function assertIntact(db: Db, path: string): void {
 
 export function damagedBackup(path: string, found: unknown): AppError {
   const why = found instanceof Error ? found.message : String(found);
-  return new AppError('conflict', `${path} is damaged (${why}): take another backup`);
+  return conflict(`${path} is damaged (${why}): take another backup`);
 }
 
 export function notBelfryDatabase(path: string): AppError {
-  return new AppError('conflict', `${path} is no Belfry database: name a file that belfry backup made`);
+  return conflict(`${path} is no Belfry database: name a file that belfry backup made`);
 }
 
 /** Deletes the files that SQLite keeps beside an open database. */
@@ -157,11 +165,10 @@ export function removeWithSidecars(path: string): void {
 function requireWritableTarget(databasePath: string, file: string, force: boolean): void {
   if (!existsSync(file)) return;
   if (isSameFile(databasePath, file)) {
-    throw new AppError('conflict', `${file} is the database itself: name another file`);
+    throw conflict(`${file} is the database itself: name another file`);
   }
-  if (statSync(file).isDirectory()) throw new AppError('conflict', `${file} is a folder: name a file in it`);
-  if (!force)
-    throw new AppError('conflict', `${file} exists: name another file, or overwrite it with --force`);
+  if (statSync(file).isDirectory()) throw conflict(`${file} is a folder: name a file in it`);
+  if (!force) throw conflict(`${file} exists: name another file, or overwrite it with --force`);
 }
 
 export function isSameFile(a: string, b: string): boolean {
@@ -196,28 +203,20 @@ const pieceBytes = 1024 * 1024;
 
 /** Appends the checksum of all that the file contains. */
 function addChecksum(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    appendFileSync(path, Buffer.concat([mark, hashOf(file, size)]));
-  } finally {
-    closeSync(file);
-  }
+  const hash = whileOpen(path, (file) => hashOf(file, fstatSync(file).size));
+  appendFileSync(path, Buffer.concat([mark, hash]));
 }
 
 /** Whether a file is as its checksum says. One without a checksum is: a copy of a database. */
 export function matchesChecksum(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
+  return whileOpen(path, (file) => {
     const { size } = fstatSync(file);
     if (size % pageBytes === 0) return true;
     const end = Math.max(0, size - trailerBytes);
     const trailer = Buffer.alloc(trailerBytes);
     readSync(file, trailer, 0, trailerBytes, end);
     return trailer.equals(Buffer.concat([mark, hashOf(file, end)]));
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 function hashOf(file: number, size: number): Buffer {

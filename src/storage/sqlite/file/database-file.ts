@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 
 /** Marks a SQLite file as Belfry's ("Belf"): `PRAGMA application_id`, kept in the file's header. */
 export const applicationId = 0x42656c66;
@@ -77,8 +77,7 @@ export function giveToOwnerOf(model: string, file: string, mode?: number): void 
   try {
     const made = fstatSync(handle);
     const isNew = made.isDirectory() ? readdirSync(file).length === 0 : made.isFile() && made.nlink === 1;
-    if (!isNew)
-      throw new AppError('conflict', `${file} is a link or no file: another process has replaced it`);
+    if (!isNew) throw conflict(`${file} is a link or no file: another process has replaced it`);
     const { uid, gid } = statSync(model);
     if (mode !== undefined) fchmodSync(handle, mode);
     if (process.getuid?.() === 0) fchownSync(handle, uid, gid);
@@ -95,8 +94,7 @@ export function giveToOwnerOf(model: string, file: string, mode?: number): void 
 export function assertOurs(path: string): void {
   const header = readHeader(path);
   if (header.length > 0 && !isOurs(header))
-    throw new AppError(
-      'conflict',
+    throw conflict(
       `${path} is no database of Belfry: set BELFRY_DATABASE_URL to another place, or put a backup in its place with belfry restore FILE`,
     );
 }
@@ -104,15 +102,18 @@ export function assertOurs(path: string): void {
 /** Whether the header of a file is that of a Belfry database. */
 export const hasOurHeader = (path: string): boolean => isOurs(readHeader(path));
 
-/** Returns when a file's content, or a folder's list of files, is on disk. */
-export function flushToDisk(path: string): void {
+/** Opens a file, or a folder, for as long as `read` takes. */
+export function whileOpen<T>(path: string, read: (handle: number) => T): T {
   const handle = openSync(path, 'r');
   try {
-    fsyncSync(handle);
+    return read(handle);
   } finally {
     closeSync(handle);
   }
 }
+
+/** Returns when a file's content, or a folder's list of files, is on disk. */
+export const flushToDisk = (path: string): void => whileOpen(path, fsyncSync);
 
 const isOurs = (header: Buffer): boolean =>
   header.length === headerBytes &&
@@ -120,13 +121,9 @@ const isOurs = (header: Buffer): boolean =>
   header.readUInt32BE(applicationIdOffset) === applicationId;
 
 function readHeader(path: string): Buffer {
-  const handle = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(headerBytes);
-    return header.subarray(0, readSync(handle, header, 0, headerBytes, 0));
-  } finally {
-    closeSync(handle);
-  }
+  const header = Buffer.alloc(headerBytes);
+  const bytes = whileOpen(path, (handle) => readSync(handle, header, 0, headerBytes, 0));
+  return header.subarray(0, bytes);
 }
 
 /** Opens SQLite so that a commit is durable, and checks the settings that ensure it. */

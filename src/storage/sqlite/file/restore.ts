@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { AppError } from '#core/errors.ts';
+import { AppError, conflict } from '#core/errors.ts';
 import { purge } from '../log/maintenance.ts';
 import { ensurePartition } from '../log/partitions.ts';
 import { assertSchema, migrate } from '../migrate.ts';
@@ -54,12 +54,12 @@ export function restore(
     throw new AppError('not-found', `there is no backup at ${file}: name a file that belfry backup made`);
   }
   if (existsSync(databasePath) && isSameFile(databasePath, file)) {
-    throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
+    throw conflict(`${file} is the database itself: name a file that belfry backup made`);
   }
   // Checked first, because a large foreign file would be copied in vain.
   if (!isBackup(file)) throw notBelfryDatabase(file);
   const lock = tryServerLock(databasePath);
-  if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
+  if (!lock) throw conflict(`a Belfry server runs on ${databasePath}: stop it first`);
   const fresh = temporaryFile(databasePath, 'restoring');
   try {
     // Only the holder of the lock restores, so these files belong to nobody.
@@ -87,7 +87,7 @@ function isBackup(file: string): boolean {
     return statSync(file).isFile() && hasOurHeader(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new AppError('conflict', `cannot read ${file} (${code}): make it readable for this user`);
+    throw conflict(`cannot read ${file} (${code}): make it readable for this user`);
   }
 }
 
@@ -153,7 +153,7 @@ function checkpointAndLeaveWal(databasePath: string): void {
   } catch (error) {
     if (isDamage(error)) return;
     if (!isBusy(error)) throw error;
-    throw new AppError('conflict', `another process has ${databasePath} open: wait for it, or end it`);
+    throw conflict(`another process has ${databasePath} open: wait for it, or end it`);
   } finally {
     db.close();
   }

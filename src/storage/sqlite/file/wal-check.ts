@@ -4,7 +4,7 @@
  * The format is that of https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { AppError } from '#core/errors.ts';
+import { conflict } from '#core/errors.ts';
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
@@ -29,8 +29,7 @@ export function assertWalIntact(databasePath: string): void {
   if (!damage) return;
   const again = findDamage(path);
   if (again?.offset !== damage.offset || again.header !== damage.header) return;
-  throw new AppError(
-    'conflict',
+  throw conflict(
     `${path} is damaged at byte ${damage.offset}, and notifications that were acknowledged stand behind that place: copy the folder, check the disk, and put a backup in place with belfry restore FILE; to go on with what stands before it and lose the rest, run truncate -s ${damage.offset} ${path}`,
   );
 }

@@ -1,5 +1,6 @@
 import type { TenantId } from '#core/log/log.ts';
 import { type PanelAddress, reaches, type Target } from '#core/log/target.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { Statements } from './partitions.ts';
 
 /** After more additions than this, and than the copy had rows, notifications that are no longer live are removed from the copy. */
@@ -27,6 +28,8 @@ interface LiveRoutes {
   /** The characters of the keys of `byTarget`. */
   keptChars: number;
 }
+
+const noRoutes = (): LiveRoutes => ({ ids: new Set(), unread: [], byTarget: new Map(), keptChars: 0 });
 
 /**
  * A copy of the live set in the order in which panels read it, in the memory of a reading connection (ADR 13). It may contain
@@ -86,11 +89,7 @@ export class LiveOrder {
       )
       .all(afterRow);
     for (const { tenant, route } of found) {
-      let routes = this.#routes.get(tenant);
-      if (!routes) {
-        routes = { ids: new Set(), unread: [], byTarget: new Map(), keptChars: 0 };
-        this.#routes.set(tenant, routes);
-      }
+      const routes = getOrMake(this.#routes, tenant, noRoutes);
       if (routes.ids.has(route)) continue;
       routes.ids.add(route);
       routes.unread.push(route);

@@ -1,5 +1,6 @@
 /** Converts rows of the log to the types of core. Every reader of the log uses it. */
 import type { Entry, Notification, NotificationDraft, Route, TenantId } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 import {
   columnList,
   type EntryColumns,
@@ -233,12 +234,7 @@ export class Routes {
   }
 
   #ofTenant(tenant: TenantId): TenantRoutes {
-    let routes = this.#tenants.get(tenant);
-    if (!routes) {
-      routes = { byText: new Map(), byId: new Map(), cachedChars: 0 };
-      this.#tenants.set(tenant, routes);
-    }
-    return routes;
+    return getOrMake(this.#tenants, tenant, () => ({ byText: new Map(), byId: new Map(), cachedChars: 0 }));
   }
 }
 

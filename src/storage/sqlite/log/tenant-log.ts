@@ -1,4 +1,5 @@
 import type { TenantId } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { Statements } from './partitions.ts';
 
 interface LogState {
@@ -42,12 +43,7 @@ export class TenantLogs {
   }
 
   of(tenant: number): LogState {
-    let log = this.#logs.get(tenant);
-    if (!log) {
-      log = readLog(this.#sql, tenant);
-      this.#logs.set(tenant, log);
-    }
-    return log;
+    return getOrMake(this.#logs, tenant, () => readLog(this.#sql, tenant));
   }
 
   /** The position of the tenant's next entry, which will be in `row`. `bytes`: the size of a notification, absent for other entries. */

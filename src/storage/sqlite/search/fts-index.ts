@@ -6,6 +6,7 @@
  * page of a term.
  */
 import type { TenantId } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 import { flagTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { type Pattern, patternMatcher } from '#core/search/search-words.ts';
 import { RowSet, type SingleTerm, TermIndex } from '../../search/row-set.ts';
@@ -103,12 +104,7 @@ export class FtsIndex extends TermIndex {
   /** The rows of each level. */
   levels(): ReadonlyMap<string, RowSet> {
     const levels = new Map<string, RowSet>();
-    const setOf = (term: string) => {
-      const level = valueOfTerm(term);
-      const rows = levels.get(level) ?? new RowSet(this.#partition);
-      levels.set(level, rows);
-      return rows;
-    };
+    const setOf = (term: string) => getOrMake(levels, valueOfTerm(term), () => new RowSet(this.#partition));
     const wanted = Buffer.from(mainIndex + valueTerm(this.#tenant, 'level', ''));
     this.#read({ wanted, prefix: true, found: new RowSet(this.#partition), setOf });
     return levels;

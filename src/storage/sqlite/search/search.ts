@@ -2,6 +2,7 @@
 
 import { resultOf } from '#core/limits/concurrency.ts';
 import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 import { flagTerm, one } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
@@ -246,24 +247,18 @@ function toRecords(
     for (const [row, state] of readStates(sql, { tenant, partition }, rows)) states.set(row, state);
   }
   const tokenNames = new Map<string, string>();
-  const nameOf = (tokenId: string) => {
-    const name =
-      tokenNames.get(tokenId) ??
-      sql
-        .of<[number, string], string>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
-        .pluck()
-        .get(tenant, tokenId) ??
-      // The record of a deleted token stays. If there is none, its id is shown as the name.
-      tokenId;
-    tokenNames.set(tokenId, name);
-    return name;
-  };
+  // The record of a deleted token stays. If there is none, its id is shown as the name.
+  const nameOf = (tokenId: string) =>
+    sql
+      .of<[number, string], string>('SELECT name FROM credentials WHERE tenant = ? AND id = ?')
+      .pluck()
+      .get(tenant, tokenId) ?? tokenId;
   return found.map(({ row, part }) => {
     const notification = reader.notification(row, part.partition);
     const { shown, expired, cleared, ...state } = states.get(row.row) as RowState;
     return {
       ...notification,
-      tokenName: nameOf(notification.tokenId),
+      tokenName: getOrMake(tokenNames, notification.tokenId, nameOf),
       cleared: toCleared(state),
       acknowledged: toAcknowledged(state),
       receipts: { shown, expired, cleared },

@@ -1,5 +1,6 @@
 /** The jobs of the writer thread: the protocol between `history.ts` and `writer-thread.ts`. */
 import type { Idempotency } from '#core/log/log.ts';
+import { getOrMake } from '#core/maps.ts';
 import type { SqlResult } from '../../database/sql.ts';
 import { columnList } from '../../log/history-rows.ts';
 import { acknowledge, append, clear, recordReceipts } from '../log/changes.ts';
@@ -78,7 +79,12 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
   const values: unknown[] = [];
   const routes = new Map<string, number>();
   for (const job of jobs) {
-    if (job[0] === 'append') packAppend(values, job, numberOf(routes, job[2].route));
+    if (job[0] === 'append')
+      packAppend(
+        values,
+        job,
+        getOrMake(routes, job[2].route, () => routes.size),
+      );
     else values.push(job);
   }
   return { values, routes: [...routes.keys()] };
@@ -114,13 +120,4 @@ function unpackAppend(values: readonly unknown[], at: number, routes: readonly s
   const draft: Partial<Record<keyof DraftRow, unknown>> = { route: routes[values[at + 2] as number] };
   for (const [i, field] of draftFields.entries()) draft[field] = values[at + 3 + i];
   return ['append', values[at] as number, draft as DraftRow, values[at + 1] as Idempotency | null];
-}
-
-function numberOf(routes: Map<string, number>, route: string): number {
-  let number = routes.get(route);
-  if (number === undefined) {
-    number = routes.size;
-    routes.set(route, number);
-  }
-  return number;
 }

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
-import { mappingOf, offersOf, valuesOf } from './mapping-values.ts';
+import { MappingPut } from '#contract/integrations/integration.ts';
+import { fieldNames, mappingOf, offersOf, valuesOf } from './mapping-values.ts';
 
 const mapping = {
   ...{ name: 'ups', items: '/events', updatedAt: '2026-01-01T00:00:00Z', updatedBy: 'ada' },
   fields: { title: '{^/device}: {/what}', level: '{/sev}' },
   levels: { high: 'critical', '*': 'warning' },
 };
+
+test('the form has every field that a mapping may have', () => {
+  expect(fieldNames.toSorted()).toEqual(Object.keys(MappingPut.properties.fields.properties).toSorted());
+});
 
 test('a mapping is the same after its form, and what is empty is left out', () => {
   const { name: _, updatedAt: _at, updatedBy: _by, ...put } = mapping;

@@ -1,8 +1,14 @@
 /** The form values of a mapping, and the pointers that a payload offers. */
+import { optionalTextNames } from '#contract/history/fields.ts';
 import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
 
-export const fieldNames = ['title', 'message', 'level', 'host', 'key', 'url', 'identity'] as const;
-export type FieldName = (typeof fieldNames)[number];
+export type FieldName = keyof MappingPut['fields'];
+export const fieldNames: readonly FieldName[] = [
+  ...(['title', 'message', 'level'] as const),
+  // `host` takes addresses, too.
+  ...optionalTextNames.filter((name) => name !== 'ip'),
+  'identity',
+];
 
 export interface MappingValues {
   readonly name: string;

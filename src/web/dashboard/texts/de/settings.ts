@@ -181,7 +181,7 @@ export const channels: TranslatedPage<'channels'> = {
   'wrong.mqtt.topic':
     'Geben Sie ein Thema mit bis zu 500 Zeichen ohne + und # ein. {level}, {host}, {key} und {tenant} werden ersetzt.',
   'wrong.mqtt.url':
-    'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883. Benutzername, Passwort und Thema haben eigene Felder.',
+    'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883 oder wss://broker.example.org/mqtt. Benutzername, Passwort und Thema haben eigene Felder.',
   'field.url': 'URL',
   'field.signingKey': 'Signaturschlüssel',
   'field.authorization': 'Authorization-Header',

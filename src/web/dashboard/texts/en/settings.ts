@@ -180,7 +180,7 @@ export const channels = {
   'wrong.mqtt.topic':
     'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
   'wrong.mqtt.url':
-    'Enter the broker only, such as mqtts://broker.example.org:8883. User name, password and topic have their own fields.',
+    'Enter the broker only, such as mqtts://broker.example.org:8883 or wss://broker.example.org/mqtt. User name, password and topic have their own fields.',
   'field.url': 'URL',
   'field.signingKey': 'Signing key',
   'field.authorization': 'Authorization header',
