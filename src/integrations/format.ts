@@ -136,14 +136,15 @@ function textsOf({
   };
 }
 
-/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut. */
+/** The first labels that there is room for. A character that a name cannot have becomes `_`, of equal names the first stays; a long value is cut. */
 function fittingLabels(given: Readonly<Record<string, unknown>>): Labels {
   const labels = new Map<string, string>();
   for (const [name, value] of Object.entries(given)) {
     const text = textOf(value);
     if (name === '' || text === undefined) continue;
     if (labels.size === limits.labels) break;
-    labels.set(fittingName(name), cut(text, limits.labelValueChars));
+    const fitting = fittingName(name);
+    if (!labels.has(fitting)) labels.set(fitting, cut(text, limits.labelValueChars));
   }
   return Object.fromEntries(labels);
 }

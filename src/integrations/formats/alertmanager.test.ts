@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
+import { type Labels, labelEntries, labelsOf, labelsText } from '#contract/history/labels.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { alertmanager } from './alertmanager.ts';
 import { grafana } from './grafana.ts';
@@ -51,6 +52,7 @@ describe("Alertmanager's webhook", () => {
         host: 'db-01',
         key: 'alertmanager:8a7b1c2d3e4f5061',
         url: 'http://prometheus.example.org:9090/graph?g0.expr=x&g0.tab=1',
+        labels: labelsText(firing.labels),
       },
       {
         ...noTexts,
@@ -60,8 +62,33 @@ describe("Alertmanager's webhook", () => {
         ttl: null,
         ip: '10.0.0.5',
         key: 'alertmanager:0011223344556677',
+        labels: labelsText(resolved.labels as unknown as Labels),
       },
     ]);
+  });
+
+  it('has the labels of its alert, without its annotations', () => {
+    const [first] = read(alertmanager, group);
+    expect(labelsOf(first?.labels ?? null)).toEqual(firing.labels);
+  });
+
+  it('keeps the first 32 of many labels, made to fit, and of two with one name the first', () => {
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`l${i}`, 'x']));
+    const hostile = {
+      'a b': 'first',
+      a_b: 'second',
+      ['__proto__']: 'p',
+      list: [],
+      long: 'x'.repeat(1e6),
+      ...many,
+    };
+    const [item] = read(alertmanager, of({ ...firing, labels: hostile }));
+    const labels = labelEntries(item?.labels ?? null);
+    expect(labels).toHaveLength(32);
+    expect(labels).toContainEqual(['a_b', 'first']);
+    expect(labels).toContainEqual(['__proto__', 'p']);
+    expect(labels.map(([name]) => name)).not.toContain('list');
+    expect(Math.max(...labels.map(([, value]) => value.length))).toBe(255);
   });
 
   it('stays on panels until its resolve, unless it is only an info', () => {

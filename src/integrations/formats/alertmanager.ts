@@ -66,6 +66,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
+    labels,
     isFiring: !isResolved,
     url: textOf(linkOf(alert)),
     identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),
