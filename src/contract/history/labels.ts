@@ -4,6 +4,7 @@
  * order, so that equal labels are equal texts; null: it has none.
  */
 import { limits } from '../limits.ts';
+
 export type Labels = Readonly<Record<string, string>>;
 
 const noLabels: Labels = Object.freeze({});
@@ -16,7 +17,7 @@ export function labelsText(labels: Labels): string | null {
     : JSON.stringify(Object.fromEntries(names.map((name) => [name, labels[name]])));
 }
 
-/** The labels of a text that {@link labelsText} made. A name may be `__proto__`: read values by `labelEntries` or `Object.hasOwn`. */
+/** The labels of a text that {@link labelsText} made. A name may be `constructor`: look values up in {@link labelEntries}. */
 export const labelsOf = (text: string | null): Labels =>
   text === null ? noLabels : (JSON.parse(text) as Labels);
 
@@ -34,12 +35,6 @@ export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.repla
 export type LabelField = `label:${string}`;
 export const isLabelField = (field: string): field is LabelField => field.startsWith('label:');
 export const labelOfField = (field: LabelField): string => field.slice('label:'.length);
-
-/** Its value; null if there is no such label. */
-export function labelValue(text: string | null, name: string): string | null {
-  const labels = labelsOf(text);
-  return Object.hasOwn(labels, name) ? (labels[name] as string) : null;
-}
 
 /** `env=prod · site=plant 2`, for people. */
 export const shownLabels = (labels: Labels): string =>

@@ -146,6 +146,12 @@ describe('what is alike to a rule', () => {
     expect(keyOf(['token'], { tokenName: 'x' })).toBe(keyOf(['token']));
   });
 
+  test('the name of a label is compared without regard to case, its value as it is', () => {
+    const by = (labels: string) => keyOf(['label:cluster'], { labels });
+    expect(by('{"Cluster":"a"}')).toBe(by('{"cluster":"a"}'));
+    expect(by('{"Cluster":"a"}')).not.toBe(by('{"Cluster":"b"}'));
+  });
+
   test('values do not run into each other', () => {
     expect(keyOf(['title', 'message'], { title: 'a', message: 'b c' })).not.toBe(
       keyOf(['title', 'message'], { title: 'a b', message: 'c' }),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isLabelField, labelOfField, labelValue } from '#contract/history/labels.ts';
+import { isLabelField, labelEntries, labelOfField } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import type { NotificationDraft, TenantId, ThrottleClaim } from '../log/log.ts';
 import { getOrMake } from '../maps.ts';
@@ -20,6 +20,12 @@ export interface Throttled {
   readonly count: number;
 }
 
+/** The value of a label, whose name is compared without regard to case; null if there is none. */
+function valueOfLabel({ labels }: RoutingSubject, name: string): string | null {
+  const wanted = foldCase(name);
+  return labelEntries(labels).find(([given]) => foldCase(given) === wanted)?.[1] ?? null;
+}
+
 /** The demand of a rule for a subject. Fields are compared as they were sent, the host without regard to case. */
 export function throttleDemand(
   ruleId: string,
@@ -28,7 +34,7 @@ export function throttleDemand(
 ): ThrottleDemand {
   const values = by.map((field) => {
     if (field === 'token') return subject.tokenId;
-    if (isLabelField(field)) return labelValue(subject.labels, labelOfField(field));
+    if (isLabelField(field)) return valueOfLabel(subject, labelOfField(field));
     const value = subject[field];
     return field === 'host' && value !== null ? foldCase(value) : value;
   });

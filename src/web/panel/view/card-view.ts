@@ -178,8 +178,7 @@ function originOf(
     );
   }
   for (const name of names) {
-    // An object has more names than its own, such as `constructor`.
-    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    const value = Object.entries(labels).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];
     if (value === undefined) continue;
     parts.push(
       element(
