@@ -165,6 +165,7 @@ export const rules: TranslatedPage<'rules'> = {
   placeLast: 'Letzte',
   'wrong.address':
     'Geben Sie IP-Adressen, CIDR-Blöcke oder Bereiche ein, etwa 10.0.0.5, 10.0.0.0/8 oder 10.0.0.1-10.0.0.9.',
+  'wrong.labelPairs': 'Geben Sie jedes Label einmal ein, als Name=Wert.',
   'wrong.level': 'Diese Stufe gibt es nicht. Legen Sie die Stufe zuerst an, oder wählen Sie eine andere.',
   'wrong.token': 'Dieses Token gibt es nicht. Legen Sie das Token zuerst an, oder wählen Sie ein anderes.',
   'wrong.end': 'Das Ende muss nach dem Beginn liegen.',

@@ -162,6 +162,7 @@ export const rules = {
   placeLast: 'Last',
   'wrong.address':
     'Enter IP addresses, CIDR blocks or ranges, such as 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9.',
+  'wrong.labelPairs': 'Enter each label once, as name=value.',
   'wrong.level': 'This level does not exist. Create the level first, or choose another.',
   'wrong.token': 'This token does not exist. Create the token first, or choose another.',
   'wrong.end': 'The end must be after the start.',
