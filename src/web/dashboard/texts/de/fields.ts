@@ -34,6 +34,7 @@ export const fieldExamples = {
   'example.sourceIp': '203.0.113.7',
   'example.token': 'Name des Tokens',
   'example.key': 'disk/*',
+  'example.labelName': 'env',
   'example.labels': 'prod, stag* oder *',
   'typedExample.host': 'db-01',
   'typedExample.ip': '10.0.4.17',

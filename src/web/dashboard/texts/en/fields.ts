@@ -34,6 +34,7 @@ export const fieldExamples = {
   'example.sourceIp': '203.0.113.7',
   'example.token': 'token name',
   'example.key': 'disk/*',
+  'example.labelName': 'env',
   'example.labels': 'prod, stag* or *',
   'typedExample.host': 'db-01',
   'typedExample.ip': '10.0.4.17',
