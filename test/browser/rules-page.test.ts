@@ -87,6 +87,12 @@ test('a rule is written as a sentence, tried while it is written, and saved', as
   await sheet
     .getByText('When host matches db-* and level is at least warning → 2 panels tagged noc')
     .waitFor();
+  const operator = sheet.getByRole('combobox', { name: 'Operator for host' });
+  await operator.focus();
+  for (const chosen of ['is not', 'is']) {
+    await operator.selectOption(chosen);
+    expect(await operator.evaluate((field) => document.activeElement === field)).toBe(true);
+  }
   await sheet.getByRole('button', { name: 'Add action' }).click();
   await page.getByRole('menuitem', { name: 'Set display time' }).click();
   await sheet.getByText(/noc, show for 30\ss, then stop/).waitFor();
@@ -116,7 +122,7 @@ test('a label is a condition with a name and values, and those that must not be 
   await sheet.getByText('When not all of (label site is plant 2, label team is present) →').waitFor();
   await sheet.getByText('Change this in the JSON tab.').waitFor();
   await sheet.getByRole('button', { name: 'Add condition' }).press('Enter');
-  await page.getByRole('menuitem', { name: 'Label', exact: true }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Labels', exact: true }).press('Enter');
   const name = sheet.getByRole('combobox', { name: 'Name of the label' });
   await expect.poll(() => name.evaluate((field) => document.activeElement === field)).toBe(true);
   await page.keyboard.type('1');

@@ -119,10 +119,10 @@ test.each<[string, SentenceRule]>([
 test('a rule about labels reads as a sentence in German', () => {
   const labels = { env: ['prod'], site: ['*'] };
   expect(sentenceOf({ when: { labels, not: { labels: { a: ['*'] } } }, then: { mute: true } }, german)).toBe(
-    'Wenn Label env prod ist und Label site vorhanden ist und Label a fehlt → stummschalten, dann Ende',
+    'Wenn Label „env“ prod ist und Label „site“ vorhanden ist und Label „a“ fehlt → stummschalten, dann Ende',
   );
   expect(sentenceOf({ when: { not: { labels } }, then: { mute: true } }, german)).toBe(
-    'Wenn nicht alles zugleich gilt (Label env prod ist, Label site vorhanden ist) → stummschalten, dann Ende',
+    'Wenn nicht alles zugleich gilt (Label „env“ prod ist, Label „site“ vorhanden ist) → stummschalten, dann Ende',
   );
 });
 

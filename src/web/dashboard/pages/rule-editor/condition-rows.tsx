@@ -73,13 +73,7 @@ export function ConditionRows({
         label={t('addCondition')}
         choices={conditionFields
           .filter((field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)))
-          .map(
-            (field) =>
-              [
-                field,
-                t(field === 'minLevel' ? 'minLevelChoice' : field === 'labels' ? 'label' : `field.${field}`),
-              ] as const,
-          )}
+          .map((field) => [field, t(field === 'minLevel' ? 'minLevelChoice' : `field.${field}`)] as const)}
         onAdd={add}
         autofocus
       />
@@ -107,7 +101,8 @@ function ConditionRow({
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
   const { field, not, how, values, label = '', together } = condition;
-  const name = field === 'labels' ? words('field.label', { name: label }).trim() : words(`field.${field}`);
+  const word = field === 'labels' ? t('label') : words(`field.${field}`);
+  const name = label === '' ? word : words('field.label', { name: label });
   const { offers, search } = useOffers(field, label);
   const lookOf = useLevelLook();
   const problem = problems.at(placeOf(condition));
@@ -122,7 +117,7 @@ function ConditionRow({
       removeLabel={t('removeCondition', { name })}
       onRemove={onRemove}
     >
-      <span className={styles.field}>{field === 'labels' ? t('label') : name}</span>
+      <span className={styles.field}>{word}</span>
       {field === 'labels' && (
         <LabelName
           value={label}

@@ -24,7 +24,7 @@ export const fieldsInSentences = {
   'field.message': 'Nachricht',
   'field.token': 'Token',
   'field.key': 'Schlüssel',
-  'field.label': 'Label {{name}}',
+  'field.label': 'Label „{{name}}“',
 };
 
 /** In the fields of a rule’s conditions, and of a notification that is tried. */
