@@ -113,15 +113,15 @@ test('keys and values are completed with the keyboard alone', async () => {
 });
 
 test('labels are completed, found, and clicked as the values of other fields', async () => {
-  await send('Labelled', { labels: { env: 'prod', site: 'plant 2, "west"' } });
+  await send('Labelled', { labels: { area: 'north', zone: 'plant 2, "west"' } });
   const { page, query, rows, box, drawer } = await open();
   await rows.first().waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('lab');
   for (const [name, taken] of [
     ['label:', 'label:'],
-    ['env=', 'label:env='],
-    ['env=prod', 'label:env=prod '],
+    ['area=', 'label:area='],
+    ['area=north', 'label:area=north '],
   ] as const) {
     await page.getByRole('option', { name, exact: name !== 'label:' }).waitFor();
     await page.keyboard.press('ArrowDown');
@@ -129,15 +129,15 @@ test('labels are completed, found, and clicked as the values of other fields', a
     await expect.poll(() => box.inputValue()).toBe(taken);
   }
   await page.keyboard.press('Enter');
-  await expect.poll(query).toBe('label:env=prod');
+  await expect.poll(query).toBe('label:area=north');
   await rows.getByText('Labelled').click();
-  await drawer.getByText('env=prod').waitFor();
+  await drawer.getByText('area=north').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
-  await drawer.getByRole('button', { name: 'site=plant 2, "west"', exact: true }).press('Enter');
-  await expect.poll(query).toBe('label:env=prod label:"site=plant 2, \\"west\\""');
+  await drawer.getByRole('button', { name: 'zone=plant 2, "west"', exact: true }).press('Enter');
+  await expect.poll(query).toBe('label:area=north label:"zone=plant 2, \\"west\\""');
   await expect.poll(() => rows.count()).toBe(1);
-  await drawer.getByRole('button', { name: 'Exclude label:env=prod' }).press('Enter');
-  await expect.poll(query).toBe('label:"site=plant 2, \\"west\\"" -label:env=prod');
+  await drawer.getByRole('button', { name: 'Exclude label:area=north' }).press('Enter');
+  await expect.poll(query).toBe('label:"zone=plant 2, \\"west\\"" -label:area=north');
   await page.getByText('No results').waitFor();
 });
 

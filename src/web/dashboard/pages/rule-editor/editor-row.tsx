@@ -197,7 +197,8 @@ export function ValueField({ values, labelOf, ...props }: ValueFieldProps) {
           {...(onRemove && { onRemove })}
           removeButtonProps={{ tabIndex: -1 }}
         >
-          <bdi>{option?.label}</bdi>
+          {/* The value of a label may be empty. */}
+          <bdi>{option?.label || '""'}</bdi>
         </Pill>
       )}
     />
