@@ -1,6 +1,6 @@
 import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { faultsIn } from './accessibility.ts';
+import { faultsIn, faultsInBothSchemes } from './accessibility.ts';
 import { answers, openAnswer, seedAnswers } from './answers-scenes.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 import { seedDay } from './watch-scenes.ts';
@@ -110,6 +110,35 @@ test('keys and values are completed with the keyboard alone', async () => {
   expect(await box.inputValue()).toBe('host:ups-4.dc1 ');
   await page.keyboard.press('Enter');
   await expect.poll(query).toBe('host:ups-4.dc1');
+});
+
+test('labels are completed, found, and clicked as the values of other fields', async () => {
+  await send('Labelled', { labels: { area: 'north', zone: 'plant 2, "west"' } });
+  const { page, query, rows, box, drawer } = await open();
+  await rows.first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('lab');
+  for (const [name, taken] of [
+    ['label:', 'label:'],
+    ['area=', 'label:area='],
+    ['area=north', 'label:area=north '],
+  ] as const) {
+    await page.getByRole('option', { name, exact: name !== 'label:' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    await expect.poll(() => box.inputValue()).toBe(taken);
+  }
+  await page.keyboard.press('Enter');
+  await expect.poll(query).toBe('label:area=north');
+  await rows.getByText('Labelled').click();
+  await drawer.getByText('area=north').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await drawer.getByRole('button', { name: 'zone=plant 2, "west"', exact: true }).press('Enter');
+  await expect.poll(query).toBe('label:area=north label:"zone=plant 2, \\"west\\""');
+  await expect.poll(() => rows.count()).toBe(1);
+  await drawer.getByRole('button', { name: 'Exclude label:area=north' }).press('Enter');
+  await expect.poll(query).toBe('label:"zone=plant 2, \\"west\\"" -label:area=north');
+  await page.getByText('No results').waitFor();
 });
 
 /**

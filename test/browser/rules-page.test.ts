@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import type { Role } from '#contract/people/token.ts';
 import { ruleSpecWith } from '../support/rule-spec.ts';
-import { faultsIn } from './accessibility.ts';
+import { faultsIn, faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk } from './dashboard-lab.ts';
 import { manyKinds, seedRules } from './rules-scenes.ts';
 
@@ -87,6 +87,12 @@ test('a rule is written as a sentence, tried while it is written, and saved', as
   await sheet
     .getByText('When host matches db-* and level is at least warning → 2 panels tagged noc')
     .waitFor();
+  const operator = sheet.getByRole('combobox', { name: 'Operator for host' });
+  await operator.focus();
+  for (const chosen of ['is not', 'is']) {
+    await operator.selectOption(chosen);
+    expect(await operator.evaluate((field) => document.activeElement === field)).toBe(true);
+  }
   await sheet.getByRole('button', { name: 'Add action' }).click();
   await page.getByRole('menuitem', { name: 'Set display time' }).click();
   await sheet.getByText(/noc, show for 30\ss, then stop/).waitFor();
@@ -101,6 +107,57 @@ test('a rule is written as a sentence, tried while it is written, and saved', as
     {
       when: { host: ['db-*'], minLevel: 'warning' },
       then: { panels: { tags: ['noc'] }, setTtl: 30_000 },
+    },
+  ]);
+});
+
+test('a label is a condition with a name and values, and those that must not be together stay as they are', async () => {
+  const sender = await lab.server.token({ scopes: ['notify'] });
+  await lab.server.notify(sender, { title: 'a', message: 'm', labels: { env: 'prod', cluster: 'c1' } });
+  const not = { labels: { site: ['plant 2'], team: ['*'] } };
+  await make({ name: 'labelled', when: { not }, then: { throttle: { by: ['title'], perMs: 60_000 } } });
+  const page = await open();
+  await row(page, 'labelled').click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText('When not all of (label site is plant 2, label team is present) →').waitFor();
+  await sheet.getByText('Change this in the JSON tab.').waitFor();
+  await sheet.getByRole('button', { name: 'Add condition' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Labels', exact: true }).press('Enter');
+  const name = sheet.getByRole('combobox', { name: 'Name of the label' });
+  await expect.poll(() => name.evaluate((field) => document.activeElement === field)).toBe(true);
+  await page.keyboard.type('1');
+  await sheet.getByRole('alert').getByText('starts with a letter').waitFor();
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('en');
+  await page.getByRole('option', { name: 'env', exact: true }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await name.inputValue()).toBe('env');
+  const values = sheet.getByRole('combobox', { name: 'Values for label env' });
+  await values.press('p');
+  await page.getByRole('option', { name: 'prod', exact: true }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('stag*,');
+  await sheet.getByText('When label env matches prod or stag* and not all of (').waitFor();
+  const by = sheet.getByRole('combobox', { name: 'for the same' });
+  await by.pressSequentially('clu');
+  await page.getByRole('option', { name: 'label:cluster' }).waitFor();
+  await page.keyboard.press('Enter');
+  await sheet.getByText('for the same title and label cluster').waitFor();
+  const typed = sheet.getByRole('combobox', { name: 'Labels', exact: true });
+  await typed.pressSequentially('env,');
+  await sheet.getByText('Enter each label once, as name=value.').waitFor();
+  await page.keyboard.press('Backspace');
+  await typed.pressSequentially('env=test,');
+  await sheet.getByText('Not matched: label env matches prod or stag* (value: test)').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.waitFor({ state: 'detached' });
+  expect(await rulesNow()).toMatchObject([
+    {
+      when: { labels: { env: ['prod', 'stag*'] }, not },
+      then: { throttle: { by: ['title', 'label:cluster'] } },
     },
   ]);
 });

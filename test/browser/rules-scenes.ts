@@ -50,6 +50,15 @@ export const manyKinds = (): readonly RuleCreate[] => [
     when: { title: { regex: '^[Cc]ertificate ends in [0-7] days' } },
     then: { setLevel: 'error', panels: 'all' },
   },
+  {
+    name: 'Production at plant 2',
+    when: {
+      labels: { env: ['prod', 'stag*'], site: ['plant 2'], cluster: ['*'] },
+      not: { labels: { team: ['test'], job: ['*-canary'] } },
+    },
+    then: { panels: { tags: ['noc'] }, throttle: { by: ['title', 'label:cluster'], perMs: 300_000 } },
+    continue: true,
+  },
   { name: 'Noise', when: { key: ['cron/*'], message: { glob: '*OK*' } }, then: { panels: 'none' } },
 ];
 
@@ -79,8 +88,8 @@ export async function seedRules(
   }
 }
 
-const edit = async (page: Page) => {
-  await page.locator('main ol > li', { hasText: 'DB to the NOC' }).click();
+const edit = async (page: Page, name = 'DB to the NOC') => {
+  await page.locator('main ol > li', { hasText: name }).click();
   await page.getByRole('dialog').waitFor();
 };
 
@@ -103,6 +112,21 @@ export const rulesScenes: readonly DashboardScenes[] = [
           await page.getByRole('textbox', { name: 'Host', exact: true }).fill('db-01');
           await page.getByRole('combobox', { name: 'Level', exact: true }).selectOption('warning');
           await page.getByText('Shown on 2 panels').waitFor();
+        },
+      },
+      {
+        name: 'labels',
+        path: 'rules',
+        act: async (page) => {
+          await edit(page, 'Production at plant 2');
+          await page.getByRole('combobox', { name: 'Labels', exact: true }).pressSequentially('env=test,');
+          // Otherwise the quiet nights end the evaluation at some hours.
+          await page.getByRole('combobox', { name: 'Level', exact: true }).selectOption('error');
+          await page.getByText('(value: test)').waitFor();
+          await page.getByRole('button', { name: 'Add condition' }).click();
+          await page.getByRole('menuitem', { name: 'Labels', exact: true }).click();
+          await page.getByRole('combobox', { name: 'Name of the label' }).last().fill('env');
+          await page.getByText('This label already has a condition.').first().waitFor();
         },
       },
       {

@@ -11,6 +11,7 @@ interface Happened {
   readonly ip?: string;
   readonly key?: string;
   readonly url?: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 const minute = 60_000;
@@ -33,6 +34,13 @@ const happened: readonly Happened[] = [
     ip: '10.0.4.18',
     key: 'db-02/replication',
     url: 'https://grafana.example.org/d/replication?var-host=db-02',
+    labels: {
+      cluster: 'orders',
+      env: 'prod',
+      job: 'postgres-exporter-of-the-second-data-centre',
+      site: 'plant 2, hall “west”',
+      team: '',
+    },
   },
   {
     agoMs: 7 * minute,
@@ -181,6 +189,15 @@ export const watchScenes: readonly DashboardScenes[] = [
           await page.keyboard.type('level:>=warning host:d');
           await page.getByRole('option').first().waitFor();
           await page.keyboard.press('ArrowDown');
+        },
+      },
+      {
+        name: 'history-completing-label',
+        path: 'history',
+        act: async (page) => {
+          await page.getByRole('combobox', { name: 'Search' }).click();
+          await page.keyboard.type('level:error label:');
+          await page.getByRole('option', { name: 'site=' }).waitFor();
         },
       },
       {

@@ -37,6 +37,17 @@ test('a comparison of levels stays, or comes with what was chosen', () => {
   expect(chosen('level:>=wa|', '>=warning')).toBe('level:>=warning |');
 });
 
+test('after the name of a label its value is completed', () => {
+  expect(chosen('la|', 'label')).toBe('label:|');
+  expect(at('label:en|').ask).toMatchObject({ key: 'label', prefix: 'en' });
+  expect(chosen('label:en|', 'env=')).toBe('label:env=|');
+  expect(chosen('-label:env=pr|', 'env=prod')).toBe('-label:env=prod |');
+  expect(at('label:a=1,env=pr|').ask).toMatchObject({ prefix: 'env=pr', start: 10 });
+  expect(chosen('label:site=pl|', 'site=plant 2')).toBe('label:"site=plant 2" |');
+  expect(at('label:"site=plant 2|').ask).toMatchObject({ key: 'label', prefix: 'site=plant 2' });
+  expect(matchingValues(['env=', 'site='], 'ENV', 10)).toEqual(['env=']);
+});
+
 test('within a phrase and behind what is no key nothing is offered', () => {
   expect(at('"a ho|').ask).toBeUndefined();
   expect(at('hots:a|').ask).toBeUndefined();

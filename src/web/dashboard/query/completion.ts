@@ -27,6 +27,8 @@ export interface CompletionRequest {
 export interface Completed {
   readonly text: string;
   readonly caret: number;
+  /** A value comes next. */
+  readonly isOpen: boolean;
 }
 
 /** undefined where nothing can be suggested: in a phrase, or after an unknown key. */
@@ -72,6 +74,10 @@ function valueAt(text: string, from: number, until: number, caret: number): { st
   return { start, end: until };
 }
 
+/** A key, or the name of a label: its value comes next. */
+const needsValue = ({ key }: CompletionRequest, chosen: string): boolean =>
+  key === undefined || (key === 'label' && chosen.endsWith('='));
+
 /** Replaces the typed prefix with the chosen key or value; adds a space after a value. */
 export function complete(text: string, request: CompletionRequest, chosen: string): Completed {
   const isKey = request.key === undefined;
@@ -79,10 +85,11 @@ export function complete(text: string, request: CompletionRequest, chosen: strin
     /^([<>]=?)(.*)$/s.exec(request.key === 'level' ? chosen : '') ?? [];
   const written = isKey ? `${chosen}:` : operator + quoteValue(value);
   const rest = text.slice(request.end);
-  const gap = isKey || /^[\s,)]/.test(rest) ? '' : ' ';
+  const isOpen = needsValue(request, chosen);
+  const gap = isOpen || /^[\s,)]/.test(rest) ? '' : ' ';
   const start = text.slice(0, operator === '' ? request.start : request.start - request.operator.length);
   const head = start + written + gap;
-  return { text: head + rest, caret: head.length };
+  return { text: head + rest, caret: head.length, isOpen };
 }
 
 /** Values that start with the prefix, then those that contain it. Empty if the only match is the prefix itself. */

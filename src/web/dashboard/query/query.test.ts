@@ -47,6 +47,26 @@ test('a quoted value with spaces is one word with its key', () => {
   ]);
 });
 
+test('a label is written and highlighted as one value, quoted where it must be', () => {
+  const labels = ['env=prod', 'env=', 'site=plant 2', 'range=1,2', 'q="*"'];
+  const written = labels.map((value) => refine('', { key: 'label', value, negated: false }));
+  expect(written).toEqual([
+    'label:env=prod',
+    'label:env=',
+    'label:"site=plant 2"',
+    'label:"range=1,2"',
+    'label:"q=\\"\\*\\""',
+  ]);
+  expect(painted('label:env=prod -label:"site=plant 2"')).toEqual([
+    'key<label:>',
+    'env=prod',
+    ' ',
+    'operator<->',
+    'key<label:>',
+    '"site=plant 2"',
+  ]);
+});
+
 test('a click adds a condition, once, and turns its opposite around', () => {
   const host = { key: 'host', value: 'db-1', negated: false } as const;
   expect(refine('', host)).toBe('host:db-1');

@@ -94,11 +94,36 @@ test.each<[string, SentenceRule]>([
     },
   ],
   [
+    'When level is error and label env is prod or test and label site is present and label team is not "" → show one per 60 s for the same label cluster and title, count the rest, then stop',
+    {
+      when: {
+        level: ['error'],
+        labels: { env: ['prod', 'test'], site: ['*'] },
+        not: { labels: { team: [''] } },
+      },
+      then: { throttle: { by: ['label:cluster', 'title'], perMs: 60_000 } },
+    },
+  ],
+  [
+    'When not all of (label env matches stag*, label site is present) → mute, then stop',
+    { when: { not: { labels: { env: ['stag*'], site: ['*'] } } }, then: { mute: true } },
+  ],
+  [
     'When host is a, b, c or 3 more → NOC east, a deleted panel, then stop',
     { when: { host: ['a', 'b', 'c', 'd', 'e', 'f'] }, then: { panels: { ids: ['p1', 'p9'] } } },
   ],
 ])('%s', (sentence, rule) => {
   expect(sentenceOf(rule)).toBe(sentence);
+});
+
+test('a rule about labels reads as a sentence in German', () => {
+  const labels = { env: ['prod'], site: ['*'] };
+  expect(sentenceOf({ when: { labels, not: { labels: { a: ['*'] } } }, then: { mute: true } }, german)).toBe(
+    'Wenn Label „env“ prod ist und Label „site“ vorhanden ist und Label „a“ fehlt → stummschalten, dann Ende',
+  );
+  expect(sentenceOf({ when: { not: { labels } }, then: { mute: true } }, german)).toBe(
+    'Wenn nicht alles zugleich gilt (Label „env“ prod ist, Label „site“ vorhanden ist) → stummschalten, dann Ende',
+  );
 });
 
 test('the time of a later step counts from the step before, in each language', () => {
@@ -163,6 +188,28 @@ describe('why a rule did not match', () => {
     expect(reasonOf({ condition: 'host' }, { rule: toNoc, notification: { host: null } })).toBe(
       'Not matched: host matches db-* (no value)',
     );
+  });
+
+  test('the label that failed is named, and its value', () => {
+    const rule: SentenceRule = {
+      when: { labels: { env: ['prod'], 'a.b': ['x'] }, not: { labels: { site: ['a'], team: ['b*'] } } },
+      then: { mute: true },
+    };
+    const reason = (condition: string, labels: Record<string, string>, by = rule) =>
+      reasonOf({ condition }, { rule: by, notification: { labels } });
+    expect(reason('labels.env', { Env: 'test', 'a.b': 'y' })).toBe(
+      'Not matched: label env is prod (value: test)',
+    );
+    expect(reason('labels.a.b', { 'a.b': 'y' })).toBe('Not matched: label a.b is x (value: y)');
+    expect(reason('labels.env', {})).toBe('Not matched: label env is prod (no value)');
+    expect(reason('not.labels', { site: 'a', team: 'b2', env: 'prod' })).toBe(
+      'Not matched: not all of (label site is a, label team matches b*) (value: site=a · team=b2)',
+    );
+    const single = { when: { not: { labels: { site: ['a'] } } }, then: { mute: true } };
+    expect(reason('not.labels', { site: 'a', team: 'b2' }, single)).toBe(
+      'Not matched: label site is not a (value: a)',
+    );
+    expect(reason('labels.other', {})).toBe('in the words of the server');
   });
 
   test('a rule that is gone or was changed is told in the words of the server', () => {

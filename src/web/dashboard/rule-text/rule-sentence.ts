@@ -1,6 +1,7 @@
 /** Sentences of which some parts are drawn differently. */
 import type { TFunction } from 'i18next';
 import { mapPatternFields } from '#contract/history/fields.ts';
+import { isLabelField, type Labels, labelOfField, shownLabels } from '#contract/history/labels.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import type { RuleTrace } from '#contract/routing/routing.ts';
 import type {
@@ -86,16 +87,17 @@ export function whenSentence(when: NonNullable<RuleCreate['when']>, words: RuleW
   });
 }
 
-/** Each condition by its name, as in `host` or `not.ip`: "host does not match db-*". */
+/** Each condition by its name, as in `host`, `not.ip` or `labels.env`: "host does not match db-*". */
 function conditionSentence(
   when: NonNullable<RuleCreate['when']>,
   name: string,
   words: RuleWords,
 ): Sentence | undefined {
   const isNot = name.startsWith('not.');
-  const field = conditionFields.find((each) => each === (isNot ? name.slice(4) : name));
-  const given = isNot ? when.not : when;
-  return field && given?.[field] !== undefined ? oneCondition(given, field, isNot, words) : undefined;
+  const given = (isNot ? when.not : when) ?? {};
+  const [field = '', label] = isNot ? [name.slice('not.'.length)] : conditionOf(name);
+  const [sentence] = sentencesOf(given, field as Field, { isNot, words, label });
+  return sentence;
 }
 
 /** A text with a gap for values. */
@@ -119,7 +121,9 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   else if (setTtl !== undefined) done.push(phrase(words, 'showFor', [value(words.duration(setTtl))]));
   if (throttle) {
     const key = throttle.by.length > 0 ? 'throttleBy' : 'throttle';
-    const fields = throttle.by.map((field) => [word(t(`field.${field}`))]);
+    const fields = throttle.by.map((field) =>
+      isLabelField(field) ? labelWords(labelOfField(field), words) : [word(t(`field.${field}`))],
+    );
     done.push(
       fill(t(key, slots('duration', 'values')), {
         duration: [value(words.duration(throttle.perMs))],
@@ -176,7 +180,7 @@ export function windowsText(
 export function suggestedName(rule: SentenceRule, words: RuleWords): string {
   const when = rule.when ?? {};
   const conditions = conditionSentences(when, words);
-  const [only] = conditions.length === 1 && !when.not ? conditionFields.filter((field) => when[field]) : [];
+  const [only] = conditions.length === 1 && !when.not ? plainFields.filter((field) => when[field]) : [];
   const what =
     conditions.length === 0
       ? words.t('name.everything')
@@ -191,26 +195,54 @@ export function suggestedName(rule: SentenceRule, words: RuleWords): string {
 }
 
 function conditionSentences(when: NonNullable<RuleCreate['when']>, words: RuleWords): Sentence[] {
-  return [false, true].flatMap((isNot) => {
-    const given: RuleConditions = isNot ? (when.not ?? {}) : when;
-    return conditionFields
-      .filter((field) => given[field] !== undefined)
-      .map((field) => oneCondition(given, field, isNot, words));
-  });
+  return [false, true].flatMap((isNot) =>
+    conditionFields.flatMap((field) => sentencesOf(isNot ? (when.not ?? {}) : when, field, { isNot, words })),
+  );
 }
 
-function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words: RuleWords): Sentence {
-  const { verb, values } = comparison(given, field, words);
-  const sentence = words.t(isNot ? `${verb}Not` : verb, { field: slot('field'), ...valuesSlot });
-  return fill(sentence, { field: [word(words.t(`field.${field}`))], values: anyOf(values, words) });
+interface SentenceOptions {
+  readonly isNot: boolean;
+  readonly words: RuleWords;
+  /** This label alone. */
+  readonly label?: string | undefined;
 }
+
+/** A sentence for each condition of a field: labels have one each, unless they must not be there together. */
+function sentencesOf(given: RuleConditions, field: Field, options: SentenceOptions): Sentence[] {
+  const { isNot, words, label: only } = options;
+  if (field !== 'labels') {
+    if (given[field] === undefined) return [];
+    return [oneCondition([word(words.t(`field.${field}`))], comparison(given, field, words), options)];
+  }
+  const labels = Object.entries(given.labels ?? {}).filter(([name]) => only === undefined || name === only);
+  const isTogether = isNot && labels.length > 1;
+  const each = labels.map(([name, patterns]) =>
+    oneCondition(labelWords(name, words), labelComparison(patterns), { isNot: isNot && !isTogether, words }),
+  );
+  if (!isTogether) return each;
+  return [fill(words.t('notAll', { conditions: slot('conditions') }), { conditions: join(each, ', ') })];
+}
+
+function oneCondition(
+  field: Sentence,
+  { verb, values }: Comparison,
+  { isNot, words }: SentenceOptions,
+): Sentence {
+  const sentence = words.t(isNot ? `${verb}Not` : verb, { field: slot('field'), ...valuesSlot });
+  return fill(sentence, { field, values: anyOf(values, words) });
+}
+
+/** "label env" */
+const labelWords = (name: string, { t }: RuleWords): Sentence =>
+  fill(t('field.label', { name: slot('name') }), { name: [mono(name)] });
 
 interface Comparison {
-  readonly verb: 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
+  readonly verb: 'is' | 'matches' | 'within' | 'contains' | 'atLeast' | 'present';
   readonly values: readonly SentencePart[];
 }
 
-type Compare<F extends Field> = (given: NonNullable<RuleConditions[F]>, words: RuleWords) => Comparison;
+type PlainField = Exclude<Field, 'labels'>;
+type Compare<F extends PlainField> = (given: NonNullable<RuleConditions[F]>, words: RuleWords) => Comparison;
 
 /** `pattern`: what makes a value a pattern, and `verb` the verb for patterns. */
 const listOf =
@@ -223,7 +255,7 @@ const globs = listOf(/[*?]/, 'matches');
 const addresses = listOf(/[/-]/, 'within');
 
 /** What a sentence says of each condition, in reading order. */
-const comparisons: { readonly [F in Field]-?: Compare<F> } = {
+const comparisons: { readonly [F in PlainField]-?: Compare<F> } = {
   ...mapPatternFields(() => globs),
   level: (names, words) => ({ verb: 'is', values: names.map((name) => level(name, words)) }),
   minLevel: (name, words) => ({ verb: 'atLeast', values: [level(name, words)] }),
@@ -233,10 +265,17 @@ const comparisons: { readonly [F in Field]-?: Compare<F> } = {
   message: textComparison,
   token: (names) => ({ verb: 'is', values: names.map(value) }),
 };
-export const conditionFields = Object.keys(comparisons) as Field[];
+const plainFields = Object.keys(comparisons) as PlainField[];
+export const conditionFields: readonly Field[] = [...plainFields, 'labels'];
 
-const comparison = (given: RuleConditions, field: Field, words: RuleWords): Comparison =>
-  (comparisons[field] as Compare<Field>)(given[field] as NonNullable<RuleConditions[Field]>, words);
+const comparison = (given: RuleConditions, field: PlainField, words: RuleWords): Comparison =>
+  (comparisons[field] as Compare<PlainField>)(given[field] as NonNullable<RuleConditions[PlainField]>, words);
+
+/** Of one label; `*` fits every value, and a value may be empty. */
+const labelComparison = (patterns: readonly string[]): Comparison =>
+  patterns.includes('*')
+    ? { verb: 'present', values: [] }
+    : globs(patterns.map((pattern) => (pattern === '' ? '""' : pattern)));
 
 function textComparison(condition: TextCondition, { t }: RuleWords): Comparison {
   const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
@@ -303,7 +342,9 @@ const level = (name: string, words: RuleWords): SentencePart => ({
 /** What a rule did with a notification, as a sentence. */
 
 /** The notification's fields, to show the value that a condition compared. */
-export type TracedNotification = Partial<Readonly<Record<keyof RuleConditions, string | null>>>;
+export type TracedNotification = Partial<Readonly<Record<PlainField, string | null>>> & {
+  readonly labels?: Labels;
+};
 
 /**
  * Why the rule did not match, or what it does. For a rule that no longer exists, the server's reason.
@@ -345,13 +386,41 @@ function failedSentence(
   const failed = trace.condition && conditionSentence(rule.when ?? {}, trace.condition, words);
   if (!trace.condition || !failed) return trace.reason;
   const condition = sentenceText(failed);
-  const field = trace.condition.replace('not.', '') as keyof RuleConditions;
-  const seen = notification?.[field === 'minLevel' ? 'level' : field];
-  // A message is too long for a sentence, and is shown above it.
-  if (seen === undefined || field === 'message' || seen === '') return words.t('trace.failed', { condition });
+  const seen = notification && seenBy(trace.condition, rule.when ?? {}, notification, words);
+  if (seen === undefined || seen === '') return words.t('trace.failed', { condition });
   if (seen === null) return words.t('trace.failedUnsent', { condition });
-  const shown = field === 'level' || field === 'minLevel' ? words.level(seen) : seen;
-  return words.t('trace.failedSeen', { condition, seen: shown });
+  return words.t('trace.failedSeen', { condition, seen });
+}
+
+/** The field, and the label, of a condition's name that is not negated. */
+const conditionOf = (name: string): readonly [field: string, label?: string] =>
+  name.startsWith('labels.') ? ['labels', name.slice('labels.'.length)] : [name];
+
+/** What a condition compared; null: nothing was sent, undefined: it is not shown. */
+function seenBy(
+  condition: string,
+  when: NonNullable<RuleCreate['when']>,
+  notification: TracedNotification,
+  words: RuleWords,
+): string | null | undefined {
+  const [name, label] = conditionOf(condition.replace(/^not\./, ''));
+  const field = name as Field;
+  if (field === 'labels')
+    return (
+      notification.labels && seenLabels(notification.labels, label ?? Object.keys(when.not?.labels ?? {}))
+    );
+  // A message is too long for a sentence, and is shown above it.
+  if (field === 'message') return undefined;
+  const seen = notification[field === 'minLevel' ? 'level' : field];
+  return seen && (field === 'level' || field === 'minLevel') ? words.level(seen) : seen;
+}
+
+/** The value of one label, or several with their names; the case of names does not count. */
+function seenLabels(labels: Labels, wanted: string | readonly string[]): string | null {
+  const names = (typeof wanted === 'string' ? [wanted] : wanted).map((name) => name.toLowerCase());
+  const seen = Object.entries(labels).filter(([name]) => names.includes(name.toLowerCase()));
+  if (names.length === 1 || seen.length === 0) return seen[0]?.[1] ?? null;
+  return shownLabels(Object.fromEntries(seen));
 }
 
 function inactiveSentence(rule: SentenceRule, words: RuleWords, now: number): string {

@@ -6,6 +6,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/call.ts';
 import { patternFieldNames } from '#contract/history/fields.ts';
+import { labelPair } from '#contract/history/labels.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -108,7 +109,8 @@ const otherTexts = patternFieldNames.filter((name) => name !== 'host');
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const { host, ip, sourceIp, token, origin, url, ttl, sent, level, rules, position } = notification;
+  const { host, ip, sourceIp, token, origin, url, labels, ttl, sent, level, rules, position } = notification;
+  const pairs = Object.entries(labels).map(([name, value]) => labelPair(name, value));
   const ownSender = ownSenderOf(origin);
   const chip = (refineKey: RefineKey, value: string, name?: string) => (
     <RefineChip refineKey={refineKey} value={value} name={name} onRefine={onRefine} />
@@ -135,6 +137,19 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
           value !== null && <Field key={name} name={t(`field.${name}`)} mono value={chip(name, value)} />
         );
       })}
+      {pairs.length > 0 && (
+        <Field
+          name={t('field.labels')}
+          mono
+          value={
+            <ul className={styles.labels}>
+              {pairs.map((pair) => (
+                <li key={pair}>{chip('label', pair)}</li>
+              ))}
+            </ul>
+          }
+        />
+      )}
       {sent.level !== level && (
         <Field name={t('field.sentAs')} value={t('sentLevel', { level: sent.level })} />
       )}

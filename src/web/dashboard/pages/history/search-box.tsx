@@ -278,8 +278,8 @@ function useCompleting(
     wanted.current = done.caret;
     onDraft(done.text);
     setActive(-1);
-    // After a key its values are suggested.
-    setCaret(ask.key === undefined ? done.caret : undefined);
+    // After a key, or the name of a label, its values are suggested.
+    setCaret(done.isOpen ? done.caret : undefined);
   };
   const isOpen = ask !== undefined && choices.length > 0;
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {

@@ -2,11 +2,11 @@
 import { optionalTextNames } from '#contract/history/fields.ts';
 import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
 
-export type FieldName = keyof MappingPut['fields'];
+export type FieldName = Exclude<keyof MappingPut['fields'], 'labels'>;
 export const fieldNames: readonly FieldName[] = [
   ...(['title', 'message', 'level'] as const),
   // `host` takes addresses, too.
-  ...optionalTextNames.filter((name) => name !== 'ip'),
+  ...optionalTextNames.filter((name) => name !== 'ip' && name !== 'labels'),
   'identity',
 ];
 

@@ -4,7 +4,9 @@ import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isLabelField, type LabelField, labelFieldPattern } from '#contract/history/labels.ts';
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import {
   type EscalationStep,
@@ -20,7 +22,14 @@ import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
 import { knownTags } from '../panels/panel-values.ts';
 import { type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, ValueField } from './editor-row.tsx';
+import {
+  AddRow,
+  EditorLevelSelect,
+  EditorRow,
+  EditorSelect,
+  useLabelNames,
+  ValueField,
+} from './editor-row.tsx';
 import { EndPicker } from './time-rows.tsx';
 
 /** `same`: no panels are named; those that are named are added to the same ones then. */
@@ -320,6 +329,7 @@ function ActionFields({
         <ThrottleFields
           value={then.throttle ?? initialActions.throttle}
           onChange={(throttle) => onChange({ ...then, throttle })}
+          problem={problem}
         />
       );
     case 'escalate':
@@ -387,9 +397,19 @@ function TtlFields({ value: ms, onChange }: Field<number>) {
 
 type Throttle = NonNullable<RuleThen['throttle']>;
 
-function ThrottleFields({ value: throttle, onChange }: Field<Throttle>) {
+function ThrottleFields({
+  value: throttle,
+  onChange,
+  problem,
+}: Field<Throttle> & { problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
+  const { offers, search } = useLabelNames();
+  const [typed, setTyped] = useState('');
+  const labels = [...offers, typed.trim().replace(/^label:/i, '')]
+    .map((name): LabelField => `label:${name}`)
+    .filter((field) => labelFieldPattern.test(field));
+  const fields = [...new Set([...throttleFields, ...throttle.by, ...labels])];
   return (
     <>
       <span className={styles.field}>{t('throttle.oneIn')}</span>
@@ -405,8 +425,19 @@ function ThrottleFields({ value: throttle, onChange }: Field<Throttle>) {
         size="xs"
         className={styles.values ?? ''}
         aria-label={t('throttle.same')}
-        placeholder={throttle.by.length === 0 ? t('throttle.any') : ''}
-        data={throttleFields.map((value) => ({ value, label: words(`field.${value}`) }))}
+        placeholder={throttle.by.length === 0 ? t('throttle.any') : t('throttle.more')}
+        error={problem !== undefined}
+        searchable
+        searchValue={typed}
+        onSearchChange={(next) => {
+          setTyped(next);
+          search(next.trim().replace(/^label:/i, ''));
+        }}
+        selectFirstOptionOnChange
+        data={fields.map((value) => ({
+          value,
+          label: isLabelField(value) ? value : words(`field.${value}`),
+        }))}
         value={throttle.by}
         onChange={(by) => onChange({ ...throttle, by: by as Throttle['by'] })}
       />

@@ -1,6 +1,8 @@
+import { Autocomplete } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { patternFieldNames } from '#contract/history/fields.ts';
+import { labelPair } from '#contract/history/labels.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import type { Field } from '#web/dashboard/fields/form-values.ts';
@@ -9,6 +11,7 @@ import { useNameWarnings } from '#web/dashboard/rule-text/rule-text.tsx';
 import {
   type ConditionField,
   type DraftCondition,
+  type FieldProblem,
   type FieldProblems,
   isText,
   isUsed,
@@ -17,9 +20,17 @@ import {
   textHows,
 } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, useOffers, ValueField } from './editor-row.tsx';
+import {
+  AddRow,
+  EditorLevelSelect,
+  EditorRow,
+  EditorSelect,
+  useLabelNames,
+  useOffers,
+  ValueField,
+} from './editor-row.tsx';
 
-const monoFields: readonly ConditionField[] = [...patternFieldNames, 'ip', 'sourceIp'];
+const monoFields: readonly ConditionField[] = [...patternFieldNames, 'labels', 'ip', 'sourceIp'];
 
 /** "When host is … and level is at least …": a row for each condition, and one to add another. */
 export function ConditionRows({
@@ -37,6 +48,7 @@ export function ConditionRows({
       not: isUsed(conditions, field, false),
       how: 'contains',
       values: field === 'minLevel' && middle !== undefined ? [middle] : [],
+      ...(field === 'labels' && { label: '' }),
     };
     setAdded(placeOf(condition));
     onChange([...conditions, condition]);
@@ -45,7 +57,8 @@ export function ConditionRows({
     <>
       {conditions.map((condition, index) => (
         <ConditionRow
-          key={placeOf(condition)}
+          // Another operator, or another name of a label, is the same row.
+          key={`${condition.field} ${conditions.slice(0, index).filter(({ field }) => field === condition.field).length}`}
           lead={t(index === 0 ? 'lead.when' : 'lead.and')}
           condition={condition}
           canNegate={!isUsed(conditions, condition.field, !condition.not)}
@@ -87,13 +100,15 @@ function ConditionRow({
 }) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
-  const { field, not, how, values } = condition;
-  const name = words(`field.${field}`);
-  const { offers, search } = useOffers(field);
+  const { field, not, how, values, label = '', together } = condition;
+  const word = field === 'labels' ? t('label') : words(`field.${field}`);
+  const name = label === '' ? word : words('field.label', { name: label });
+  const { offers, search } = useOffers(field, label);
   const lookOf = useLevelLook();
   const problem = problems.at(placeOf(condition));
   const warningsOf = useNameWarnings();
   const warnings = isText(field) ? [] : warningsOf({ [field]: values }).map(({ text }) => text);
+  if (together) return <TogetherRow {...{ lead, together, onRemove, problems }} place={placeOf(condition)} />;
   return (
     <EditorRow
       lead={lead}
@@ -102,7 +117,15 @@ function ConditionRow({
       removeLabel={t('removeCondition', { name })}
       onRemove={onRemove}
     >
-      <span className={styles.field}>{name}</span>
+      <span className={styles.field}>{word}</span>
+      {field === 'labels' && (
+        <LabelName
+          value={label}
+          onChange={(next) => onChange({ ...condition, label: next })}
+          problem={problem?.isOfName ? problem : undefined}
+          autoFocus={isNew}
+        />
+      )}
       <Operator
         label={t('operatorOf', { name })}
         {...{ field, not, how, canNegate }}
@@ -126,11 +149,76 @@ function ConditionRow({
           labelOf={field === 'level' ? (level) => lookOf(level).word : undefined}
           onSearch={search}
           splitChars={isText(field) ? [] : field === 'token' ? [','] : [',', ' ']}
-          problem={problem}
+          problem={problem?.isOfName ? undefined : problem}
           isMono={monoFields.includes(field) || (isText(field) && how !== 'contains')}
-          autoFocus={isNew}
+          autoFocus={isNew && field !== 'labels'}
         />
       )}
+    </EditorRow>
+  );
+}
+
+/** Any name, or one that history knows. */
+function LabelName({
+  value: name,
+  onChange,
+  problem,
+  autoFocus,
+}: Field<string> & { problem: FieldProblem | undefined; autoFocus: boolean }) {
+  const { t } = useTranslation('rules');
+  const { offers, search } = useLabelNames();
+  return (
+    <Autocomplete
+      size="xs"
+      variant="unstyled"
+      classNames={{ input: styles.labelName ?? '' }}
+      aria-label={t('labelName')}
+      aria-invalid={problem !== undefined}
+      aria-describedby={problem?.id}
+      placeholder={t('example.labelName')}
+      value={name}
+      onChange={(next) => {
+        onChange(next.trim());
+        search(next.trim());
+      }}
+      data={[...offers]}
+      autoFocus={autoFocus}
+      data-autofocus={autoFocus || undefined}
+    />
+  );
+}
+
+/** Labels that must not be there together. */
+function TogetherRow({
+  lead,
+  together,
+  place,
+  onRemove,
+  problems,
+}: {
+  lead: string;
+  together: NonNullable<DraftCondition['together']>;
+  place: string;
+  onRemove: () => void;
+  problems: FieldProblems;
+}) {
+  const { t } = useTranslation('rules');
+  const labels = Object.entries(together);
+  const problem = [place, ...labels.map(([name]) => `${place}.${name}`)].map(problems.at).find(Boolean);
+  return (
+    <EditorRow
+      lead={lead}
+      problem={problem}
+      removeLabel={t('removeCondition', { name: t('field.labels') })}
+      onRemove={onRemove}
+    >
+      <span className={styles.field}>{t('labelsTogether')}</span>
+      {labels.map(([name, patterns]) => (
+        <bdi key={name} className={styles.fixed}>
+          {labelPair(name, patterns.join(', '))}
+        </bdi>
+      ))}
+      <span className={styles.words}>{t('labelsTogetherAbout')}</span>
     </EditorRow>
   );
 }

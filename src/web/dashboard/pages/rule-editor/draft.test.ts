@@ -3,9 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '#client/call.ts';
 import type { EscalationStep, RuleCreate, RuleThen } from '#contract/routing/rule.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
-import { draftOf, locateProblem, missingIn, newDraft, patchOf, problemOfStep, ruleOf } from './draft.ts';
+import {
+  type DraftCondition,
+  draftOf,
+  isUsed,
+  locateProblem,
+  missingIn,
+  newDraft,
+  patchOf,
+  placeOf,
+  problemOfStep,
+  ruleOf,
+} from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
 
+const newRule = ruleOf(newDraft('UTC', { name: 'a', then: { mute: true } }), '');
 const rule = ruleSpec.map(({ id: _, ...given }): Required<RuleCreate> => given);
 /** A list of one and the one say the same, and so do no `not` and an empty one. */
 const unlisted = (value: unknown) =>
@@ -45,6 +57,8 @@ test.each([
   ['{"then":{"panels":"some"}}', 'shape', 'then.panels'],
   ['{"then":{},"when":{"not":{"hots":["a"]}}}', 'unknown', 'when.not.hots'],
   ['{"then":{},"when":{"host":"a"}}', 'shape', 'when.host'],
+  ['{"then":{},"when":{"labels":{"env":"a"}}}', 'shape', 'when.labels.env'],
+  ['{"then":{},"when":{"not":{"labels":{"1x":["a"]}}}}', 'unknown', 'when.not.labels.1x'],
   ['{"then":{},"when":{"title":{"like":"a"}}}', 'shape', 'when.title'],
   ['{"then":{},"windows":[{"days":"mon"}]}', 'shape', 'windows'],
   ['{"then":{},"activeUntil":"soon"}', 'shape', 'activeUntil'],
@@ -66,13 +80,61 @@ test('what misses something is named before the server is asked', () => {
     conditions: [{ field: 'host', not: true, how: 'contains', values: [] }],
     then: { panels: { tags: [] } },
   });
-  expect([...missingIn(draft)]).toEqual(['when.not.host', 'then.panels']);
-  expect([...missingIn(newDraft('UTC'))]).toEqual(['then']);
+  expect([...missingIn(draft).keys()]).toEqual(['when.not.host', 'then.panels']);
+  expect([...missingIn(newDraft('UTC')).keys()]).toEqual(['then']);
   const step = (panels: RuleThen['panels']) => ({ afterMs: 1_000, ...(panels && { panels }) });
   const escalating = (panels: RuleThen['panels']) =>
     missingIn(newDraft('UTC', { then: { escalate: [step(undefined), step(panels)] } }));
-  expect([...escalating({ tags: [] })]).toEqual(['then.escalate']);
+  expect([...escalating({ tags: [] }).keys()]).toEqual(['then.escalate']);
   expect([...escalating({ ids: ['p1'] })]).toEqual([]);
+});
+
+describe('labels', () => {
+  const mute = { name: 'a', then: { mute: true } };
+  const label = (name: string, values: readonly string[], not = false): DraftCondition => ({
+    ...{ field: 'labels', not, how: 'contains', label: name, values },
+  });
+
+  test('have a condition each; those that must not be there together are one, which stays as it is', () => {
+    const labels = { env: ['prod', ''], 'a.b': ['*'] };
+    expect(draftOf({ ...mute, when: { labels } }, 'UTC').conditions).toEqual([
+      label('env', ['prod', '']),
+      label('a.b', ['*']),
+    ]);
+    expect(draftOf({ ...mute, when: { not: { labels: { env: ['test'] } } } }, 'UTC').conditions).toEqual([
+      label('env', ['test'], true),
+    ]);
+    const together = draftOf({ ...mute, when: { labels, not: { labels } } }, 'UTC');
+    expect(together.conditions[2]).toMatchObject({ not: true, together: labels });
+    expect(placeOf(together.conditions[2] as DraftCondition)).toBe('when.not.labels');
+    const removed = { ...together, conditions: together.conditions.slice(1) };
+    expect(ruleOf(removed, '').when).toEqual({ labels: { 'a.b': ['*'] }, not: { labels } });
+  });
+
+  test('are taken whatever their names are', () => {
+    const labels = JSON.parse('{"__proto__": ["x"], "constructor": ["y"], "not.env": ["z"]}');
+    const { when } = ruleOf(draftOf({ ...mute, when: { labels } }, 'UTC'), '');
+    expect(JSON.stringify(when.labels)).toBe(JSON.stringify(labels));
+    expect(patchOf({ ...mute, when: { labels } }, { ...newRule, when })).not.toHaveProperty('when');
+    const [other] = [JSON.parse('{"a": ["x"], "constructor": ["y"], "not.env": ["z"]}')];
+    expect(patchOf({ ...mute, when: { labels: other } }, { ...newRule, when })).toHaveProperty('when');
+  });
+
+  test('need a name that no other has, and a value', () => {
+    const conditions = [label('', []), label('1x', ['a']), label('env', []), label('env', ['a'], true)];
+    expect(Object.fromEntries(missingIn(newDraft('UTC', { ...mute, conditions })))).toEqual({
+      'when.labels.': 'missing.label',
+      'when.labels.1x': 'wrong.labelName',
+      'when.labels.env': 'missing.values',
+    });
+    const twice = newDraft('UTC', { ...mute, conditions: [label('env', ['a']), label('env', ['b'])] });
+    expect([...missingIn(twice)]).toEqual([['when.labels.env', 'wrong.labelTwice']]);
+  });
+
+  test('are a field once for each name, and once negated', () => {
+    const conditions = [label('env', ['a']), label('site', ['a'], true)];
+    expect([false, true].map((not) => isUsed(conditions, 'labels', not))).toEqual([false, true]);
+  });
 });
 
 describe('the server says where it is wrong', () => {
@@ -84,6 +146,22 @@ describe('the server says where it is wrong', () => {
       'when.not.title',
       undefined,
       '"("',
+    ],
+    ['rule "a": when.labels.env[1]: "x"', '/rules/3/when/labels/env/1', 'when.labels.env', 1, '"x"'],
+    ['rule "a": when.labels.a.b[1]: "x"', '/rules/3/when/labels/a/b/1', 'when.labels.a.b', 1, '"x"'],
+    [
+      'rules[3].when.not.labels.a.b[0] must',
+      '/rules/3/when/not/labels/a.b/0',
+      'when.not.labels.a.b',
+      0,
+      'rules[3].when.not.labels.a.b[0] must',
+    ],
+    [
+      'rules[3].when.labels must',
+      '/rules/3/when/labels',
+      'when.labels',
+      undefined,
+      'rules[3].when.labels must',
     ],
     ['rule "a": then.panels.ids[1]: "p"', '/rules/3/then/panels/ids/1', 'then.panels', 1, '"p"'],
     ['rule "a": then: does nothing', '/rules/3/then', 'then', undefined, 'does nothing'],

@@ -2,6 +2,7 @@
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/call.ts';
+import { limits } from '#contract/limits.ts';
 import type { ReplayRequest } from '#contract/routing/routing.ts';
 import type {
   EscalationStep,
@@ -26,6 +27,10 @@ export interface DraftCondition {
   /** How title and message are compared; other fields ignore it. */
   readonly how: TextHow;
   readonly values: readonly string[];
+  /** Of labels only: each label is a condition of its own. */
+  readonly label?: string;
+  /** Labels that must not be there together. They are one condition, which only JSON changes. */
+  readonly together?: NonNullable<RuleConditions['labels']>;
 }
 
 export interface Draft extends Required<Omit<RuleCreate, 'when' | 'then'>> {
@@ -68,11 +73,19 @@ function conditionsOf(given: RuleConditions, not: boolean): DraftCondition[] {
   return conditionFields
     .map((field): [ConditionField, unknown] => [field, given[field]])
     .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => {
+    .flatMap(([field, value]): DraftCondition | DraftCondition[] => {
+      if (field === 'labels') return labelConditionsOf(given.labels ?? {}, not);
       if (!isText(field)) return { field, not, how: 'contains', values: many(value) };
       const [how, values] = Object.entries(value as TextCondition)[0] ?? ['contains', []];
       return { field, not, how: how as TextHow, values: many(values) };
     });
+}
+
+function labelConditionsOf(labels: NonNullable<RuleConditions['labels']>, not: boolean): DraftCondition[] {
+  const condition = { field: 'labels', not, how: 'contains' } as const;
+  const each = Object.entries(labels);
+  if (not && each.length > 1) return [{ ...condition, values: [], together: labels }];
+  return each.map(([label, values]) => ({ ...condition, label, values }));
 }
 
 const many = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [String(value)]);
@@ -92,12 +105,21 @@ export function ruleOf({ conditions, then, ...draft }: Draft, name: string): Req
 }
 
 function whenOf(conditions: readonly DraftCondition[]): RuleConditions {
-  return Object.fromEntries(
-    conditions.map(({ field, how, values }) => {
-      if (field === 'minLevel') return [field, values[0] ?? ''];
-      return [field, isText(field) ? { [how]: oneOrMany(values) } : [...values]];
+  const labels = conditions.filter(({ field }) => field === 'labels');
+  const others = conditions.filter(({ field }) => field !== 'labels');
+  return {
+    ...Object.fromEntries(
+      others.map(({ field, how, values }) => {
+        if (field === 'minLevel') return [field, values[0] ?? ''];
+        return [field, isText(field) ? { [how]: oneOrMany(values) } : [...values]];
+      }),
+    ),
+    ...(labels.length > 0 && {
+      labels:
+        labels[0]?.together ??
+        Object.fromEntries(labels.map(({ label = '', values }) => [label, [...values]])),
     }),
-  );
+  };
 }
 
 const oneOrMany = (values: readonly string[]) => (values.length === 1 ? values[0] : [...values]);
@@ -114,17 +136,36 @@ export function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [as, bs] = [Object.entries(a), Object.entries(b)];
-  return as.length === bs.length && as.every(([key, value]) => key in b && isSame(value, (b as never)[key]));
+  return (
+    as.length === bs.length &&
+    as.every(([key, value]) => Object.hasOwn(b, key) && isSame(value, (b as never)[key]))
+  );
 }
 
-/** The fields that need a value, as in `when.host`. */
-export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
-  const missing = new Set<string>();
-  for (const condition of conditions) if (condition.values.length === 0) missing.add(placeOf(condition));
-  if (Object.keys(then).length === 0) missing.add('then');
-  if (isEmptyTarget(then.panels)) missing.add('then.panels');
-  if (then.escalate?.some(({ panels }) => isEmptyTarget(panels))) missing.add('then.escalate');
-  if (then.channels?.length === 0) missing.add('then.channels');
+/** Why the rule is not complete, by the place of each field, as in `when.host`. */
+export type MissingFields = ReadonlyMap<
+  string,
+  'missing.values' | 'missing.then' | 'missing.label' | 'wrong.labelName' | 'wrong.labelTwice'
+>;
+
+export function missingIn({ conditions, then }: Draft): MissingFields {
+  const missing = new Map<string, MissingFields extends ReadonlyMap<string, infer Why> ? Why : never>();
+  for (const condition of conditions) {
+    const place = placeOf(condition);
+    const { field, label = '', values, together } = condition;
+    if (together) continue;
+    if (field === 'labels' && label === '') missing.set(place, 'missing.label');
+    else if (field === 'labels' && !limits.labelNamePattern.test(label))
+      missing.set(place, 'wrong.labelName');
+    else if (conditions.some((each) => each !== condition && placeOf(each) === place))
+      missing.set(place, 'wrong.labelTwice');
+    else if (values.length === 0) missing.set(place, 'missing.values');
+  }
+  if (Object.keys(then).length === 0) missing.set('then', 'missing.then');
+  if (isEmptyTarget(then.panels)) missing.set('then.panels', 'missing.values');
+  if (then.escalate?.some(({ panels }) => isEmptyTarget(panels)))
+    missing.set('then.escalate', 'missing.values');
+  if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
   return missing;
 }
 
@@ -132,13 +173,14 @@ export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
 const isEmptyTarget = (target: RuleThen['panels']): boolean =>
   typeof target === 'object' && Object.values(target)[0]?.length === 0;
 
-/** The name in the server's errors. */
-export const placeOf = ({ field, not }: Pick<DraftCondition, 'field' | 'not'>): string =>
-  `when.${not ? 'not.' : ''}${field}`;
+/** The name in the server's errors, as in `when.host`, `when.not.ip` or `when.labels.env`. */
+export const placeOf = ({ field, not, label }: Pick<DraftCondition, 'field' | 'not' | 'label'>): string =>
+  `when.${not ? 'not.' : ''}${field}${label === undefined ? '' : `.${label}`}`;
 
-/** A field can be used once as it is and once negated. */
+/** A field can be used once as it is and once negated; labels once for each name, and once negated. */
 export const isUsed = (conditions: readonly DraftCondition[], field: ConditionField, not: boolean): boolean =>
-  conditions.some((each) => each.field === field && each.not === not);
+  conditions.filter((each) => each.field === field && each.not === not).length >=
+  (field === 'labels' && !not ? limits.labels : 1);
 
 export type DraftRules = ReplayRequest['rules'];
 
@@ -242,18 +284,29 @@ export function locateProblem(error: unknown, index?: number): RuleProblem {
   const steps = pointer.startsWith(rule) ? pointer.slice(rule.length).split('/') : [];
   const place = placeFrom(steps);
   if (place === undefined) return { text: error.message };
-  const at = steps.slice(place.split('.').length).find((step) => /^\d+$/.test(step));
-  return { place, text: error.messageAfter(pathOf(steps)), ...(at !== undefined && { at: Number(at) }) };
+  const at = steps.slice(place.length).find(isIndex);
+  return {
+    place: place.join('.'),
+    text: error.messageAfter(pathOf(steps)),
+    ...(at !== undefined && { at: Number(at) }),
+  };
 }
+
+const isIndex = (step: string) => /^\d+$/.test(step);
 
 /** The path as in the server's error messages: `when.ip[0]`. */
 const pathOf = (steps: readonly string[]) => steps.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
 
-function placeFrom([head = '', ...rest]: readonly string[]): string | undefined {
-  if (fields.includes(head)) return head;
-  if (head === 'then') return rest[0] === undefined ? head : `then.${rest[0]}`;
-  if (head !== 'when' || rest[0] === undefined) return undefined;
-  return rest[0] === 'not' && rest[1] !== undefined ? `when.not.${rest[1]}` : `when.${rest[0]}`;
+/** The steps that name the field. */
+function placeFrom(steps: readonly string[]): readonly string[] | undefined {
+  const [head = '', first, second] = steps;
+  if (fields.includes(head)) return [head];
+  if (head === 'then') return steps.slice(0, 2);
+  if (head !== 'when' || first === undefined) return undefined;
+  const field = steps.slice(0, first === 'not' && second !== undefined ? 3 : 2);
+  if (field.at(-1) !== 'labels') return field;
+  // The name of a label may have dots, at which the server's path is split.
+  return steps.length > field.length + 1 && isIndex(steps.at(-1) ?? '') ? steps.slice(0, -1) : steps;
 }
 
 /** The error of a field. */
@@ -263,6 +316,8 @@ export interface FieldProblem {
   readonly id: string;
   /** Which of the place's values. */
   readonly at?: number | undefined;
+  /** The name of the label is wrong, and not its values. */
+  readonly isOfName?: boolean;
 }
 
 /** Of one step of an escalation: the server names it by its index; without one, the steps that lack panels are meant. */
@@ -294,11 +349,11 @@ function wrongAt({ place = '', at }: RuleProblem) {
 /**
  * The errors of the fields: the server's, and missing values.
  *
- * @param showMissing False until the person tries to save.
+ * @param showMissing False until the person tries to save. What is there and wrong is shown at once.
  */
 export function useFieldProblems(
   problem: RuleProblem | undefined,
-  missing: ReadonlySet<string>,
+  missing: MissingFields,
   showMissing: boolean,
 ): FieldProblems {
   const { t } = useTranslation('rules');
@@ -311,8 +366,9 @@ export function useFieldProblems(
           const wrong = wrongAt(problem);
           return { text: wrong ? t(wrong) : problem.text, id: problemId, at: problem.at };
         }
-        if (!showMissing || !missing.has(place)) return undefined;
-        return { text: t(place === 'then' ? 'missing.then' : 'missing.values'), id: problemId };
+        const why = missing.get(place);
+        if (why === undefined || (why.startsWith('missing.') && !showMissing)) return undefined;
+        return { text: t(why), id: problemId, isOfName: why.includes('label') };
       },
     }),
     [problem, missing, showMissing, t, id],

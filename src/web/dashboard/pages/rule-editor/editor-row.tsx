@@ -4,7 +4,8 @@ import { ActionIcon, Button, Menu, Pill, TagsInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { mapPatternFields } from '#contract/history/fields.ts';
+import { mapPatternFields, type ValueKey } from '#contract/history/fields.ts';
+import { labelPair } from '#contract/history/labels.ts';
 import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -196,7 +197,8 @@ export function ValueField({ values, labelOf, ...props }: ValueFieldProps) {
           {...(onRemove && { onRemove })}
           removeButtonProps={{ tabIndex: -1 }}
         >
-          <bdi>{option?.label}</bdi>
+          {/* The value of a label may be empty. */}
+          <bdi>{option?.label || '""'}</bdi>
         </Pill>
       )}
     />
@@ -208,19 +210,40 @@ const inHistory = {
   ...({ ip: 'ip', sourceIp: 'source', token: 'token' } as const),
 };
 
-/** Known values of a field, to suggest them. */
-export function useOffers(field: ConditionField): {
+interface Offers {
   readonly offers: readonly string[];
   readonly search: (typed: string) => void;
-} {
-  const [typed, search] = useState('');
-  const [prefix] = useDebouncedValue(typed, 200);
-  const key = field in inHistory ? inHistory[field as keyof typeof inHistory] : undefined;
-  const { data } = useQuery({
-    ...fieldValuesQuery(useTenant(), key ?? 'host', prefix),
-    enabled: key !== undefined,
-  });
+}
+
+/** Known values of a field, or of the label of this name, to suggest them. */
+export function useOffers(field: ConditionField, label = ''): Offers {
+  const start = label === '' ? '' : labelPair(label, '');
+  const named = field in inHistory ? inHistory[field as keyof typeof inHistory] : undefined;
+  const { offers, search } = useKnownValues(start === '' ? named : 'label', start);
   const levels = useLevels();
   if (field === 'level' || field === 'minLevel') return { offers: [...levels.keys()], search };
+  return { offers: offers.map((value) => value.slice(start.length)).filter((value) => value !== ''), search };
+}
+
+/** The names of labels. */
+export function useLabelNames(): Offers {
+  const { offers, search } = useKnownValues('label');
+  return { offers: offers.filter((each) => each.endsWith('=')).map((each) => each.slice(0, -1)), search };
+}
+
+/** Labels as `name=value`, once the name is typed. */
+export function useLabelPairs(): Offers {
+  const { offers, search } = useKnownValues('label');
+  return { offers: offers.filter((each) => !each.endsWith('=')), search };
+}
+
+/** What history has for a key of searches, beginning with this and what is typed; nothing without a key. */
+function useKnownValues(key: ValueKey | undefined, start = ''): Offers {
+  const [typed, search] = useState('');
+  const [prefix] = useDebouncedValue(start + typed, 200);
+  const { data } = useQuery({
+    ...fieldValuesQuery(useTenant(), key ?? 'host', prefix.slice(0, 255)),
+    enabled: key !== undefined,
+  });
   return { offers: key === undefined ? [] : (data ?? []), search };
 }

@@ -1,7 +1,7 @@
 import muteIcon from 'virtual:icon/bell-off';
 import matchIcon from 'virtual:icon/check';
 import panelsIcon from 'virtual:icon/device-tv';
-import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -23,12 +23,14 @@ import {
   traceSentence,
 } from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { DraftRules } from './draft.ts';
+import { useLabelPairs } from './editor-row.tsx';
 import styles from './try-panels.module.css';
 import {
   type Explain,
   emptyFields,
   fieldsOf,
   isBlank,
+  isReadable,
   type Subject,
   type TypedFields,
   tracedOf,
@@ -53,7 +55,10 @@ export function ExplainPanel({
   const { subject, setSubject, recorded, outcome, error } = explain;
   const [kind, setKind] = useState(subject.kind);
   const isEmpty = subject.kind !== kind || (subject.kind === 'typed' && isBlank(subject.fields)) || !outcome;
-  const problem = fieldProblemOf(error);
+  const problem = isReadable(subject)
+    ? fieldProblemOf(error)
+    : { field: 'labels', text: t('wrong.labelPairs') };
+  const isWrong = error !== null || problem !== undefined;
   const choose = (next: Subject['kind']) => {
     setKind(next);
     if (next === 'typed' && subject.kind === 'recorded')
@@ -83,9 +88,9 @@ export function ExplainPanel({
       )}
       <section aria-label={t('explain.answer')} aria-live="polite" className={styles.answer}>
         {isWaiting && <p className={styles.hint}>{t('explain.notWhole')}</p>}
-        {!isWaiting && !error && isEmpty && <p className={styles.hint}>{t('explain.hint')}</p>}
+        {!isWaiting && !isWrong && isEmpty && <p className={styles.hint}>{t('explain.hint')}</p>}
         {!isWaiting && error && !problem && <p className={styles.error}>{error.message}</p>}
-        {!isWaiting && !error && !isEmpty && (
+        {!isWaiting && !isWrong && !isEmpty && (
           <ExplainOutcome {...props} outcome={outcome} notification={tracedOf(subject, recorded)} />
         )}
       </section>
@@ -96,7 +101,7 @@ export function ExplainPanel({
 /** The error of a field of the typed notification. */
 function fieldProblemOf(error: Error | null): { field: string; text: string } | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  const field = /^\/notification\/(\w+)$/.exec(error.place.pointer ?? '')?.[1];
+  const field = /^\/notification\/(\w+)/.exec(error.place.pointer ?? '')?.[1];
   return field === undefined ? undefined : { field, text: error.messageAfter(`notification.${field}`) };
 }
 
@@ -217,7 +222,7 @@ function TypedForm({
   problem: { readonly field: string; readonly text: string } | undefined;
 }) {
   const { t } = useTranslation('rules');
-  const inputOf = (field: keyof TypedFields) => ({
+  const inputOf = (field: Exclude<keyof TypedFields, 'labels'>) => ({
     size: 'xs',
     label: t(`field.${field}`),
     value: fields[field],
@@ -238,7 +243,37 @@ function TypedForm({
           classNames={{ input: 'mono' }}
         />
       ))}
+      <LabelsField
+        value={fields.labels}
+        onChange={(labels) => onChange({ ...fields, labels })}
+        error={problem?.field === 'labels' && problem.text}
+      />
     </div>
+  );
+}
+
+/** Each label as `name=value`. */
+function LabelsField({
+  value: pairs,
+  onChange,
+  error,
+}: Field<readonly string[]> & { error: string | false }) {
+  const { t } = useTranslation('rules');
+  const { offers, search } = useLabelPairs();
+  return (
+    <TagsInput
+      size="xs"
+      className={styles.wide ?? ''}
+      label={t('field.labels')}
+      placeholder={pairs.length === 0 ? t('typedExample.labels') : ''}
+      classNames={{ inputField: 'mono', pill: 'mono' }}
+      value={[...pairs]}
+      onChange={onChange}
+      data={[...offers]}
+      onSearchChange={search}
+      isDuplicate={(pair, others) => others.includes(pair)}
+      error={error}
+    />
   );
 }
 

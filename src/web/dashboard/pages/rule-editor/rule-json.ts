@@ -48,6 +48,9 @@ export function ruleFromJson(text: string): { readonly rule: RuleCreate } | Json
   return { problem: error.keyword === 'boolean' ? 'unknown' : 'shape', detail: placeOf(steps.slice(1)) };
 }
 
-/** As in `then.panels` or `when.not.host`. */
-const placeOf = ([head = '', ...rest]: readonly string[]) =>
-  [head, ...(head === 'when' || head === 'then' ? rest.slice(0, rest[0] === 'not' ? 2 : 1) : [])].join('.');
+/** As in `then.panels`, `when.not.host` or `when.labels.env`. */
+function placeOf([head = '', ...rest]: readonly string[]): string {
+  const depth = rest[0] === 'not' ? 2 : 1;
+  const steps = rest.slice(0, rest[depth - 1] === 'labels' ? depth + 1 : depth);
+  return [head, ...(head === 'when' || head === 'then' ? steps : [])].join('.');
+}

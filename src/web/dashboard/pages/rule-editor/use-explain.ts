@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { mapPatternFields, noTexts } from '#contract/history/fields.ts';
+import { type Labels, labelPair, labelStart } from '#contract/history/labels.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { ExplainRequest, RoutingOutcome } from '#contract/routing/routing.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
@@ -20,6 +21,8 @@ export const emptyFields = {
   ...mapPatternFields(() => ''),
   sourceIp: '',
   token: '',
+  /** As `name=value` each. */
+  labels: [] as readonly string[],
 };
 export type TypedFields = Readonly<typeof emptyFields>;
 
@@ -27,26 +30,41 @@ export type Subject =
   | { readonly kind: 'typed'; readonly fields: TypedFields }
   | { readonly kind: 'recorded'; readonly id: string };
 
-export const isBlank = ({ level: _, ...fields }: TypedFields): boolean =>
-  Object.values(fields).every((value) => value.trim() === '');
+export const isBlank = ({ level: _, labels, ...fields }: TypedFields): boolean =>
+  labels.length === 0 && Object.values(fields).every((value) => value.trim() === '');
 
-const filled = (fields: TypedFields): Partial<TypedFields> =>
+type Texts = Omit<TypedFields, 'labels'>;
+const filled = ({ labels: _, ...fields }: TypedFields): Partial<Texts> =>
   Object.fromEntries(
     Object.entries(fields)
       .map(([field, value]) => [field, value.trim()])
       .filter(([, value]) => value !== ''),
   );
 
-const requestOf = (subject: Subject): ExplainRequest['notification'] =>
-  subject.kind === 'recorded' ? subject.id : filled(subject.fields);
+/** undefined if one of them is no `name=value`, or a name is there twice. */
+function labelsFrom(pairs: readonly string[]): Labels | undefined {
+  const labels = new Map(pairs.map((pair) => [labelStart(pair), pair]));
+  if (labels.has('') || labels.size < pairs.length) return undefined;
+  return Object.fromEntries(
+    [...labels].map(([start, pair]) => [start.slice(0, -1).trim(), pair.slice(start.length).trim()]),
+  );
+}
+
+function requestOf(subject: Subject): ExplainRequest['notification'] {
+  if (subject.kind === 'recorded') return subject.id;
+  const labels = labelsFrom(subject.fields.labels);
+  return { ...filled(subject.fields), ...(labels && { labels: { ...labels } }) };
+}
 
 /** What the explanation of a rule compares. */
 export function tracedOf(subject: Subject, recorded: HistoryNotification | undefined): TracedNotification {
   if (subject.kind === 'recorded')
     return recorded ? { ...recorded, level: recorded.sent.level, token: recorded.token.name } : {};
   const { level = 'info', ...fields } = filled(subject.fields);
+  const { labels: _, ...noOthers } = noTexts;
   const unsent = {
-    ...noTexts,
+    ...noOthers,
+    labels: labelsFrom(subject.fields.labels) ?? {},
     sourceIp: '127.0.0.1',
     title: '',
     message: '',
@@ -64,7 +82,11 @@ export const fieldsOf = ({ title, message, sent, ...rest }: HistoryNotification)
   ...mapPatternFields((name) => rest[name] ?? ''),
   sourceIp: rest.sourceIp,
   token: rest.token.name,
+  labels: Object.entries(rest.labels).map(([name, value]) => labelPair(name, value)),
 });
+
+export const isReadable = (subject: Subject): boolean =>
+  subject.kind === 'recorded' || labelsFrom(subject.fields.labels) !== undefined;
 
 /** The server is asked when nothing has been typed for this long. */
 const debounceMs = 250;
@@ -111,7 +133,7 @@ export function useExplain(
   };
   const { data: outcome, error } = useQuery({
     ...routingQuery(tenant, request, settled.version),
-    enabled: options.enabled,
+    enabled: options.enabled && isReadable(settled.subject),
   });
   return { subject, setSubject, recorded, outcome, error: missing ?? error };
 }

@@ -5,6 +5,7 @@ export const fieldNames = {
   'field.host': 'Host',
   'field.ip': 'IP',
   'field.key': 'Schlüssel',
+  'field.labels': 'Labels',
   'field.level': 'Stufe',
   'field.message': 'Nachricht',
   'field.sourceIp': 'Quell-IP',
@@ -23,6 +24,7 @@ export const fieldsInSentences = {
   'field.message': 'Nachricht',
   'field.token': 'Token',
   'field.key': 'Schlüssel',
+  'field.label': 'Label „{{name}}“',
 };
 
 /** In the fields of a rule’s conditions, and of a notification that is tried. */
@@ -32,9 +34,12 @@ export const fieldExamples = {
   'example.sourceIp': '203.0.113.7',
   'example.token': 'Name des Tokens',
   'example.key': 'disk/*',
+  'example.labelName': 'env',
+  'example.labels': 'prod, stag* oder *',
   'typedExample.host': 'db-01',
   'typedExample.ip': '10.0.4.17',
   'typedExample.key': 'disk/db-01',
+  'typedExample.labels': 'env=prod',
   'typedExample.sourceIp': '203.0.113.7',
   'typedExample.token': 'Name des Tokens',
 };
@@ -46,4 +51,5 @@ export const searchKeyHints = {
   'key.source': 'Quell-IP, wie ip',
   'key.token': 'Name des Tokens',
   'key.key': 'Schlüssel des Absenders',
+  'key.label': 'env=prod · env=stag* · env',
 };

@@ -5,6 +5,7 @@ export const fieldNames = {
   'field.host': 'Host',
   'field.ip': 'IP',
   'field.key': 'Key',
+  'field.labels': 'Labels',
   'field.level': 'Level',
   'field.message': 'Message',
   'field.sourceIp': 'Source IP',
@@ -23,6 +24,7 @@ export const fieldsInSentences = {
   'field.message': 'message',
   'field.token': 'token',
   'field.key': 'key',
+  'field.label': 'label {{name}}',
 } as const;
 
 /** In the fields of a rule’s conditions, and of a notification that is tried. */
@@ -32,9 +34,12 @@ export const fieldExamples = {
   'example.sourceIp': '203.0.113.7',
   'example.token': 'token name',
   'example.key': 'disk/*',
+  'example.labelName': 'env',
+  'example.labels': 'prod, stag* or *',
   'typedExample.host': 'db-01',
   'typedExample.ip': '10.0.4.17',
   'typedExample.key': 'disk/db-01',
+  'typedExample.labels': 'env=prod',
   'typedExample.sourceIp': '203.0.113.7',
   'typedExample.token': 'token name',
 } as const;
@@ -46,4 +51,5 @@ export const searchKeyHints = {
   'key.source': 'Source IP, like ip',
   'key.token': 'token name',
   'key.key': 'the sender’s key',
+  'key.label': 'env=prod · env=stag* · env',
 } as const;
