@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { labelEntries } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
-import { fieldsOf, type Item, parseLevelMap, usualLevel } from './format.ts';
+import { fieldsOf, type Item, parseLevelMap, retryKeyOf, usualLevel } from './format.ts';
+import { labelsOfList, labelsOfObject, labelsOfWords } from './payload.ts';
 
 const none = parseLevelMap([]);
 const item = { title: 'T', message: 'M', severity: 'x', level: 'error' };
@@ -75,6 +77,84 @@ describe('the fields of an item', () => {
       fc.property(made, (more) => void fields(more)),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('labels', () => {
+  const labels = (given: Item['labels']) => labelEntries(fields({ labels: given }).labels);
+
+  it('are made to fit, and of equal names the first stays', () => {
+    const given = [
+      ['b', ' x '],
+      ['a b', 1],
+      ['a_b', 'second'],
+      ['5xx', true],
+      ['', 'x'],
+      [' ', 'x'],
+      [null, 'x'],
+      ['none', undefined],
+      ['list', []],
+      ['é', '\ud800\0'],
+      ['n'.repeat(90), 'v'.repeat(300)],
+    ] as const;
+    expect(labels(given)).toEqual([
+      ['_', '\ufffd'],
+      ['_5xx', 'true'],
+      ['a_b', '1'],
+      ['b', 'x'],
+      ['n'.repeat(63), `${'v'.repeat(254)}…`],
+    ]);
+  });
+
+  it('may have an empty value', () => {
+    expect(
+      labels([
+        ['backup', ''],
+        ['blank', ' '],
+      ]),
+    ).toEqual([
+      ['backup', ''],
+      ['blank', ''],
+    ]);
+  });
+
+  it('are the first 32, of at most the first 1,000 that were sent', () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => `l${i}`);
+    expect(labels(labelsOfWords(many))).toHaveLength(32);
+    const late = { ...Object.fromEntries(many.slice(0, 1_000).map((name) => [name, null])), env: 'prod' };
+    expect(labelsOfObject(late)).toHaveLength(1_000);
+    expect(labels(labelsOfObject(late))).toEqual([]);
+    expect(labelsOfList(Array(5_000).fill({ tag: 'a' }), 'tag', 'value')).toHaveLength(1_000);
+  });
+
+  it('are read from objects, lists and words, whatever their names are', () => {
+    const hostile = JSON.parse('{"__proto__": "p", "constructor": "c", "toString": {}}');
+    const expected = [
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+    ];
+    expect(labels(labelsOfObject(hostile))).toEqual(expected);
+    const list = [{ n: '__proto__', v: 'p' }, null, { n: 'constructor', v: 'c' }, {}, { v: 'x' }];
+    expect(labels(labelsOfList(list, 'n', 'v'))).toEqual(expected);
+    expect(labels(labelsOfList([{ n: 'a', v: null }], 'n', 'v'))).toEqual([['a', '']]);
+    expect(labels(labelsOfWords(['__proto__=p', ' constructor = c ', '=x', '', ' ', {}]))).toEqual(expected);
+    expect(labels(labelsOfWords(['backup', 'q=a=b']))).toEqual([
+      ['backup', ''],
+      ['q', 'a=b'],
+    ]);
+    for (const odd of [undefined, null, 'x', 1, []])
+      expect([labelsOfObject(odd), labelsOfList(odd, 'n', 'v')]).toEqual([[], []]);
+  });
+
+  it('are part of what a repeat repeats, in any order', () => {
+    const keyOf = (...given: string[]) => {
+      const sent: Item = { ...item, identity: '1', labels: labelsOfWords(given) };
+      return retryKeyOf('x', sent, fieldsOf(sent, none));
+    };
+    expect(keyOf('a=1', 'b=2')).toEqual(keyOf('b=2', 'a=1'));
+    expect(keyOf('a=1')).not.toEqual(keyOf('a=2'));
+    // As versions without labels had it.
+    expect(keyOf()).toEqual({ key: 'x:VN0pjd8EyDDwjYuLQr0by30jey33Je9eOn-wiGPLq0E' });
   });
 });
 

@@ -8,7 +8,14 @@ import { AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
 import type { HistoryRecord } from '#core/log/log.ts';
-import { type JsonObject, longestText, objectsAt, type PayloadWork, textOf } from './payload.ts';
+import {
+  type JsonObject,
+  longestText,
+  objectsAt,
+  type PayloadWork,
+  type SentLabel,
+  textOf,
+} from './payload.ts';
 
 /** The optional texts of an item; its source gives host and address. */
 type ItemText = Exclude<OptionalText, 'host' | 'ip' | 'labels'>;
@@ -25,8 +32,8 @@ export interface Item extends Readonly<Partial<Record<ItemText, string | undefin
   /** What it is about: a host name, an address, either with a port, or a URL. */
   readonly source?: string | undefined;
   readonly key?: string | undefined;
-  /** What the sender sorts it by. Names and values are made to fit; what is no text, number or boolean is left out. */
-  readonly labels?: Readonly<Record<string, unknown>> | undefined;
+  /** What the sender sorts it by. Names and values are made to fit, and of equal names the first stays. */
+  readonly labels?: readonly SentLabel[] | undefined;
   /**
    * It goes on until an item with the same key ends it. Panels show it until then, unless its level is `info` or `success`: those
    * have the time of their level.
@@ -43,6 +50,8 @@ export interface Payload {
   readonly body: unknown;
   /** @throws AppError `bad-request` when it is given twice or cannot be read. */
   readonly header: (name: string) => string | undefined;
+  /** In lower case. */
+  readonly headerNames?: readonly string[];
   readonly query: URLSearchParams;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
@@ -53,7 +62,7 @@ export interface Payload {
 }
 
 /** An alert as it is stored. */
-export type StoredAlert = Pick<HistoryRecord, 'id' | 'title' | 'sentLevel'>;
+export type StoredAlert = Pick<HistoryRecord, 'id' | 'title' | 'sentLevel' | 'labels'>;
 
 export interface Stored {
   readonly id: string;
@@ -136,24 +145,26 @@ function textsOf({
   };
 }
 
-/** The first labels that there is room for. A character that a name cannot have becomes `_`, of equal names the first stays; a long value is cut. */
-function fittingLabels(given: Readonly<Record<string, unknown>>): Labels {
+/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut. */
+function fittingLabels(given: readonly SentLabel[]): Labels {
   const labels = new Map<string, string>();
-  for (const [name, value] of Object.entries(given)) {
-    const text = textOf(value);
-    if (name === '' || text === undefined) continue;
+  for (const [name, value] of given) {
     if (labels.size === limits.labels) break;
-    const fitting = fittingName(name);
+    const [named, text] = [textOf(name), typeof value === 'string' ? value : textOf(value)];
+    if (named === undefined || text === undefined) continue;
+    const fitting = fittingName(named);
     if (!labels.has(fitting)) labels.set(fitting, cut(text, limits.labelValueChars));
   }
   return Object.fromEntries(labels);
 }
 
+/** `5xx` becomes `_5xx`. */
 const fittingName = (name: string) =>
   name
     .slice(0, 63)
     .replace(/[^A-Za-z0-9_.-]/g, '_')
-    .replace(/^[^A-Za-z_]/, '_');
+    .replace(/^(?=[^A-Za-z_])/, '_')
+    .slice(0, 63);
 
 /** The items of a list. Of a storm, the first 1,000 and one that counts the rest. @throws AppError as {@link objectsAt}. */
 export function itemsOf(
@@ -184,7 +195,10 @@ export function itemsOf(
 export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFields): RetryKey | null {
   if (fields.key !== null)
     return { key: `${format}:key:${hash(fields.key)}`, state: identity ?? randomUUID() };
-  return identity === undefined ? null : { key: `${format}:${hash(JSON.stringify([identity, fields]))}` };
+  if (identity === undefined) return null;
+  // Other labels are another notification, as another title is. Without any, the key is that of versions that had none.
+  const content = JSON.stringify([identity, { ...fields, labels: fields.labels ?? undefined }]);
+  return { key: `${format}:${hash(content)}` };
 }
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');

@@ -32,7 +32,7 @@ const elsewhere: Readonly<Record<string, unknown>> = {
   },
   'uptime-kuma': {
     heartbeat: { monitorID: 1, status: 0, time: 't', msg: 'm' },
-    monitor: { id: 1, name: 'n', url: 'https://a/', hostname: 'h' },
+    monitor: { id: 1, name: 'n', url: 'https://a/', hostname: 'h', tags: [{ name: 'a', value: 'b' }] },
     msg: 'm',
   },
 };

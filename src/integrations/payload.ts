@@ -4,6 +4,8 @@ import { isPlainObject } from '#contract/plain-object.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
+/** A label as its sender wrote it. An empty text is a label without a value; what is no text, number or boolean is no label. */
+export type SentLabel = readonly [name: unknown, value: unknown];
 
 /** Of a longer list only the first ones are read. */
 const mostItems = 1_000;
@@ -74,6 +76,33 @@ export function linesOf(values: JsonObject): string {
     })
     .join('\n');
 }
+
+/** Names with values, of which only the first 1,000 are read; none if it is no object. */
+export function labelsOfObject(value: unknown): readonly SentLabel[] {
+  if (!isPlainObject(value)) return [];
+  return Object.keys(value)
+    .slice(0, mostItems)
+    .map((name) => [name, value[name]]);
+}
+
+/**
+ * Of a list such as [{"tag": "env", "value": "prod"}] or [["env", "prod"]], whose items have a name at `name`, and may have a value
+ * at `content`; none if it is no list.
+ */
+export function labelsOfList(value: unknown, name: string, content: string): readonly SentLabel[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, mostItems).flatMap((item: JsonObject | null) => {
+    return typeof item === 'object' && item ? [[item[name], item[content] ?? ''] as const] : [];
+  });
+}
+
+/** Of words such as `backup` and `env=prod`. */
+export const labelsOfWords = (words: readonly unknown[]): readonly SentLabel[] =>
+  words.slice(0, mostItems).map((word) => {
+    const text = textOf(word) ?? '';
+    const at = text.indexOf('=');
+    return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+  });
 
 /** The texts that are not blank, with an empty line between them, or another separator. */
 export function joinTexts(texts: readonly (string | undefined)[], separator = '\n\n'): string {

@@ -1,4 +1,6 @@
 import { expect, it, test } from 'vitest';
+import { labelsText } from '#contract/history/labels.ts';
+import { fieldsOf, parseLevelMap } from '#integrations/format.ts';
 import { decodeEntities, itemOfMail, MailStart, textOfHtml } from './mail.ts';
 
 const startOf = (text: string) => {
@@ -51,6 +53,16 @@ it('reads the text of a forwarded mail, and not what is nested in it any deeper'
 
 const item = (lines: readonly string[], encoding: BufferEncoding = 'utf8') =>
   itemOfMail(Buffer.from(lines.join('\r\n'), encoding));
+
+it('has labels in the header X-Labels, which cannot lose the mail', async () => {
+  const labelsIn = async (...lines: string[]) =>
+    fieldsOf(await item([...lines, '', 'text']), parseLevelMap([])).labels;
+  expect(await labelsIn('X-Labels: env=prod, site=plant 2,', ' a b=1, backup, env=test, =x')).toBe(
+    labelsText({ env: 'prod', site: 'plant 2', a_b: '1', backup: '' }),
+  );
+  expect(await labelsIn('X-Labels: =?utf-8?Q?site=3DZ=C3=BCrich?=')).toBe(labelsText({ site: 'Zürich' }));
+  expect(await labelsIn('Subject: x')).toBeNull();
+});
 
 it('without an empty line begins its text at the first line that is no header', async () => {
   const head = ['From: a@example.net', 'Subject: RING ALERT', 'X-Mailer: ring-sqa'];

@@ -1,7 +1,8 @@
 /** Reads a mail: its subject, and the beginning of its text. */
-import PostalMime, { type Email } from 'postal-mime';
+import PostalMime, { decodeWords, type Email } from 'postal-mime';
 import { limits } from '#contract/limits.ts';
 import type { Item } from '#integrations/format.ts';
+import { labelsOfWords } from '#integrations/payload.ts';
 
 /**
  * How much of a mail is read. Parsing blocks the event loop, and takes time for each line and part. The text precedes the
@@ -65,6 +66,7 @@ export async function itemOfMail(sent: Buffer): Promise<Item> {
     key: header('x-key'),
     source: header('x-host'),
     url: header('x-url'),
+    labels: labelsOfWords(decodeWords(header('x-labels') ?? '').split(',')),
     identity: /[^<>\s]/.test(mail.messageId ?? '') ? mail.messageId : undefined,
   };
 }

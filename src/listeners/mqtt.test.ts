@@ -4,6 +4,7 @@ import { type Duplex, duplexPair } from 'node:stream';
 import timers from 'node:timers/promises';
 import { generate, type Packet, parser } from 'mqtt-packet';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { labelsText } from '#contract/history/labels.ts';
 import { AppError } from '#core/errors.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -267,10 +268,14 @@ it('of JSON has the fields that it names', () => {
     host: 'kitchen:1',
     key: 'leak',
     url: 'http://a/',
+    labels: { site: 'plant 2', floor: -1, sensors: ['a'] },
   };
   expect(fields('x', JSON.stringify(sent))).toMatchObject({
     ...{ title: 'Leak', message: 'Kitchen', level: 'error', host: 'kitchen', key: 'leak', url: 'http://a/' },
+    labels: labelsText({ site: 'plant 2', floor: '-1' }),
   });
+  for (const labels of [null, 'env=prod', [['a', 'b']], {}])
+    expect(fields('x', JSON.stringify({ ...sent, labels }))).toMatchObject({ title: 'Leak', labels: null });
   expect(fields('a/b', '{"message": 1, "level": "incident"}')).toMatchObject({
     ...{ title: 'a/b', message: '1', level: 'incident', host: 'a/b' },
   });

@@ -9,7 +9,7 @@ import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import { type Item, usualLevel, wordOf } from '#integrations/format.ts';
-import { type JsonObject, textOf } from '#integrations/payload.ts';
+import { type JsonObject, labelsOfObject, textOf } from '#integrations/payload.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
@@ -338,6 +338,7 @@ export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
     source: textOf(fields.host, fields.ip) ?? topic,
     key: textOf(fields.key),
     url: textOf(fields.url),
+    labels: labelsOfObject(fields.labels),
   };
 }
 

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { labelEntries } from '#contract/history/labels.ts';
+import { fieldsOf, parseLevelMap } from '#integrations/format.ts';
 import { itemOfSyslog, parseSyslog, SyslogFrames } from './syslog-message.ts';
 
 const parse = (text: string | Buffer) => parseSyslog(Buffer.from(text));
@@ -13,19 +15,30 @@ describe('a message of RFC 5424', () => {
         host: 'mymachine.example.com',
         program: 'su',
         text: "'su root' failed for lonvick on /dev/pts/8",
+        labels: [],
       },
     ],
     [
       "<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time to make the do-nuts.",
-      { severity: 'notice', host: '192.0.2.1', program: 'myproc', text: "%% It's time to make the do-nuts." },
+      {
+        ...{ severity: 'notice', host: '192.0.2.1', program: 'myproc' },
+        ...{ text: "%% It's time to make the do-nuts.", labels: [] },
+      },
     ],
     [
       '<165>1 2003-10-11T22:14:15.003Z db-01 evntslog - ID47 [exampleSDID@32473 iut="3" eventSource="A \\"b\\" \\]"][b@1 x="y"] An event',
-      { severity: 'notice', host: 'db-01', program: 'evntslog', text: 'An event' },
+      {
+        ...{ severity: 'notice', host: 'db-01', program: 'evntslog', text: 'An event' },
+        labels: [
+          ['iut', '3'],
+          ['eventSource', 'A "b" ]'],
+          ['x', 'y'],
+        ],
+      },
     ],
     [
       '<11>1 - - - - - - only a text',
-      { severity: 'err', host: undefined, program: undefined, text: 'only a text' },
+      { severity: 'err', host: undefined, program: undefined, text: 'only a text', labels: [] },
     ],
     [
       '<163>1 2026-11-27T14:00:00.000Z chassis1 craftd - CHASSISD_PSU_FAIL [junos@2636.1.1.1.2.18 error-message="PSU 1 failed"]',
@@ -34,6 +47,7 @@ describe('a message of RFC 5424', () => {
         host: 'chassis1',
         program: 'craftd',
         text: 'CHASSISD_PSU_FAIL error-message="PSU 1 failed"',
+        labels: [['error-message', 'PSU 1 failed']],
       },
     ],
     [
@@ -43,9 +57,17 @@ describe('a message of RFC 5424', () => {
         host: 'r1',
         program: 'rpd',
         text: 'BGP_DOWN peer="10.0.0.1" why="said "no"" x="y"',
+        labels: [
+          ['peer', '10.0.0.1'],
+          ['why', 'said "no"'],
+          ['x', 'y'],
+        ],
       },
     ],
-    ['<28>1 - r1 rpd - BGP_DOWN -', { severity: 'warning', host: 'r1', program: 'rpd', text: 'BGP_DOWN' }],
+    [
+      '<28>1 - r1 rpd - BGP_DOWN -',
+      { severity: 'warning', host: 'r1', program: 'rpd', text: 'BGP_DOWN', labels: [] },
+    ],
   ])('is read: %s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
@@ -183,6 +205,21 @@ it('becomes a notification of its host, or else of where it came from', () => {
   });
   const bare = { severity: 'err', host: undefined, program: undefined, text: 'x' } as const;
   expect(itemOfSyslog(bare, '10.0.0.9')).toMatchObject({ title: 'x', level: 'error', source: '10.0.0.9' });
+});
+
+it('has the parameters of its structured data as labels, of equal names the first', () => {
+  const labelsIn = (data: string) => {
+    const message = parse(`<11>1 - h p - - ${data} text`);
+    return labelEntries(message ? fieldsOf(itemOfSyslog(message, ''), parseLevelMap([])).labels : null);
+  };
+  expect(labelsIn('[a@1 env="prod" empty=""][b@1 env="test" __proto__="p" 5@x="\\\\"]')).toEqual([
+    ['_5_x', '\\'],
+    ['__proto__', 'p'],
+    ['empty', ''],
+    ['env', 'prod'],
+  ]);
+  expect(labelsIn('[timeQuality tzKnown="1"][meta sequenceId="7"][origin ip="10.0.0.1"]')).toEqual([]);
+  expect(labelsIn(`[a@1${' x="y"'.repeat(5_000)} env="prod"]`)).toHaveLength(2);
 });
 
 it('is read from any bytes, and from texts that are no UTF-8', () => {

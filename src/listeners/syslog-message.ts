@@ -1,5 +1,6 @@
 /** Syslog messages of RFC 5424 and the older RFC 3164, parsed as leniently as other receivers do. */
 import { type Item, usualLevel } from '#integrations/format.ts';
+import type { SentLabel } from '#integrations/payload.ts';
 
 /** By number. */
 export const syslogSeverities = [
@@ -20,6 +21,8 @@ export interface SyslogMessage {
   readonly host: string | undefined;
   readonly program: string | undefined;
   readonly text: string;
+  /** The parameters of the structured data. */
+  readonly labels?: readonly SentLabel[];
 }
 
 /** RFC 3164: user.notice. */
@@ -69,7 +72,7 @@ export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   return text.trim() === '' ? undefined : { severity, ...parsed, text };
 }
 
-export function itemOfSyslog({ severity, host, program, text }: SyslogMessage, source: string): Item {
+export function itemOfSyslog({ severity, host, program, text, labels }: SyslogMessage, source: string): Item {
   const [line = ''] = text.trim().split('\n', 1);
   return {
     title: program === undefined ? line : `${program}: ${line}`,
@@ -77,6 +80,7 @@ export function itemOfSyslog({ severity, host, program, text }: SyslogMessage, s
     severity,
     level: usualLevel(severity, 'info'),
     source: host ?? source,
+    labels,
   };
 }
 
@@ -86,14 +90,16 @@ function parseModern(rest: string): Parsed | undefined {
   const head = modern.exec(rest);
   if (!head) return undefined;
   const [whole, , host, program, , id] = head;
-  const { data, text } = structuredData(rest.slice(whole.length));
+  const { labels, text } = structuredData(rest.slice(whole.length));
   const message = text.replace(/^\ufeff/, '');
+  const data = labels.map(([name, value]) => `${name}="${value}"`);
   return {
     host: named(host),
     program: named(program),
     // Junos sends all in the name of the message and its data.
     text:
       message.trim() === '' ? [named(id), ...data].filter((each) => each !== undefined).join(' ') : message,
+    labels,
   };
 }
 
@@ -103,20 +109,26 @@ const named = (text: string | undefined) => (text === '-' ? undefined : text);
 const metaElements = ['timeQuality', 'origin', 'meta'];
 
 /** After `-` or the elements `[id name="value"]…`, whose values may contain escaped quotes and brackets, follows the text. */
-function structuredData(rest: string): { data: readonly string[]; text: string } {
-  if (rest.startsWith('-')) return { data: [], text: rest.slice(1).trimStart() };
+function structuredData(rest: string): { labels: readonly SentLabel[]; text: string } {
+  if (rest.startsWith('-')) return { labels: [], text: rest.slice(1).trimStart() };
   const element = /\[([^\s="\]]{1,32})((?: [^\s="\]]{1,32}="(?:[^"\\\]]|\\.)*")*)\]/sy;
-  const data: string[] = [];
+  const labels: SentLabel[] = [];
   let at = 0;
   while (rest[at] === '[') {
     element.lastIndex = at;
     const [, id = '', values = ''] = element.exec(rest) ?? [];
     if (id === '') break;
-    if (!metaElements.includes(id) && values !== '') data.push(values.slice(1).replace(/\\(["\\\]])/g, '$1'));
+    if (!metaElements.includes(id)) labels.push(...parametersIn(values));
     at = element.lastIndex;
   }
-  return { data, text: rest.slice(at).trimStart() };
+  return { labels, text: rest.slice(at).trimStart() };
 }
+
+const parametersIn = (values: string): readonly SentLabel[] =>
+  Array.from(values.matchAll(/([^\s="\]]+)="((?:[^"\\\]]|\\.)*)"/gs), ([, name, value = '']) => [
+    name,
+    value.replace(/\\(["\\\]])/g, '$1'),
+  ]);
 
 function parseOlder(rest: string): Parsed {
   const time = older.exec(rest)?.[0];

@@ -5,6 +5,7 @@ export function mappingsConformance(lab: () => DirectoryLab): void {
   const spec = (title: string) => ({
     items: '/a',
     fields: { title, level: '{/sev}' },
+    labels: { env: '{/env}' },
     levels: { '*': 'error' },
   });
 

@@ -180,7 +180,7 @@ describe('a file', () => {
     const text = `version: 1
 levels: [{ name: error, repeatMs: 0 }, { name: incident, rank: 45 }]
 mappings:
-  - { name: ups, items: /a, fields: { title: "{/t}", level: "{/s}" }, levels: { bad: incident } }
+  - { name: ups, items: /a, fields: { title: "{/t}", level: "{/s}" }, labels: { env: "{/e}" }, levels: { bad: incident } }
 channels:
   - { name: chat, kind: telegram, settings: { chat: "-1" }, secrets: { token: "\${CHAT_TOKEN}" } }
   - name: Ops

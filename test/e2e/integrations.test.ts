@@ -572,14 +572,43 @@ it('software that looks at the answer gets the one it knows', async () => {
   expect(await desk.find(deleted.json.requestId)).toMatchObject({ level: 'success', key: 'opsgenie:a/b' });
   const changed = await desk.server.call('PUT', `${alert}/message`, { headers, json: { message: 'n' } });
   expect([changed.status, changed.json.requestId]).toEqual([202, '']);
-  const attributes = { 'ce-specversion': '1.0', 'ce-type': 't', 'ce-source': 's', 'ce-id': '1' };
+  const attributes = {
+    'ce-specversion': '1.0',
+    'ce-type': 't',
+    'ce-source': 's',
+    'ce-id': '1',
+    'ce-team': 'shop',
+  };
   const xml = { body: '<a/>', headers: { ...attributes, 'content-type': 'application/xml' } };
   const withXml = await post(xml, '/api/integrations/cloudevents');
-  expect(await desk.find(ids(withXml)[0])).toMatchObject({ title: 't', message: '<a/>' });
+  expect(await desk.find(ids(withXml)[0])).toMatchObject({
+    ...{ title: 't', message: '<a/>' },
+    labels: { type: 't', source: 's', team: 'shop' },
+  });
   const kuma = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"msg":"Testing"}\r\n--b--\r\n';
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
   const answer = await post({ body: kuma, headers: multipart }, '/api/integrations/uptime-kuma');
   expect(await desk.find(ids(answer)[0])).toMatchObject({ title: 'Uptime Kuma', message: 'Testing' });
+});
+
+it('an alert is found by its labels, and so is its end', async () => {
+  const payload = {
+    summary: 'Disk',
+    source: 'db-01',
+    severity: 'error',
+    component: '/data',
+    class: 'disk full',
+  };
+  const trigger = { event_action: 'trigger', dedup_key: 'labelled', payload };
+  const resolve = { event_action: 'resolve', dedup_key: 'labelled' };
+  for (const json of [trigger, resolve]) await post({ json }, '/api/integrations/pagerduty');
+  const query = encodeURIComponent('label:component=/data label:"class=disk full"');
+  const { json } = await desk.server.call('GET', `/api/history?q=${query}`, { token: desk.key });
+  const labels = { component: '/data', class: 'disk full' };
+  expect(json.notifications).toMatchObject([
+    { title: 'Resolved: Disk', labels },
+    { title: 'Disk', labels },
+  ]);
 });
 
 describe('the paths that clients append', () => {

@@ -25,6 +25,7 @@ const mapping = {
     key: 'ups:{/id}',
     identity: '{/sev}',
   },
+  labels: { site: '{^/device}' },
   levels: { high: 'critical', '*': 'warning' },
 };
 const payload = (sev: string) => ({ device: 'ups-1', events: [{ id: 1, what: 'On battery', sev }] });
@@ -42,6 +43,7 @@ it('reads what is sent to it, keeps the last payload for those who edit, and is 
     level: 'critical',
     host: 'ups-1',
     key: 'ups:1',
+    labels: { site: 'ups-1' },
   });
   expect((await send(payload('high'))).json.items[0].id).toBe(id);
   expect((await send(payload('odd'))).json.items[0].id).not.toBe(id);
@@ -99,6 +101,7 @@ it('is previewed on a payload, and stores nothing; what is wrong is named', asyn
     device: 'ups-1',
     events: Array.from({ length: 30 }, (_, id) => ({ id, what: 'w', sev: 'high' })),
   };
+  const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`l${i}`, 'x']));
   const { json } = await preview(mapping, JSON.stringify(many));
   expect([json.count, json.items.length, json.items[1]]).toEqual([
     30,
@@ -111,6 +114,7 @@ it('is previewed on a payload, and stores nothing; what is wrong is named', asyn
       ip: null,
       key: 'ups:1',
       url: null,
+      labels: { site: 'ups-1' },
     },
   ]);
   for (const [wanted, text, error] of [
@@ -121,6 +125,9 @@ it('is previewed on a payload, and stores nothing; what is wrong is named', asyn
     [{ fields: {} }, '{}', 'title'],
     [{ fields: { title: 'x', more: 'x' } }, '{}', 'more'],
     [{ fields: { title: 'x' }, levels: { a: 'not a level!' } }, '{}', 'levels'],
+    [{ fields: { title: 'x' }, labels: { 'a b': 'x' } }, '{}', 'labels'],
+    [{ fields: { title: 'x' }, labels: tooMany }, '{}', 'labels'],
+    [{ fields: { title: 'x' }, labels: { a: '{/a~2}' } }, '{}', 'labels.a: '],
     [{ fields: { title: 'x'.repeat(1_001) } }, '{}', 'title'],
   ] as const) {
     const answer = await preview(wanted, text);

@@ -13,6 +13,7 @@ export function payloadOf(body: unknown, { headers = {}, query = '', params = {}
   return {
     body,
     header: (name) => lowered.get(name.toLowerCase()),
+    headerNames: [...lowered.keys()],
     query: new URLSearchParams(query),
     params,
   };

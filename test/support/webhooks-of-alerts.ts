@@ -1,4 +1,5 @@
 /** Payloads for chats, pagers and error trackers, and the notifications that they become. */
+import { labelsText } from '#contract/history/labels.ts';
 import type { WebhookCase } from './integration.ts';
 
 const trigger = {
@@ -8,6 +9,8 @@ const trigger = {
     severity: 'critical',
     source: 'prod-datapipe03.example.com',
     component: 'mysql',
+    group: 'prod-datapipe',
+    class: '',
     custom_details: { 'ping time': '1500ms', 'load avg': 0.75 },
   },
   routing_key: 'samplekeyhere',
@@ -28,6 +31,12 @@ const sentryEvent = {
       title: 'ReferenceError: heck is not defined',
       culprit: '?(<anonymous>)',
       project: 1,
+      tags: [
+        ['browser', 'Chrome 75.0.3770'],
+        ['browser.name', 'Chrome'],
+        ['level', 'error'],
+        ['browser', 'Firefox 151'],
+      ],
       web_url: 'https://sentry.io/organizations/test-org/issues/1170820242/events/e4874d66/',
     },
     triggered_rule: 'Very Important Alert Rule!',
@@ -105,6 +114,7 @@ export const alertCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           host: 'prod-datapipe03.example.com',
           key: 'pagerduty:samplekeyhere',
           url: 'http://pagerduty.example.com',
+          labels: labelsText({ component: 'mysql', group: 'prod-datapipe' }),
         },
       ],
       once: true,
@@ -143,6 +153,7 @@ export const alertCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           level: 'error',
           key: 'sentry:1170820242',
           url: sentryEvent.data.event.web_url,
+          labels: labelsText({ browser: 'Chrome 75.0.3770', 'browser.name': 'Chrome', level: 'error' }),
         },
       ],
       once: true,

@@ -1,4 +1,5 @@
 /** Payloads of monitors and event sources, and the notifications that they become. */
+import { labelsText } from '#contract/history/labels.ts';
 import type { WebhookCase } from './integration.ts';
 
 const check = {
@@ -28,6 +29,8 @@ const problem = {
   host_name: 'db-01',
   host_ip: '10.0.0.5',
   trigger_id: '1234',
+  event_tags_json:
+    '[{"tag":"scope","value":"performance"},{"tag":"scope","value":"cpu"},{"tag":"target os","value":"linux"},{"tag":"nightly","value":""}]',
   url: 'https://zabbix.example.org/tr_events.php?triggerid=1234&eventid=4711',
 };
 /** Zabbix leaves macros of triggers and hosts as they are. */
@@ -42,7 +45,9 @@ const service = {
   host_name: '{HOST.NAME}',
   host_ip: '{HOST.IP}',
   trigger_id: '{TRIGGER.ID}',
+  event_tags_json: '{EVENT.TAGSJSON}',
 };
+const labels = { entity: 'binary_sensor.leak', area: 'cellar' };
 const cloudevent = {
   specversion: '1.0',
   type: 'com.github.pull_request.opened',
@@ -51,6 +56,8 @@ const cloudevent = {
   id: 'A234-1234-1234',
   time: '2018-04-05T17:31:00Z',
   datacontenttype: 'application/json',
+  comexampleextension1: 'value',
+  comexampleothervalue: 5,
   data: { message: 'a pull request', severity: 'warning', host: 'ci-01' },
 };
 
@@ -65,6 +72,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           message: 'Nightly backup last reported at 2026-11-21T02:03:04+00:00.\n\npg_dump of the shop',
           level: 'error',
           key: `healthchecks:${check.uuid}`,
+          labels: labelsText({ prod: '', db: '' }),
         },
       ],
       once: true,
@@ -78,7 +86,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
     {
       what: 'a check that never reported',
       body: { name: 'New', status: 'down', last_ping: null },
-      items: [{ title: 'New is down', key: 'healthchecks:New' }],
+      items: [{ title: 'New is down', key: 'healthchecks:New', labels: null }],
     },
   ],
   zabbix: [
@@ -93,6 +101,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           host: 'db-01',
           key: 'zabbix:4711',
           url: problem.url,
+          labels: labelsText({ scope: 'performance', target_os: 'linux', nightly: '' }),
         },
       ],
       once: true,
@@ -116,7 +125,7 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
     {
       what: 'a service that is down',
       body: service,
-      items: [{ level: 'critical', host: null, ip: null, key: 'zabbix:9101', ttl: 0 }],
+      items: [{ level: 'critical', host: null, ip: null, key: 'zabbix:9101', ttl: 0, labels: null }],
       once: true,
     },
     {
@@ -149,9 +158,14 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
       body: {
         message: 'Water in the cellar',
         title: 'Leak',
-        data: { level: 'critical', key: 'leak', url: 'http://ha.local/', host: 'cellar' },
+        data: { level: 'critical', key: 'leak', url: 'http://ha.local/', host: 'cellar', labels },
       },
       items: [{ title: 'Leak', level: 'critical', key: 'leak', url: 'http://ha.local/', host: 'cellar' }],
+    },
+    {
+      what: 'a message with labels beside it',
+      body: { message: 'Water in the cellar', labels: { ...labels, attributes: {} } },
+      items: [{ title: 'Home Assistant', labels: labelsText(labels) }],
     },
   ],
   cloudevents: [
@@ -174,6 +188,12 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           message: 'a pull request',
           level: 'warning',
           host: 'ci-01',
+          labels: labelsText({
+            type: cloudevent.type,
+            source: cloudevent.source,
+            comexampleextension1: 'value',
+            comexampleothervalue: '5',
+          }),
         },
       ],
       once: true,
@@ -196,8 +216,15 @@ export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
         'ce-source': '/mycontext',
         'ce-id': '1',
         'ce-subject': 'Euro%20%E2%82%AC',
+        'ce-team': 'Z%C3%BCrich',
+        'X-Team': 'x',
       },
-      items: [{ title: 'com.example.someevent: Euro €', message: 'text', level: 'info' }],
+      items: [
+        {
+          ...{ title: 'com.example.someevent: Euro €', message: 'text', level: 'info' },
+          labels: labelsText({ type: 'com.example.someevent', source: '/mycontext', team: 'Zürich' }),
+        },
+      ],
       once: true,
     },
   ],

@@ -136,8 +136,8 @@ export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry
 });
 
 /** With every field, so that one which is left out differs from one that is set. */
-export const mappingEntry = ({ name, items, fields, levels }: MappingEntry) =>
-  ({ name, items, fields, levels }) as MappingEntry;
+export const mappingEntry = ({ name, items, fields, labels, levels }: MappingEntry) =>
+  ({ name, items, fields, labels, levels }) as MappingEntry;
 
 /** Without its secrets. */
 export const channelEntry = ({

@@ -133,6 +133,13 @@ export const MappingPut = component('MappingPut', {
         'key: what has one stays on panels until the next with the same key, unless its level is info or success. identity: what is sent again with the same one is not stored twice.',
     },
   ),
+  labels: Type.Optional(
+    Type.Record(Type.String({ pattern: limits.labelNamePattern.source }), Template, {
+      additionalProperties: false,
+      maxProperties: limits.labels,
+      description: 'The value of each label, by its name. A label whose value is empty is left out.',
+    }),
+  ),
   levels: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 100 }), Level, {
       maxProperties: 100,

@@ -125,6 +125,7 @@ export class IntegrationHandler {
       const given: Payload = {
         body: await inTurn(() => this.#readBody(call, format, refusal, unpackedBytes)),
         header: (name: string) => readHeader(request.raw.rawHeaders, name),
+        headerNames: Object.keys(request.headers),
         query,
         params: request.params as Payload['params'],
         work,

@@ -5,6 +5,7 @@ import {
   choiceAt,
   type JsonObject,
   joinTexts,
+  labelsOfObject,
   linesOf,
   objectAt,
   optionalObject,
@@ -66,7 +67,8 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
-    labels,
+    // To Prometheus, a label with an empty value is one that does not exist.
+    labels: labelsOfObject(labels).filter(([, value]) => value !== ''),
     isFiring: !isResolved,
     url: textOf(linkOf(alert)),
     identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),

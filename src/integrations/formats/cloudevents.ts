@@ -1,7 +1,15 @@
 import { percentDecoded } from '#contract/percent.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import { type Format, type Item, itemsOf, type Payload, usualLevel, wordOf } from '../format.ts';
-import { type JsonObject, linesOf, objectAt, requiredText, textOf } from '../payload.ts';
+import {
+  type JsonObject,
+  labelsOfObject,
+  linesOf,
+  objectAt,
+  requiredText,
+  type SentLabel,
+  textOf,
+} from '../payload.ts';
 
 /**
  * CloudEvents 1.0 over HTTP: one event or a batch as JSON, or with its attributes in headers.
@@ -18,9 +26,9 @@ export const cloudevents: Format = {
 };
 
 /** Header values of an event are percent-encoded. */
-function fromHeaders({ header, body }: Payload): JsonObject {
-  const names = ['specversion', 'id', 'source', 'type', 'subject', 'time', 'severity'];
-  const attributes = names.map((name) => [name, percentDecoded(header(`ce-${name}`) ?? '')] as const);
+function fromHeaders({ header, headerNames = [], body }: Payload): JsonObject {
+  const names = headerNames.filter((name) => name.startsWith('ce-'));
+  const attributes = names.map((name) => [name.slice(3), percentDecoded(header(name) ?? '')] as const);
   return { ...Object.fromEntries(attributes), data: body };
 }
 
@@ -38,7 +46,17 @@ function itemOf(event: JsonObject, pointer: string): Item {
     level: usualLevel(severity, 'info'),
     source: textOf(data.host, data.hostname),
     key: textOf(data.key),
+    labels: [['type', type], ['source', source], ...extensionsOf(event)],
     url: textOf(data.url),
     identity: JSON.stringify([source, id]),
   };
 }
+
+/** The attributes that events may have by the specification, and their data. */
+const known = [
+  ...['specversion', 'id', 'source', 'type', 'subject', 'time'],
+  ...['datacontenttype', 'dataschema', 'data', 'data_base64'],
+];
+
+const extensionsOf = (event: JsonObject): readonly SentLabel[] =>
+  labelsOfObject(event).filter(([name]) => !known.includes(String(name)));

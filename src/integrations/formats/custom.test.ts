@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { labelEntries, labelsText } from '#contract/history/labels.ts';
+import { limits } from '#contract/limits.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { longestText, PayloadWork } from '../payload.ts';
 import { customFormat } from './custom.ts';
@@ -21,6 +23,7 @@ const mapping = {
     url: 'http://{^/device/addr}/',
     identity: '{/id}-{/sev}',
   },
+  labels: { site: '{^/device/name}', 'load.max': '{/a~1b/m~0n}', none: '{/none}' },
   levels: { High: 'critical', gone: 'ok' },
 };
 
@@ -32,6 +35,7 @@ it('fills templates from the item and from the whole payload; what has no text i
       message: 'load 7 y {not a pointer}',
       level: 'critical',
       key: 'ups:ups-1:1',
+      labels: labelsText({ site: 'ups-1', 'load.max': '7' }),
       ...common,
     },
     {
@@ -39,6 +43,7 @@ it('fills templates from the item and from the whole payload; what has no text i
       message: 'load   {not a pointer}',
       level: 'ok',
       key: 'ups:ups-1:2',
+      labels: labelsText({ site: 'ups-1' }),
       ...common,
     },
   ]);
@@ -62,6 +67,7 @@ describe('a mapping', () => {
     ['fields.title', { fields: { title: '{/a~2}' } }],
     ['fields.title', { fields: { title: '{/a}'.repeat(21) } }],
     ['fields.url', { fields: { title: 't', url: `{${'/a'.repeat(21)}}` } }],
+    ['labels.env', { fields: { title: 't' }, labels: { env: '{/a~2}' } }],
     ['items', { items: '/a'.repeat(21), fields: { title: 't' } }],
   ])('that costs too much or cannot be read is refused, and its field is named: %s', (path, wrong) => {
     expect(() => customFormat(wrong)).toThrow(path);
@@ -84,6 +90,16 @@ describe('a mapping', () => {
     expect(read(format, [{ t: 'a' }, { t: 'b' }]).map(({ title }) => title)).toEqual(['a', 'b']);
     expect(read(format, { t: 'a' }).map(({ title }) => title)).toEqual(['a']);
     expect(read(format, Array(1_002).fill({ t: 'a' })).at(-1)?.title).toBe('2 more were not stored');
+  });
+
+  it('may name labels as anything that a label may be called, and cuts long values', () => {
+    const labels = JSON.parse('{"__proto__": "{/a}", "constructor": "{/__proto__}", "toString": "x"}');
+    const [item] = read(customFormat({ fields: { title: 't' }, labels }), { a: 'y'.repeat(900_000) });
+    const long = `${'y'.repeat(limits.labelValueChars - 1)}…`;
+    expect(labelEntries(item?.labels ?? null)).toEqual([
+      ['__proto__', long],
+      ['toString', 'x'],
+    ]);
   });
 
   it('stays small, whatever the payload', () => {

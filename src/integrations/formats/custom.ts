@@ -24,10 +24,9 @@ const stepCost = 8;
  * Templates are compiled once for each mapping. A value that is missing, an object or a list is an empty text.
  * @throws AppError `bad-request` with the field that cannot be read.
  */
-export function customFormat({ items, fields, levels = {} }: MappingPut): Format {
-  const templates = new Map(
-    Object.entries(fields).map(([name, text]) => [name, compile(`fields.${name}`, text)]),
-  );
+export function customFormat({ items, fields, labels = {}, levels = {} }: MappingPut): Format {
+  const templates = new Map(compileAll('fields', fields));
+  const labelTemplates = compileAll('labels', labels);
   // An empty pointer is the payload itself.
   const list = items === undefined ? undefined : parsePointer('items', items);
   const levelOfWord = new Map(Object.entries(levels).map(([word, level]) => [wordOf(word), level]));
@@ -42,6 +41,7 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
       severity,
       level: levelOfWord.get(severity) ?? levelOfWord.get('*') ?? usualLevel(severity, 'info'),
       source,
+      labels: labelTemplates.map(([name, template]) => [name, textOf(template(subject))]),
       isFiring: texts.key !== undefined,
       identity: text('identity'),
     };
@@ -56,6 +56,9 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
     criticalPattern: /./s,
   };
 }
+
+const compileAll = (path: string, texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([name, text]) => [name, compile(`${path}.${name}`, text)] as const);
 
 const placeholder = /\{(\^?)(\/[^{}]*)\}/g;
 

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { labelsText } from '#contract/history/labels.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
 
 it('a signed body that is sent again with another delivery is a repeat', () => {
   const body = { ref: 'refs/heads/main', commits: [{ message: 'Fix' }], repository: { full_name: 'a/b' } };
@@ -69,4 +71,22 @@ it('a push of Gitea has its link and its pusher', () => {
   expect(read(github, push, { headers: { 'X-GitHub-Event': 'push' } })).toMatchObject([
     { message: 'by Kim K\nm', url: push.compare_url },
   ]);
+});
+
+it('has its repository as a label, also in a run of Forgejo', () => {
+  const labelsFor = (event: string, body: object) =>
+    read(github, body, { headers: { 'X-GitHub-Event': event } })[0]?.labels;
+  const repository = { full_name: 'a/b' };
+  const wanted = labelsText({ repository: 'a/b' });
+  expect(labelsFor('push', { ref: 'refs/heads/main', commits: [{ message: 'Fix' }], repository })).toBe(
+    wanted,
+  );
+  expect(labelsFor('action_run_failure', { run: { status: 'failure', repository } })).toBe(wanted);
+  for (const odd of [{}, { run: 1 }, { run: { repository: 1 }, repository: 'x' }])
+    expect(labelsFor('push', { ref: 'refs/heads/main', commits: [{ message: 'Fix' }], ...odd })).toBeNull();
+});
+
+it('of GitLab has its project as the label of its repository', () => {
+  const body = { object_kind: 'release', tag: 'v1', project: { path_with_namespace: 'a/b' } };
+  expect(read(gitlab, body)[0]?.labels).toBe(labelsText({ repository: 'a/b' }));
 });

@@ -1,3 +1,4 @@
+import { isPlainObject } from '#contract/plain-object.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Format, Item } from '../format.ts';
 import {
@@ -29,16 +30,22 @@ export const github: Format = {
   read({ body, header }) {
     const event = header('X-GitHub-Event')?.trim();
     if (!event) throw badRequest('the header X-GitHub-Event is required');
-    const item = itemOf(event, objectAt(body));
+    const payload = objectAt(body);
+    const item = itemOf(event, payload);
     // The signature does not cover the delivery's id: a signed body with another id is a repeat.
     const identity = textOf(header('X-Hub-Signature-256'), header('X-GitHub-Delivery'));
-    return item ? [{ ...item, identity }] : [];
+    return item ? [{ ...item, identity, labels: [['repository', repositoryOf(payload)]] }] : [];
   },
 };
 
+/** Forgejo names the repository of a run in the run. */
+const repositoryOf = (payload: JsonObject) => repositoryIn(payload.run) ?? repositoryIn(payload);
+
+const repositoryIn = (value: unknown) =>
+  isPlainObject(value) && isPlainObject(value.repository) ? textOf(value.repository.full_name) : undefined;
+
 function itemOf(event: string, payload: JsonObject): Item | undefined {
-  const repository = optionalObject(payload.repository, '/repository');
-  const name = textOf(repository.full_name) ?? 'GitHub';
+  const name = repositoryOf(payload) ?? 'GitHub';
   switch (event) {
     case 'push':
       return pushOf(name, payload);
@@ -104,8 +111,8 @@ function runOf(name: string, payload: JsonObject): Item | undefined {
 
 /** Forgejo has events and names of its own for what GitHub calls `workflow_run`. */
 function runOfForgejo(name: string, payload: JsonObject): Item | undefined {
-  const { status, workflow_id, prettyref, title, html_url, repository } = objectAt(payload.run, '/run');
-  return runOf(textOf(optionalObject(repository, '/run/repository').full_name) ?? name, {
+  const { status, workflow_id, prettyref, title, html_url } = objectAt(payload.run, '/run');
+  return runOf(name, {
     workflow_run: {
       conclusion: status,
       name: workflow_id,

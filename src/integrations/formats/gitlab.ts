@@ -20,13 +20,18 @@ export const gitlab: Format = {
     const kind = requiredText(event.object_kind, '/object_kind');
     const item = itemOf(kind, event);
     const delivery = textOf(header('Idempotency-Key'), header('X-Gitlab-Event-UUID'));
-    return item ? [{ ...item, identity: delivery && `${delivery} ${kind}` }] : [];
+    const identity = delivery && `${delivery} ${kind}`;
+    return item ? [{ ...item, identity, labels: [['repository', projectOf(event)]] }] : [];
   },
 };
 
-function itemOf(kind: string, event: JsonObject): Item | undefined {
+function projectOf(event: JsonObject): string | undefined {
   const project = optionalObject(event.project, '/project');
-  const name = textOf(project.path_with_namespace, event.project_name, project.name) ?? 'GitLab';
+  return textOf(project.path_with_namespace, event.project_name, project.name);
+}
+
+function itemOf(kind: string, event: JsonObject): Item | undefined {
+  const name = projectOf(event) ?? 'GitLab';
   const attributes = optionalObject(event.object_attributes, '/object_attributes');
   if (kind === 'pipeline' || kind === 'build' || kind === 'deployment') return runOf(kind, name, event);
   if (kind === 'issue' || kind === 'merge_request') {

@@ -1,5 +1,5 @@
 import type { Format } from '../format.ts';
-import { choiceAt, joinTexts, objectAt, textOf } from '../payload.ts';
+import { choiceAt, joinTexts, labelsOfWords, objectAt, textOf } from '../payload.ts';
 
 /** A check that is paused, or new, is not watched: its alert ends. */
 const levels = { up: 'success', down: 'error', paused: 'info', new: 'info' } as const;
@@ -28,6 +28,8 @@ export const healthchecks: Format = {
         severity: status,
         level: levels[status],
         key: `healthchecks:${id}`,
+        // With spaces between them.
+        labels: labelsOfWords((textOf(check.tags) ?? '').split(/\s+/)),
         isFiring: status === 'down',
         identity: lastPing && `${id} ${status} ${lastPing}`,
       },

@@ -1,5 +1,5 @@
 import { type Format, usualLevel, wordOf } from '../format.ts';
-import { objectAt, optionalObject, requiredText, textOf } from '../payload.ts';
+import { labelsOfObject, objectAt, optionalObject, requiredText, textOf } from '../payload.ts';
 
 /**
  * The RESTful notification of Home Assistant (POST_JSON): message, title, and the templates under `data` of its configuration,
@@ -19,6 +19,7 @@ export const homeAssistant: Format = {
         level: usualLevel(severity, 'info'),
         source: textOf(data.host),
         key: textOf(data.key, data.tag),
+        labels: labelsOfObject(data.labels),
         url: textOf(data.url),
       },
     ];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
+import { labelsText } from '#contract/history/labels.ts';
 import { read } from '#test/support/integration.ts';
 import { ntfy, ntfyJson } from './ntfy.ts';
 
@@ -31,7 +32,11 @@ describe('a message published to a topic of ntfy', () => {
       message: 'Remote access to phils-laptop detected.\n\nTags: backup-host',
       level: 'error',
       url: 'https://home.nest.com/',
+      labels: labelsText({ warning: '', skull: '', 'backup-host': '' }),
     });
+    expect(publish('m', { Tags: 'env=prod, +1,env=test,,Büro' })?.labels).toBe(
+      labelsText({ env: 'prod', _1: '', B_ro: '' }),
+    );
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { badRequest } from '#core/errors.ts';
 import { type Answer, type Format, type Item, type Payload, type Stored, wordOf } from '../format.ts';
-import { type JsonObject, joinTexts, objectAt, textOf } from '../payload.ts';
+import { type JsonObject, joinTexts, labelsOfWords, objectAt, textOf } from '../payload.ts';
 
 /** Publishing to a topic: the body is the message, the rest are headers or parameters. https://docs.ntfy.sh/publish/ */
 export const ntfy: Format = {
@@ -147,6 +147,7 @@ function itemOf({
     ]),
     ...priorityOf(priority),
     source: topic,
+    labels: labelsOfWords(names),
     key: sequence && `ntfy:${topic}:${sequence}`,
     url: [click, attach].find((link) => /^https?:/i.test(link ?? '')),
   };

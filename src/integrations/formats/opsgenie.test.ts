@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
+import { labelsText } from '#contract/history/labels.ts';
 import { payloadOf, read } from '#test/support/integration.ts';
 import { opsgenie } from './opsgenie.ts';
 
@@ -25,6 +26,7 @@ it('an alert and its close have one key', () => {
       ttl: 0,
       host: 'db-01',
       key: `opsgenie:${alert.alias}`,
+      labels: labelsText({ key1: 'value1', key2: 'value2', OverwriteQuietHours: '', Critical: '' }),
     },
   ]);
   const params = { alias: alert.alias };
@@ -35,6 +37,14 @@ it('an alert and its close have one key', () => {
       level: 'success',
       key: `opsgenie:${alert.alias}`,
     });
+});
+
+it('the end of an alert has its labels', () => {
+  const labels = labelsText({ team: 'db' });
+  const stored = { id: '1', title: 'Disk', sentLevel: 'error', labels };
+  const payload = { ...payloadOf(undefined, { params: { alias: 'a' } }), alert: stored };
+  const [closed] = opsgenie.read(payload);
+  expect(closed?.labels).toEqual([['team', 'db']]);
 });
 
 it.each([

@@ -1,7 +1,10 @@
+import { labelEntries } from '#contract/history/labels.ts';
 import { endTitle, type Format, type Item, type Payload, usualLevel, wordOf } from '../format.ts';
 import {
   type JsonObject,
   joinTexts,
+  labelsOfObject,
+  labelsOfWords,
   linesOf,
   objectAt,
   optionalObject,
@@ -44,6 +47,7 @@ function created({ body }: Payload): Item {
     level: usualLevel(severity, 'warning'),
     source: textOf(alert.entity),
     key: alias && keyOfAlias(alias),
+    labels: [...labelsOfObject(details), ...labelsOfWords(Array.isArray(alert.tags) ? alert.tags : [])],
     isFiring: alias !== undefined,
   };
 }
@@ -56,5 +60,6 @@ function closed(payload: Payload, alias: string): Item {
     severity: 'resolved',
     level: 'success',
     key: keyOfAlias(alias),
+    labels: labelEntries(payload.alert?.labels ?? null),
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { labelEntries } from '#contract/history/labels.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import {
   endTitle,
@@ -16,6 +17,7 @@ import {
   objectAt,
   optionalObject,
   requiredText,
+  type SentLabel,
   textOf,
 } from '../payload.ts';
 
@@ -101,6 +103,7 @@ function resolved(event: JsonObject, sent: Payload): Item {
   const title = summary === undefined ? endTitle('Resolved', key, sent) : `Resolved: ${summary}`;
   return {
     ...common(event, payload, { key, title, isResolve: true }),
+    labels: [...labelsIn(payload), ...labelEntries(sent.alert?.labels ?? null)],
     severity: 'resolved',
     level: 'success',
   };
@@ -120,10 +123,15 @@ function common(
     message: isPlainObject(details) ? linesOf(details) : textOf(details),
     source: textOf(payload.source),
     key: keyPrefix + key,
+    labels: labelsIn(payload),
     url: textOf(link?.href, event.client_url),
     identity: time && JSON.stringify([key, title, time, isResolve]),
   };
 }
+
+/** Not the details, which hold measurements and whole texts. */
+const labelsIn = (payload: JsonObject): readonly SentLabel[] =>
+  ['component', 'group', 'class'].map((name) => [name, textOf(payload[name])]);
 
 /** The key that the answer contains, with which the sender resolves its alert. The same event gets the same key again. */
 function madeKey(event: readonly unknown[] | undefined | ''): string {

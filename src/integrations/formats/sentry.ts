@@ -1,5 +1,5 @@
 import { type Format, type Item, usualLevel, wordOf } from '../format.ts';
-import { type JsonObject, joinTexts, objectAt, optionalObject, textOf } from '../payload.ts';
+import { type JsonObject, joinTexts, labelsOfList, objectAt, optionalObject, textOf } from '../payload.ts';
 
 /**
  * Webhooks of Sentry's integration platform: issue alerts, issues and metric alerts.
@@ -31,6 +31,8 @@ function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Item {
     severity,
     level: usualLevel(severity, 'error'),
     key: id && `sentry:${id}`,
+    // Only events have tags. Each is a pair, as in ["browser", "Firefox 151"].
+    labels: labelsOfList(event.tags, '0', '1'),
     url: textOf(event.web_url, event.permalink),
     identity:
       textOf(event.event_id) &&

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { labelsText } from '#contract/history/labels.ts';
 import { payloadOf, read } from '#test/support/integration.ts';
 import { sns } from './sns.ts';
 
@@ -42,6 +43,11 @@ const alarm = {
   Region: 'EU (Frankfurt)',
   AlarmArn: 'arn:aws:cloudwatch:eu-central-1:123456789012:alarm:CPU of shop/1',
   OldStateValue: 'OK',
+  Trigger: {
+    MetricName: 'CPUUtilization',
+    Namespace: 'AWS/EC2',
+    Dimensions: [{ value: 'i-0123', name: 'InstanceId' }],
+  },
 };
 
 type Message = Record<string, unknown>;
@@ -201,6 +207,7 @@ it('an alarm of CloudWatch replaces its state before, and any other message is s
       message: `Scale it\n\n${alarm.NewStateReason}`,
       level: 'error',
       key,
+      labels: labelsText({ InstanceId: 'i-0123' }),
       url: 'https://console.aws.amazon.com/cloudwatch/home?region=eu-central-1#alarmsV2:alarm/CPU%20of%20shop%2F1',
     },
   ]);
@@ -213,4 +220,7 @@ it('an alarm of CloudWatch replaces its state before, and any other message is s
       { title: 'Backup', message: Message, key: null },
     ]);
   expect(read(sns, signed({ Message: 'done' }))).toMatchObject([{ title: 'alarms', level: 'info' }]);
+  // The signature does not cover the attributes of a message.
+  const MessageAttributes = { env: { Type: 'String', Value: 'prod' } };
+  expect(read(sns, { ...signed({ Message: 'done' }), MessageAttributes })).toMatchObject([{ labels: null }]);
 });

@@ -1,9 +1,18 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
+import { isPlainObject } from '#contract/plain-object.ts';
 import { AppError, badRequest, forbidden } from '#core/errors.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { createLruMap } from '#core/limits/lru-map.ts';
 import { type Format, type Item, type Outside, type Payload, wordOf } from '../format.ts';
-import { choiceAt, type JsonObject, joinTexts, objectAt, requiredText, textOf } from '../payload.ts';
+import {
+  choiceAt,
+  type JsonObject,
+  joinTexts,
+  labelsOfList,
+  objectAt,
+  requiredText,
+  textOf,
+} from '../payload.ts';
 
 /**
  * Messages of Amazon SNS with their envelope, among them alarms of CloudWatch. The signature of each is verified, and a
@@ -149,6 +158,7 @@ function itemOfAlarm(alarm: JsonObject): Item {
     severity,
     level: levelOfState.get(severity) ?? 'error',
     key: `sns:${arn}`,
+    labels: isPlainObject(alarm.Trigger) ? labelsOfList(alarm.Trigger.Dimensions, 'name', 'value') : [],
     isFiring: severity !== 'ok',
     url:
       region === ''

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
+import { labelsText } from '#contract/history/labels.ts';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { uptimeKuma } from './uptime-kuma.ts';
 
@@ -23,6 +24,11 @@ const down = {
     hostname: null,
     port: null,
     type: 'http',
+    tags: [
+      { tag_id: 1, monitor_id: 3, value: 'prod', name: 'env', color: '#059669' },
+      { tag_id: 1, monitor_id: 3, value: 'test', name: 'env', color: '#059669' },
+      { tag_id: 2, monitor_id: 3, value: null, name: 'Web shop', color: '#2563EB' },
+    ],
   },
   msg: '[Shop] [🔴 Down] connect ECONNREFUSED 10.0.0.5:443',
 };
@@ -38,6 +44,7 @@ it('a monitor that goes down and comes up again has one key', () => {
     host: 'shop.example.org',
     url: 'https://shop.example.org/',
     key: 'uptime-kuma:3',
+    labels: labelsText({ env: 'prod', Web_shop: '' }),
   };
   expect(read(uptimeKuma, down)).toEqual([
     {

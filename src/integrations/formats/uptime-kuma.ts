@@ -1,5 +1,5 @@
 import type { Format, Item } from '../format.ts';
-import { objectAt, optionalObject, requiredText, textOf } from '../payload.ts';
+import { labelsOfList, objectAt, optionalObject, requiredText, textOf } from '../payload.ts';
 
 /** By the number that Uptime Kuma gives a heartbeat's status. */
 const statuses = [
@@ -30,6 +30,7 @@ export const uptimeKuma: Format = {
         level,
         source: sourceOf(textOf(monitor.hostname), textOf(monitor.url)),
         key: `uptime-kuma:${subject}`,
+        labels: labelsOfList(monitor.tags, 'name', 'value'),
         isFiring: severity === 'down',
         url: textOf(monitor.url),
         identity: textOf(heartbeat.time) && `${subject} ${severity} ${textOf(heartbeat.time)}`,

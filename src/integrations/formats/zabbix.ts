@@ -1,5 +1,6 @@
+import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { type Format, usualLevel, wordOf } from '../format.ts';
-import { objectAt, requiredText, textOf } from '../payload.ts';
+import { labelsOfList, objectAt, requiredText, textOf } from '../payload.ts';
 
 /** By the number {EVENT.NSEVERITY}. */
 const severities = ['not classified', 'information', 'warning', 'average', 'high', 'disaster'];
@@ -41,6 +42,7 @@ export const zabbix: Format = {
         level: usualLevel(severity, level),
         source: name?.includes(' ') ? (ip ?? name) : (name ?? ip),
         key: isAlarm ? `zabbix:${id}` : undefined,
+        labels: labelsOfList(tagsIn(event.event_tags_json), 'tag', 'value'),
         isFiring: isAlarm && !isRecovery,
         url: known(event.url) ?? known(event.zabbix_url),
         identity:
@@ -52,3 +54,12 @@ export const zabbix: Format = {
     ];
   },
 };
+
+/** {EVENT.TAGSJSON}, which is a text with JSON. */
+function tagsIn(sent: unknown): unknown {
+  try {
+    return typeof sent === 'string' ? parseBoundedJson(sent) : sent;
+  } catch {
+    return undefined;
+  }
+}

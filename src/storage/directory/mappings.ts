@@ -66,12 +66,9 @@ export function createMappings(db: Database): Mappings {
 }
 
 function toMapping({ name, spec, updated_at, updated_by }: MappingRow): Mapping {
-  const { items, fields, levels } = JSON.parse(spec) as MappingPut;
   return {
     name,
-    ...(items !== undefined && { items }),
-    fields,
-    ...(levels !== undefined && { levels }),
+    ...(JSON.parse(spec) as MappingPut),
     updatedAt: iso(updated_at),
     updatedBy: updated_by,
   };

@@ -6,13 +6,14 @@ const mapping = {
   ...{ name: 'ups', items: '/events', updatedAt: '2026-01-01T00:00:00Z', updatedBy: 'ada' },
   fields: { title: '{^/device}: {/what}', level: '{/sev}' },
   levels: { high: 'critical', '*': 'warning' },
+  labels: { site: '{^/device}' },
 };
 
 test('the form has every field that a mapping may have', () => {
   expect(fieldNames.toSorted()).toEqual(Object.keys(MappingPut.properties.fields.properties).toSorted());
 });
 
-test('a mapping is the same after its form, and what is empty is left out', () => {
+test('a mapping is the same after its form, with what the form does not show, and what is empty is left out', () => {
   const { name: _, updatedAt: _at, updatedBy: _by, ...put } = mapping;
   expect(mappingOf(valuesOf(mapping))).toEqual(put);
   const values = { ...valuesOf(undefined), levels: [{ word: ' ', level: 'info' }] };

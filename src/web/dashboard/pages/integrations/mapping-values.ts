@@ -5,7 +5,7 @@ import type { Mapping, MappingPut } from '#contract/integrations/integration.ts'
 export type FieldName = Exclude<keyof MappingPut['fields'], 'labels'>;
 export const fieldNames: readonly FieldName[] = [
   ...(['title', 'message', 'level'] as const),
-  // `host` takes addresses, too.
+  // `host` takes addresses, too; labels have templates of their own.
   ...optionalTextNames.filter((name) => name !== 'ip' && name !== 'labels'),
   'identity',
 ];
@@ -17,25 +17,32 @@ export interface MappingValues {
   readonly isRootList: boolean;
   readonly fields: Readonly<Record<FieldName, string>>;
   readonly levels: readonly { readonly word: string; readonly level: string }[];
+  /** What the form does not show, and saves as it was. */
+  readonly others: Omit<MappingPut, 'items' | 'fields' | 'levels'>;
 }
 
-export const valuesOf = (mapping: Mapping | undefined): MappingValues => ({
-  name: mapping?.name ?? '',
-  items: mapping?.items ?? '',
-  isRootList: mapping?.items === '',
-  fields: Object.fromEntries(fieldNames.map((name) => [name, mapping?.fields[name] ?? ''])) as Record<
-    FieldName,
-    string
-  >,
-  levels: Object.entries(mapping?.levels ?? {}).map(([word, level]) => ({ word, level })),
-});
+export function valuesOf(mapping: Mapping | undefined): MappingValues {
+  const { name = '', items, fields, levels = {}, updatedAt: _, updatedBy: __, ...others } = mapping ?? {};
+  return {
+    name,
+    items: items ?? '',
+    isRootList: items === '',
+    fields: Object.fromEntries(fieldNames.map((field) => [field, fields?.[field] ?? ''])) as Record<
+      FieldName,
+      string
+    >,
+    levels: Object.entries(levels).map(([word, level]) => ({ word, level })),
+    others,
+  };
+}
 
 /** Omits empty values. */
-export function mappingOf({ items, isRootList, fields, levels }: MappingValues): MappingPut {
+export function mappingOf({ items, isRootList, fields, levels, others }: MappingValues): MappingPut {
   const pointer = isRootList ? '' : items.trim() || undefined;
   const filled = fieldNames.filter((name) => fields[name].trim() !== '');
   const words = levels.filter(({ word, level }) => word.trim() !== '' && level !== '');
   return {
+    ...others,
     ...(pointer !== undefined && { items: pointer }),
     fields: {
       ...Object.fromEntries(filled.map((name) => [name, fields[name]])),
