@@ -17,10 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Follows nextCursor to the last page, doing `meanwhile` between any two. */
+/** Follows nextCursor to the last page, doing `meanwhile` between any two. `cut`: how many pages ended with their time. */
 async function walk(query: string, meanwhile: () => Promise<unknown> = async () => undefined) {
   const titles: string[] = [];
   const pages: number[] = [];
+  let cut = 0;
   let cursor: string | null = '';
   while (cursor !== null) {
     const { json } = await server.call('GET', `/api/history?${query}${cursor && `&cursor=${cursor}`}`, {
@@ -28,10 +29,11 @@ async function walk(query: string, meanwhile: () => Promise<unknown> = async () 
     });
     titles.push(...json.notifications.map(({ title }: { title: string }) => title));
     pages.push(json.notifications.length);
+    if (json.searchedTo !== null) cut += 1;
     cursor = json.nextCursor;
     await meanwhile();
   }
-  return { titles, pages };
+  return { titles, pages, cut };
 }
 const downFrom = (from: number, is: (i: number) => boolean = () => true) =>
   Array.from({ length: from }, (_, i) => from - i)
@@ -39,15 +41,22 @@ const downFrom = (from: number, is: (i: number) => boolean = () => true) =>
     .map((i) => `n${i}`);
 
 test('pages go from the newest to the oldest, each notification once, and end with null', async () => {
-  const { titles, pages } = await walk('limit=200');
-  expect(titles).toEqual(downFrom(seeded));
-  expect(pages).toEqual([200, 200, 200, 130]);
-  expect((await walk('limit=73')).pages).toEqual(Array(10).fill(73));
+  for (const [limit, full] of [
+    [200, [200, 200, 200, 130]],
+    [73, Array(10).fill(73)],
+  ] as const) {
+    const { titles, pages, cut } = await walk(`limit=${limit}`);
+    expect(titles).toEqual(downFrom(seeded));
+    // On a busy machine a page ends with its time, and is shorter.
+    if (cut === 0) expect(pages).toEqual(full);
+    else expect(Math.max(...pages)).toBeLessThanOrEqual(limit);
+  }
 });
 
 test('a page is of 50 when nothing is said', async () => {
   const { json } = await server.call('GET', '/api/history', { token: key });
-  expect(json.notifications).toHaveLength(50);
+  if (json.searchedTo === null) expect(json.notifications).toHaveLength(50);
+  else expect(json.notifications.length).toBeLessThanOrEqual(50);
 });
 
 test('a search is paged like the whole, and an empty one is one empty page', async () => {
@@ -55,7 +64,7 @@ test('a search is paged like the whole, and an empty one is one empty page', asy
   expect((await walk('limit=17&q=host:plenty%20OR%20n3')).titles).toEqual(
     downFrom(seeded, (i) => i % 3 !== 0 || i === 3),
   );
-  expect(await walk('q=host:nobody')).toEqual({ titles: [], pages: [0] });
+  expect(await walk('q=host:nobody')).toMatchObject({ titles: [], pages: [0] });
 });
 
 test('pages have no holes and no repeats while new ones arrive', async () => {
