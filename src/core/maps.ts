@@ -1,4 +1,4 @@
-/** The value of a key. If there is none, it is made and kept. */
+/** The value of a key. If the map has none, `make` makes it and the map keeps it. */
 export function getOrMake<Key, Value extends {}>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -189,6 +190,26 @@ it.each([
     expect(stored).toEqual(['one']);
   },
 );
+
+it('reads no more while many messages wait, and stores all of them in the end', async () => {
+  const world = subscribe();
+  const { broker, stored } = world;
+  let isReady = false;
+  world.refuses = () => !isReady;
+  await broker.connected(1);
+  const all = Array.from({ length: 3_000 }, (_, i) => `message ${i}`);
+  const got = vi.spyOn(crypto, 'createHash');
+  syncBuiltinESMExports();
+  for (const [i, payload] of all.entries()) broker.publish(payload, i + 1);
+  await soon(() => expect(got.mock.calls.length).toBeGreaterThanOrEqual(1_000));
+  await soon(() => expect(world.refused).toBeGreaterThan(64));
+  // A piece of the stream contains some.
+  expect(got.mock.calls.length).toBeLessThan(1_100);
+  isReady = true;
+  await soon(() => expect(stored).toEqual(all));
+  expect(broker.acknowledged).toHaveLength(all.length);
+  expect(broker.connections).toBe(1);
+});
 
 it('a node that cannot renew the lease stores nothing more of what waits', async () => {
   let isCut = false;

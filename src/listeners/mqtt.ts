@@ -25,14 +25,17 @@ export interface MqttOptions {
 
 /** How long the broker keeps messages for this server while it is disconnected. */
 const sessionSeconds = 7 * 24 * 3600;
-/** The most messages of QoS 1 without an acknowledgement, and the most that are stored together. */
+/**
+ * The most messages that are stored together, and the most of QoS 1 that a broker of MQTT 5 sends without an acknowledgement. A
+ * broker of MQTT 3.1.1 sends as many as it is configured to.
+ */
 const atOnce = 32;
 /**
- * The longest packet with MQTT 3.1.1. A broker would send one that ends the connection again and again, so those that are
- * too large to be stored are read, too.
+ * The longest packet with MQTT 3.1.1. Packets that are too large to be stored are read as well: a broker would repeat one that
+ * ends the connection.
  */
 const packetBytesUnannounced = 16 * 1024 * 1024;
-/** The most waiting messages of QoS 0. The broker does not keep them, so more are dropped and counted. */
+/** With so many waiting messages no more are read until there are fewer. Those of QoS 0 are dropped and counted instead. */
 const mostWaiting = 1_000;
 const connectMs = 15_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
@@ -212,10 +215,7 @@ export class MqttSubscriber implements Listener {
       if (known.isStored) this.#acknowledge(known);
       return;
     }
-    // A broker sends at most `atOnce` messages of QoS 1, but after a lost session those of the old one may still wait here.
-    if (qos === 0 && this.#queue.size >= mostWaiting) return this.#intake.count(name, 'dropped');
-    if (this.#queue.size >= 2 * mostWaiting)
-      return connection.destroy(new Error('the broker sends more than it may'));
+    if (qos === 0 && this.#isFull) return this.#intake.count(name, 'dropped');
     // The session may have subscriptions of earlier settings. MQTT 3.1.1 repeats retained messages at each subscription.
     const isWanted = !retain && this.#options.topics.some((filter) => takesTopic(filter, topic));
     const item = isWanted && bytes.length <= limits.bodyBytes ? itemOfMqtt(topic, bytes) : undefined;
@@ -228,9 +228,14 @@ export class MqttSubscriber implements Listener {
     const message: Message = { id, digest, item, connection, isStored: false };
     if (id !== undefined) this.#known.set(id, message);
     this.#queue.add(message);
+    if (qos > 0 && this.#isFull) connection.halt();
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;
     });
+  }
+
+  get #isFull(): boolean {
+    return this.#queue.size >= mostWaiting;
   }
 
   /** After the acknowledgement the id is free: the next message with it is a new one, even with the same content. */
@@ -250,6 +255,7 @@ export class MqttSubscriber implements Listener {
       const pauses = await Promise.all(batch.map((message) => this.#store(message)));
       const left = pauses.filter((pause) => pause !== undefined);
       if (left.length > 0) await this.#pause(Math.max(...left));
+      if (!this.#isFull) this.#connection?.proceed();
     }
   }
 

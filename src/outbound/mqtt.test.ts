@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { eventually } from '#test/support/eventually.ts';
 import { freePort } from '#test/support/free-port.ts';
-import { connectMqtt, MqttConnection, type MqttSession } from './mqtt.ts';
+import { connectMqtt, MqttConnection, MqttRefusal, type MqttSession } from './mqtt.ts';
 import { createOutbound, createTrustedOutbound } from './outbound.ts';
 
 const version = { protocolVersion: 5 };
@@ -78,7 +78,7 @@ it('handles little of what comes with a packet that ends the connection', async 
   expect(handled.mock.calls.length).toBeLessThan(1_500);
 });
 
-it('passes on no packet that is longer than the broker was told', async () => {
+it('ends the connection when a packet is longer than the broker was told; that is no refusal', async () => {
   const stream = silent();
   const taken: number[] = [];
   const connection = over(stream, { ...session, onMessage: ({ payload }) => taken.push(payload.length) });
@@ -87,7 +87,9 @@ it('passes on no packet that is longer than the broker was told', async () => {
     ...[900, 1_000].map((size) => ({ ...packets[1], payload: 'x'.repeat(size) }) as Packet),
   ];
   stream.push(Buffer.concat(sent.map((packet) => generate(packet, version))));
-  expect((await connection.closed).message).toContain('the message is too large');
+  const ending = await connection.closed;
+  expect(ending.message).toContain('packets size');
+  expect(ending).not.toBeInstanceOf(MqttRefusal);
   expect(taken).toEqual([900]);
 });
 
@@ -105,7 +107,7 @@ function pair(own: Partial<MqttSession>, answer: (packet: Packet) => Packet | un
   return { connection: over(stream, { ...session, ...own }), got, send };
 }
 
-it('takes more messages while earlier ones wait, and acknowledges each only when it is told to', async () => {
+it('receives further messages while earlier ones are not acknowledged, and acknowledges one when it is told to', async () => {
   const taken: number[] = [];
   const { connection, got, send } = pair(
     { onMessage: ({ messageId = 0 }) => taken.push(messageId) },
@@ -120,6 +122,28 @@ it('takes more messages while earlier ones wait, and acknowledges each only when
   await eventually(() => expect(acknowledged()).toEqual([300, 7]));
   connection.destroy(new Error('the end'));
   expect(connection.acknowledge(8)).toBe(false);
+});
+
+it('reads no more while it is halted', async () => {
+  const taken: number[] = [];
+  const { connection, send } = pair(
+    {
+      onMessage: ({ messageId = 0 }, from) => {
+        taken.push(messageId);
+        if (messageId === 2) from.halt();
+      },
+    },
+    ({ cmd }) => (cmd === 'connect' ? welcome : undefined),
+  );
+  await connection.opened;
+  const payload = 'x'.repeat(900);
+  for (let messageId = 1; messageId <= 200; messageId++)
+    send({ ...packets[1], payload, messageId } as Packet);
+  for (let turn = 0; turn < 1_000; turn++) await new Promise(setImmediate);
+  expect(taken.length).toBeLessThan(5);
+  connection.proceed();
+  await eventually(() => expect(taken).toEqual(Array.from({ length: 200 }, (_, i) => i + 1)));
+  connection.destroy(new Error('the end'));
 });
 
 describe('with a clock that runs fast', () => {
@@ -140,6 +164,22 @@ describe('with a clock that runs fast', () => {
       expect(connection.isOpen).toBe(true);
     }
     expect(got.some(({ cmd }) => cmd === 'puback')).toBe(false);
+    connection.destroy(new Error('the end'));
+  });
+
+  it.each(['sends messages', 'has to wait'])('a connection stays open while the broker %s', async (what) => {
+    const { connection, got, send } = pair({ onMessage: () => undefined }, ({ cmd }) =>
+      cmd === 'connect' ? welcome : undefined,
+    );
+    await connection.opened;
+    if (what === 'has to wait') connection.halt();
+    const pings = () => got.filter(({ cmd }) => cmd === 'pingreq').length;
+    while (pings() < 5) {
+      // The answer to a ping may come late, behind such messages.
+      send({ ...packets[1], payload: 'x' } as Packet);
+      await vi.advanceTimersByTimeAsync(15_000);
+      expect(connection.isOpen).toBe(true);
+    }
     connection.destroy(new Error('the end'));
   });
 

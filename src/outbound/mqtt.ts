@@ -11,9 +11,9 @@ const unknownVersion = [1, 132];
 const firstFailure = 0x80;
 /** The most bytes of a packet beside its topic and payload. */
 const headerBytes = 10;
-/** A stream may pass on so many bytes after the packet that is being read. */
+/** A stream may already have so many bytes of what follows the packet that is being read. */
 const readAheadBytes = 128 * 1024;
-/** The library handles all packets of a piece, even if the first of them ends the connection. */
+/** The library gets so many bytes at once. It handles all packets that they contain, even if the first of them ends the connection. */
 const pieceBytes = 1024;
 /** More bytes than this wait only if the broker does not read. */
 const mostUnsentBytes = 1024 * 1024;
@@ -91,7 +91,7 @@ async function openStream(
   const socket = await outbound.connect({ host, port, isSecure }, limit);
   const source = socket.remoteAddress ?? '';
   if (!isWeb) return { stream: socket, source };
-  // They belong to MQTT.
+  // MQTT sends user and password itself; the WebSocket library would send them over HTTP, too.
   [url.username, url.password] = ['', ''];
   const web = new WebSocket(url, ['mqtt'], {
     createConnection: () => socket,
@@ -111,6 +111,9 @@ async function openStream(
 class InPieces extends Duplex {
   readonly inner: Duplex;
   #isPassing = false;
+  #isHalted = false;
+  /** What arrived before {@link halt} and is not passed on yet. */
+  #rest: Buffer | undefined;
 
   constructor(inner: Duplex) {
     super({ allowHalfOpen: false });
@@ -131,11 +134,31 @@ class InPieces extends Duplex {
 
   #pass(bytes: Buffer): void {
     if (this.destroyed) return;
+    if (this.#isHalted) {
+      [this.#rest, this.#isPassing] = [bytes, true];
+      return;
+    }
     this.push(bytes.subarray(0, pieceBytes));
     this.#isPassing = bytes.length > pieceBytes;
     if (this.#isPassing) setImmediate(() => this.#pass(bytes.subarray(pieceBytes)));
     else if (this.inner.readableEnded) this.push(null);
     else this.inner.resume();
+  }
+
+  /** Passes nothing on until {@link proceed} is called, so that the other side has to wait. */
+  halt(): void {
+    this.#isHalted = true;
+  }
+
+  get isHalted(): boolean {
+    return this.#isHalted;
+  }
+
+  proceed(): void {
+    this.#isHalted = false;
+    const rest = this.#rest;
+    this.#rest = undefined;
+    if (rest) this.#pass(rest);
   }
 
   /** Reads without a request: the library holds nothing back. */
@@ -170,6 +193,8 @@ export class MqttConnection {
   #lastReceived: Packet | undefined;
   #error: Error | undefined;
   #isAccepted = false;
+  /** Whether bytes arrived after the last ping: its answer may be behind messages that are still being read. */
+  #isHeard = false;
   /** The address that it is connected to. */
   readonly source: string;
   /** Rejects if the broker refuses the connection. */
@@ -217,17 +242,27 @@ export class MqttConnection {
       log: () => undefined,
     });
     this.#mqtt.handleMessage = (packet, done) => this.#handle(packet, done);
-    this.#mqtt.on('error', (error) => this.destroy(this.#refusalOf('the broker refused it', error)));
+    // Once the connection is accepted, such an error has a code of the library: for what the broker sends, not for what it refuses.
+    this.#mqtt.on('error', (error) => {
+      this.destroy(this.#isAccepted ? error : this.#refusalOf('the broker refused it', error));
+    });
     this.#mqtt.on('disconnect', ({ reasonCode = 0 }) => {
       this.destroy(this.#refusalOf('the broker ended the connection', { code: reasonCode }));
     });
     this.#mqtt.on('packetsend', (packet) => {
       const isPublish = packet.cmd === 'publish' && packet.qos > 0;
       if (isPublish || packet.cmd === 'subscribe' || packet.cmd === 'pingreq') this.#requests += 1;
+      if (packet.cmd === 'pingreq') this.#isHeard = false;
     });
+    const endSilent = this.#mqtt.onKeepaliveTimeout.bind(this.#mqtt);
+    this.#mqtt.onKeepaliveTimeout = () => {
+      if (this.#isHeard || stream.isHalted) this.#mqtt.sendPing();
+      else endSilent();
+    };
     // The library does not limit a packet before it has all of it.
     let bytesSincePacket = 0;
     stream.on('data', (bytes: Buffer) => {
+      this.#isHeard = true;
       bytesSincePacket += bytes.length;
       if (bytesSincePacket > packetBytes + readAheadBytes)
         this.destroy(new Error('the broker sent too much'));
@@ -278,6 +313,15 @@ export class MqttConnection {
     // The whole of a PUBACK, in both versions. The library writes its packets whole, so this is between two of them.
     this.#stream.write(Buffer.from([0x40, 2, messageId >> 8, messageId & 0xff]));
     return true;
+  }
+
+  /** Reads no more messages until {@link proceed} is called. The connection stays open meanwhile. */
+  halt(): void {
+    this.#stream.halt();
+  }
+
+  proceed(): void {
+    this.#stream.proceed();
   }
 
   /** Sends a disconnect packet first. */
@@ -347,8 +391,6 @@ interface MqttMessage {
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }
-
-/** The error of a request that a broker refuses. */
 
 /** Far more than a record holds: callers mask secrets before they cut it, and would not know the beginning of one. */
 const wordsChars = 2_000;

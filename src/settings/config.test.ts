@@ -203,6 +203,11 @@ describe('the description of a configuration', () => {
     expect(describeConfig(readConfig({}))).toContain('BELFRY_DATABASE_URL=sqlite:./data/belfry.db\n');
     const inQuery = readConfig({ BELFRY_DATABASE_URL: 'postgres://db/belfry?user=belfry&password=sesame' });
     expect(describeConfig(inQuery)).toContain('postgres://db/belfry?user=belfry&password=********\n');
+    const broker = readConfig({
+      BELFRY_MQTT_URL: 'wss://belfry:sesame@broker/open-sesame',
+      BELFRY_MQTT_TOKEN: 'token',
+    });
+    expect(describeConfig(broker)).toContain('BELFRY_MQTT_URL=wss://belfry:********@broker/********\n');
   });
 
   test('shows every effective value and no secret', () => {

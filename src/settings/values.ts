@@ -175,10 +175,13 @@ function withTlsMode(text: string): string {
   return text.replace(/(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, 'verify-full');
 }
 
-/** A URL as it may be printed: PostgreSQL's may have its password in the query, too. */
+/** A URL as it may be printed. PostgreSQL's may have its password in the query, and the path of a WebSocket may be a secret. */
 export function withoutPassword(text: string): string {
   const url = /^sqlite:/i.test(text) ? null : URL.parse(text);
-  if (!url || (url.password === '' && !url.searchParams.has('password'))) return text;
+  if (!url) return text;
+  const isSecretPath = /^wss?:$/.test(url.protocol) && !/^\/(?:mqtt)?$/.test(url.pathname);
+  if (url.password === '' && !url.searchParams.has('password') && !isSecretPath) return text;
+  if (isSecretPath) url.pathname = '/********';
   if (url.password !== '') url.password = '********';
   if (url.searchParams.has('password')) url.searchParams.set('password', '********');
   return url.href;

@@ -154,7 +154,10 @@ async function rangesOf({ db, history }: TransferDatabase): Promise<readonly Log
   return ranges;
 }
 
-/** The mark names the source and has a hash of its logs' ranges: only a source that did not change can be copied in two runs. */
+/**
+ * The mark names the source and has a hash of its logs' ranges, so that a copy in two runs fails early if the log has grown in
+ * between. Other changes are found by the comparison at the end.
+ */
 async function markTarget(
   from: TransferDatabase,
   to: TransferDatabase,

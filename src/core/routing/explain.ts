@@ -171,7 +171,7 @@ function reasonOf(error: unknown): string {
 }
 
 const outOfBudget =
-  'skipped: the regular expressions of the rules before it took all the time there is for one notification';
+  'skipped: the regular expressions of the rules before it, and globs with ?, took all the time there is for one notification';
 
 /** The effects of a rule that matches. */
 function effects({ then, continue: goesOn }: RuleSpec): string {

@@ -18,7 +18,7 @@ function isAscii(text: string): boolean {
 
 /** Testing a pattern with "?" takes time in proportion to its length, too: at most 4 ms for the longest message. */
 const maxWithOneChar = 127;
-/** So many comparisons of characters take as long as one character for one instruction of a regular expression. */
+/** How many comparisons of characters take as long as one instruction of a regular expression on one character. */
 const comparisonsPerWork = 16;
 
 export interface Glob {

@@ -4,7 +4,6 @@ import { describe, expect, test, vi } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
-import { createYieldToEventLoop } from '../limits/concurrency.ts';
 import { Explainer } from './explain.ts';
 import { draftRouter } from './explain-request.ts';
 import {
@@ -15,7 +14,7 @@ import {
   RegexTime,
   regexWorkPerNotification,
 } from './regex.ts';
-import { compileRules, compileRulesInSlices, newRule, validateRule } from './rules.ts';
+import { compileRules, newRule, validateRule } from './rules.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 const finds = (pattern: string, text: string) => compileRegex(pattern, 'x').test(text);
@@ -300,7 +299,9 @@ describe('a tenant of a thousand of the slowest patterns', () => {
     expect(router.route(one, 0).route).toMatchObject({ muted: false, rules: [{ id: 'plain' }] });
     expect(work.spent).toBeLessThanOrEqual(regexWorkPerNotification);
     router.route(one, 0);
-    expect(heard).toEqual(['slow: the regular expressions of the rules took all the time there is']);
+    expect(heard).toEqual([
+      'slow: the regular expressions of the rules, and globs with ?, took all the time there is',
+    ]);
     const question = { router, subject: one, at: 0 };
     const { decision, rules: traces } = await new Explainer(() => 0).explain(1, question);
     expect(decision.route.rules).toEqual([{ id: 'plain', name: 'plain' }]);
@@ -435,7 +436,7 @@ describe('what a tenant may keep', () => {
     const other = rule('b', { title: { regex: patternsOf(500) } });
     expect(() => validateRule(other, surroundings)).not.toThrow();
     expect(() => validateRule(other, { ...surroundings, router })).toThrow(
-      /rule "b": the regular expressions of all rules come to \d+ characters, the most is 100000/,
+      /rule "b": the regular expressions of all rules, and globs with \?, come to \d+ characters, the most is 100000/,
     );
     expect(() => validateRule({ ...other, id: 'a' }, { ...surroundings, router })).not.toThrow();
     expect(() => validateRule(rule('c', {}), { ...surroundings, router })).not.toThrow();
@@ -469,39 +470,6 @@ test('a draft is compiled up to the first pattern that is refused', async () => 
   };
   await prepareRegexes(drafts, count, { limited: true });
   expect(compiled).toBe(1);
-});
-
-describe('compiling in slices', () => {
-  const rules = Array.from({ length: 400 }, (_, i) =>
-    rule(`r${i}`, i % 2 ? { title: { regex: `^vm-${i} (up|down)` } } : { host: [`db-${i}*`] }),
-  );
-  const subjects = rules.map((_, i) => ({ ...sent, title: `vm-${i} up`, host: `db-${i}.example.com` }));
-
-  test('decides as compiling at once does, lets others work meanwhile, and takes over what stayed the same', async () => {
-    const atOnce = compileRules({ revision: 1, rules }, { levels });
-    let pauses = 0;
-    const everyStep = () => {
-      pauses += 1;
-      return pauses % 100 === 0 ? Promise.resolve() : undefined;
-    };
-    const sliced = await compileRulesInSlices(
-      { revision: 1, rules },
-      { levels },
-      { yieldToEventLoop: everyStep },
-    );
-    expect(pauses).toBeGreaterThan(3 * rules.length);
-    for (const one of subjects) expect(sliced.route(one, 0)).toEqual(atOnce.route(one, 0));
-
-    const changed = [...rules.slice(1), rule('r0', { host: ['elsewhere'] })];
-    const next = await compileRulesInSlices(
-      { revision: 2, rules: changed },
-      { levels },
-      { yieldToEventLoop: createYieldToEventLoop(), previous: sliced },
-    );
-    expect(next.rules[0]?.conditions).toBe(sliced.rules[1]?.conditions);
-    const anew = compileRules({ revision: 2, rules: changed }, { levels });
-    for (const one of subjects) expect(next.route(one, 0)).toEqual(anew.route(one, 0));
-  });
 });
 
 describe('the time a tenant has', () => {

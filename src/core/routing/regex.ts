@@ -103,7 +103,9 @@ function hint(pattern: string): string {
 export const regexWorkPerNotification = 1024 * 1024;
 
 /** Thrown by a condition when the work is used up; a shared object, because it may be thrown often. */
-export const regexBudgetSpent = new Error('the regular expressions of the rules took all the time there is');
+export const regexBudgetSpent = new Error(
+  'the regular expressions of the rules, and globs with ?, took all the time there is',
+);
 
 /** Thrown by a condition that matches nothing in what it reads of a text, and cannot say that nothing in the rest matches. */
 export const regexTextTooLong = new Error('a message is longer than its regular expressions read');
@@ -112,7 +114,7 @@ export const regexTextTooLong = new Error('a message is longer than its regular 
 export function checkRegexWeight(weight: number): void {
   if (weight <= maxRegexWeight) return;
   throw badRequest(
-    `the regular expressions of all rules come to ${weight} characters, the most is ${maxRegexWeight}: use contains or glob where that will do, or delete rules`,
+    `the regular expressions of all rules, and globs with ?, come to ${weight} characters, the most is ${maxRegexWeight}: use contains or a glob without ? where that will do, or delete rules`,
   );
 }
 

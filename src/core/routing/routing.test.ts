@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import { compileRules, validateRule } from './rules.ts';
+import { createYieldToEventLoop } from '../limits/concurrency.ts';
+import { compileRules, compileRulesInSlices, validateRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const levels = new Map([
@@ -298,5 +299,41 @@ describe('a rule is checked when it is saved', () => {
     { when: { level: ['not-seen-yet'], token: ['not made yet'] } },
   ])('%j is allowed', (given) => {
     expect(check(given)).not.toThrow();
+  });
+});
+
+describe('compiling in slices', () => {
+  const rules = Array.from({ length: 400 }, (_, i) =>
+    rule({
+      id: `r${i}`,
+      when: i % 2 ? { title: { regex: `^vm-${i} (up|down)` } } : { host: [`db-${i}*`] },
+    }),
+  );
+  const subjects = rules.map((_, i) => ({ ...sent, title: `vm-${i} up`, host: `db-${i}.example.com` }));
+
+  test('decides as compiling at once does, lets others work meanwhile, and takes over what stayed the same', async () => {
+    const atOnce = compileRules({ revision: 1, rules }, { levels });
+    let pauses = 0;
+    const everyStep = () => {
+      pauses += 1;
+      return pauses % 100 === 0 ? Promise.resolve() : undefined;
+    };
+    const sliced = await compileRulesInSlices(
+      { revision: 1, rules },
+      { levels },
+      { yieldToEventLoop: everyStep },
+    );
+    expect(pauses).toBeGreaterThan(3 * rules.length);
+    for (const one of subjects) expect(sliced.route(one, 0)).toEqual(atOnce.route(one, 0));
+
+    const changed = [...rules.slice(1), rule({ id: 'r0', when: { host: ['elsewhere'] } })];
+    const next = await compileRulesInSlices(
+      { revision: 2, rules: changed },
+      { levels },
+      { yieldToEventLoop: createYieldToEventLoop(), previous: sliced },
+    );
+    expect(next.rules[0]?.conditions).toBe(sliced.rules[1]?.conditions);
+    const anew = compileRules({ revision: 2, rules: changed }, { levels });
+    for (const one of subjects) expect(next.route(one, 0)).toEqual(anew.route(one, 0));
   });
 });

@@ -39,8 +39,8 @@ export async function change<Row>(db: Database, wanted: Change<Row>): Promise<Ch
   const { entry, locks = [], when = always, effects, after } = wanted;
   const mark = auditMark(entry, when);
   const before = [lockTenant(entry.tenant), ...locks];
-  const made = [mark.insert, ...countChange(entry.tenant, mark.written), ...effects(mark.written)];
-  const results = await db.write([...before, ...made, ...(after ? [after] : [])], entry.tenant);
+  const statements = [mark.insert, ...countChange(entry.tenant, mark.written), ...effects(mark.written)];
+  const results = await db.write([...before, ...statements, ...(after ? [after] : [])], entry.tenant);
   const row = after && (results.at(-1)?.rows[0] as Row | undefined);
   return { done: results[before.length]?.changes === 1, row };
 }
