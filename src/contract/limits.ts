@@ -7,6 +7,7 @@ export const limits = {
   ttlMaxMs: 604_800_000,
   expectMinMs: 1_000,
   expectMaxMs: 2_678_400_000,
+  cronChars: 100,
   hostChars: 253,
   mappingsPerTenant: 100,
   /** Of the last payload of a mapping. */

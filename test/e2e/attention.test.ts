@@ -68,6 +68,32 @@ test('what does not come again in time is raised, and resolved when it comes', a
   stream.close();
 });
 
+test('work that began must end within its grace; its end is followed by the next time of cron', async () => {
+  const { token, send, expectations } = await newTenant();
+  const { stream } = await server.panel(token, 'Wall');
+  const every = { key: 'backup', expectCron: '0 3 * * 1-5', expectTimeZone: 'Europe/Berlin' };
+  await send({ title: 'Backup', ...every, expectStart: true, expectGrace: '1s' });
+  const { data } = await stream.next(({ data }) => data.title === 'Overdue: Backup');
+  expect(data.message).toMatch(
+    /^The notification with the key "backup" said that work began at .* within 1 s\.$/,
+  );
+  await eventually(async () =>
+    expect(await expectations()).toMatchObject([{ state: 'overdue', isRunning: true, graceMs: 1_000 }]),
+  );
+  await send(
+    { title: 'Backup', key: 'backup' },
+    { 'x-expect-cron': '0 3 * * 1-5', 'x-expect-start': '0', 'x-expect-grace': '2h' },
+  );
+  await stream.next(({ event, data: { id } }) => event === 'clear' && id === data.id);
+  const [found] = await expectations();
+  const { cron, timeZone, everyMs, graceMs, isRunning, state } = found ?? {};
+  expect([cron, timeZone, everyMs, graceMs, isRunning, state]).toEqual([
+    ...['0 3 * * 1-5', 'UTC', null, 7_200_000, false, 'waiting'],
+  ]);
+  expect(new Date(found?.overdueAt ?? '').toISOString()).toMatch(/T05:00:/);
+  stream.close();
+});
+
 test.each([
   [{ expectEvery: '5m' }, /expectEvery needs a key/],
   [{ key: 'k', expectEvery: 'soon' }, /expectEvery must be a duration from 1s to 31d/],
@@ -75,6 +101,19 @@ test.each([
   [{ key: 'k', expectEvery: '32d' }, /expectEvery must be/],
   [{ key: 'k', expectEvery: true }, /expectEvery must be/],
   [{ key: 'k', expectEvery: '5m', expectLevel: 'VERY BAD' }, /expectLevel must be 1 to 32/],
+  [{ expectCron: '0 3 * * *' }, /expectCron needs a key/],
+  [{ key: 'k', expectCron: '0 3 * *' }, /^expectCron: must be the five fields of cron/],
+  [{ key: 'k', expectCron: 5 }, /expectCron must be a string/],
+  [{ key: 'k', expectCron: '0 3 * * *', expectEvery: '1d' }, /exclude each other/],
+  [
+    { key: 'k', expectCron: '0 3 * * *', expectTimeZone: 'Mars/Base' },
+    /expectTimeZone: "Mars\/Base" is no time zone/,
+  ],
+  [{ key: 'k', expectCron: '0 3 * * *', expectGrace: 'soon' }, /expectGrace must be a duration/],
+  [{ key: 'k', expectEvery: '1d', expectTimeZone: 'UTC' }, /expectTimeZone needs expectCron/],
+  [{ key: 'k', expectGrace: '1h' }, /expectGrace needs expectEvery, expectCron or expectStart/],
+  [{ key: 'k', expectStart: 'soon' }, /expectStart must be 1/],
+  [{ key: 'k', expectStart: 1, expectEvery: 0 }, /expectEvery: 0 ends the expectation/],
 ])('%j is refused', async (fields, message) => {
   const { token, expectations } = await newTenant();
   const { status, json } = await server.notify(token, { title: 't', message: 'm', ...fields });

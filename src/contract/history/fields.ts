@@ -111,6 +111,28 @@ export const sentFields = {
       'The next notification of this key must come within this time, as in 5m, or milliseconds: otherwise Belfry sends one. 0 ends that.',
     schema: Type.Union([Type.Integer({ minimum: 0 }), Type.String()]),
   },
+  expectCron: {
+    header: 'X-Expect-Cron',
+    description:
+      'The next notification of this key must come at the next of these times: five fields of cron, as in 0 3 * * 1-5.',
+    schema: Type.String({ maxLength: limits.cronChars }),
+  },
+  expectTimeZone: {
+    header: 'X-Expect-Time-Zone',
+    description: 'Time zone of expectCron, as in Europe/Berlin. By default that of the tenant.',
+    schema: Type.String({ maxLength: 64 }),
+  },
+  expectGrace: {
+    header: 'X-Expect-Grace',
+    description:
+      'How much later it may come, as in 30m, or milliseconds. By default 1h, with expectEvery a tenth of it.',
+    schema: Type.Union([Type.Integer({ minimum: 0 }), Type.String()]),
+  },
+  expectStart: {
+    header: 'X-Expect-Start',
+    description: '1: this one says that work began. Its end must come within expectGrace.',
+    schema: Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.String()]),
+  },
   expectLevel: {
     header: 'X-Expect-Level',
     description: 'The level of the one that Belfry sends.',

@@ -187,7 +187,15 @@ export type HistoryPage = Static<typeof HistoryPage>;
 export const Expectation = component('Expectation', {
   key: Type.String(),
   state: Type.Enum(['waiting', 'overdue']),
-  everyMs: Type.Integer({ minimum: 1, description: 'The time that the sender named.' }),
+  everyMs: nullable(Type.Integer({ minimum: 1 }), {
+    description: 'The interval that the sender named, if any.',
+  }),
+  cron: nullable(Type.String(), { description: 'The cron expression that the sender named, if any.' }),
+  timeZone: nullable(Type.String(), { description: 'The time zone of `cron`.' }),
+  graceMs: Type.Integer({ minimum: 0, description: 'How much later the next one may come.' }),
+  isRunning: Type.Boolean({
+    description: 'The last notification said that work began: its end is expected within `graceMs`.',
+  }),
   level: Type.String({
     description: 'Level of the notification that Belfry sends when the next one does not come in time.',
   }),
@@ -197,7 +205,7 @@ export const Expectation = component('Expectation', {
   lastAt: Type.String({ format: 'date-time', description: 'When the last one came.' }),
   overdueAt: Type.String({
     format: 'date-time',
-    description: 'Until then, with some grace, the next one may come.',
+    description: 'Until then, which includes the grace, the next one may come.',
   }),
   notificationId: nullable(Type.String({ format: 'uuid' }), {
     description: 'The notification that Belfry sent because the next one did not come; null before that.',

@@ -60,7 +60,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
     schedule,
     forIntake: {
       expect: (sender, sourceIp, fields) =>
-        expectNext(schedule, { sender, sourceIp, fields }).then(
+        expectNext({ schedule, tenancy }, { sender, sourceIp, fields }).then(
           () => undefined,
           (error: unknown) => {
             reportTooMany(sender.tenant, 'expectation', error);

@@ -4,16 +4,18 @@ import { type OptionalTexts, optionalTextsOf } from '#contract/history/fields.ts
 import { durationText } from '#contract/time.ts';
 import { notFound } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
-import { type CheckedFields, fieldsOfStored } from '../intake/notification.ts';
+import { type CheckedFields, type Expectation, fieldsOfStored } from '../intake/notification.ts';
 import { ownSenderId, type Sender } from '../intake/own-sender.ts';
 import type { TenantId } from '../log/log.ts';
 import { isEscalation, type TakeOffContext, takeOff, takeOffStanding } from '../log/take-off.ts';
 import type { Directory } from '../tenants/directory.ts';
+import type { Tenancy } from '../tenants/tenancy.ts';
+import { nextCronTime } from '../time/cron.ts';
+import { iso } from '../time/time.ts';
 import type { DueTime, Schedule } from './schedule.ts';
 
 /** The texts of the notification that came last, with which the one that reports it is sent. */
-export interface Expected extends Partial<OptionalTexts> {
-  readonly everyMs: number;
+export interface Expected extends Partial<OptionalTexts>, Omit<Expectation, 'level'> {
   readonly level: string;
   readonly title: string;
   readonly host: string | null;
@@ -33,13 +35,30 @@ export interface ExpectationContext extends TakeOffContext {
 
 const kind = 'expectation';
 
-/** Allows for clock differences and delays on the way. */
-export const graceOf = (everyMs: number): number =>
-  Math.min(60_000, Math.max(1_000, Math.round(everyMs / 10)));
+/** The time that work usually takes: an expected notification reports its end. */
+const usualGraceMs = 3_600_000;
+
+/** Of an interval, it only allows for clock differences and delays on the way. */
+export const graceOf = ({ everyMs, graceMs, isStart }: Expected): number =>
+  graceMs ??
+  (everyMs === undefined || isStart
+    ? usualGraceMs
+    : Math.min(60_000, Math.max(1_000, Math.round(everyMs / 10))));
+
+/** When the next notification is due, without the grace. */
+function nextAt({ everyMs, cron, timeZone = 'UTC', isStart, lastAt }: Expected): number {
+  if (isStart) return lastAt;
+  if (cron === undefined) return lastAt + (everyMs ?? 0);
+  const next = nextCronTime(cron, timeZone, lastAt);
+  if (next === undefined) throw new Error(`no time of ${cron} comes after ${iso(lastAt)}`);
+  return next;
+}
+
+export const overdueAt = (expected: Expected): number => nextAt(expected) + graceOf(expected);
 
 /** Restarts or ends the expectation of a key. Does nothing without a key or an expectation. */
 export async function expectNext(
-  schedule: Schedule,
+  { schedule, tenancy }: { readonly schedule: Schedule; readonly tenancy: Pick<Tenancy, 'get'> },
   {
     sender: { tenant, id, name },
     sourceIp,
@@ -49,15 +68,16 @@ export async function expectNext(
   const { key, title, expect } = fields;
   if (key === null || !expect) return;
   const subject = { tenant, kind, subject: key } as const;
-  const { everyMs, level } = expect;
-  if (everyMs === 0) return void (await schedule.dueTimes.remove(subject));
+  if (expect.everyMs === 0) return void (await schedule.dueTimes.remove(subject));
+  const timeZone = expect.timeZone ?? (expect.cron && (await tenancy.get(tenant))?.record.timeZone);
   const lastAt = await schedule.now();
   const token = { id, name };
   const data: Expected = {
-    ...{ ...optionalTextsOf(fields), everyMs, level, title, sourceIp, token, lastAt },
+    ...{ ...optionalTextsOf(fields), ...expect, title, sourceIp, token, lastAt },
+    ...(timeZone !== undefined && { timeZone }),
     raised: null,
   };
-  await schedule.put(subject, everyMs + graceOf(everyMs), data);
+  await schedule.put(subject, overdueAt(data) - lastAt, data);
 }
 
 /**
@@ -70,6 +90,9 @@ export async function raiseMissing(
 ): Promise<void> {
   const { tenant, version } = due;
   const data = due.data as Expected;
+  // Due times are shifted when the clock is set, but those of cron stay on the wall clock.
+  const earlyMs = data.cron === undefined || data.isStart ? 0 : overdueAt(data) - now();
+  if (earlyMs > 0) return void (await schedule.putOff(due, earlyMs, data));
   const { sourceIp = '127.0.0.1' } = data;
   const known = await credentials.find(data.token.id);
   const token = known?.tenant === tenant ? { id: known.id, name: known.name } : data.token;
@@ -105,10 +128,22 @@ const missingFields = (key: string, expected: Expected): CheckedFields => ({
   ...optionalTextsOf(expected),
   key,
   title: `Overdue: ${expected.title}`.slice(0, 250).toWellFormed(),
-  message: `No notification with the key "${key}" for more than ${durationText(expected.everyMs)}, the expected interval.`,
+  message: missingText(key, expected),
   level: expected.level,
   ttl: 0,
 });
+
+function missingText(key: string, expected: Expected): string {
+  const { cron, timeZone = 'UTC', everyMs = 0, isStart, lastAt } = expected;
+  const late = durationText(graceOf(expected));
+  const wallTime = (at: number) =>
+    `${new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(at)} (${timeZone})`;
+  if (isStart)
+    return `The notification with the key "${key}" said that work began at ${wallTime(lastAt)}. Its end did not come within ${late}.`;
+  if (cron === undefined)
+    return `No notification with the key "${key}" for more than ${durationText(everyMs)}, the expected interval.`;
+  return `No notification with the key "${key}" within ${late} of ${wallTime(nextAt(expected))}, when one was expected (${cron}).`;
+}
 
 /** Ends an expectation, and clears the notification that it raised. @throws AppError `not-found`. */
 export async function endExpectation(

@@ -14,6 +14,8 @@ import { builtInLevels } from '#contract/routing/level-styles.ts';
 import { parseDurationOrMs } from '#contract/time.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { badRequest } from '../errors.ts';
+import { checkCron } from '../time/cron.ts';
+import { checkTimeZone } from '../time/time.ts';
 
 /** The unvalidated fields, of any type; undefined (or null in JSON) means absent. */
 export type SentFields = { readonly [K in FieldName]?: unknown };
@@ -29,8 +31,14 @@ export interface CheckedFields extends OptionalTexts {
 
 /** The expectation that the next notification of the key arrives in time. */
 export interface Expectation {
-  /** Milliseconds; 0 ends the expectation. */
-  readonly everyMs: number;
+  /** Milliseconds; 0 ends the expectation. Without it and `cron`, only the end of what began is expected. */
+  readonly everyMs?: number;
+  readonly cron?: string;
+  /** By default that of the tenant. */
+  readonly timeZone?: string;
+  readonly graceMs?: number;
+  /** This notification says that work began; its end is expected. */
+  readonly isStart?: true;
   /** The level of the notification that Belfry sends when it is missing. */
   readonly level: string;
 }
@@ -60,16 +68,75 @@ export function checkFields(sent: SentFields): CheckedFields {
   };
 }
 
-function expectationOf({ key, expectEvery, expectLevel }: SentFields): { expect?: Expectation } {
-  if (expectEvery === undefined || expectEvery === null) return {};
-  const everyMs = typeof expectEvery === 'string' ? parseDurationOrMs(expectEvery.trim()) : expectEvery;
+/** What is not given is absent, because retries are compared by their fields. */
+function expectationOf(sent: SentFields): { expect?: Expectation } {
+  const { key, expectEvery, expectCron, expectTimeZone, expectGrace, expectStart, expectLevel } = sent;
+  const isStart = isGiven(expectStart) && checkStart(expectStart);
+  const named = isGiven(expectEvery)
+    ? 'expectEvery'
+    : isGiven(expectCron)
+      ? 'expectCron'
+      : isStart
+        ? 'expectStart'
+        : undefined;
+  if (named === undefined) {
+    for (const [name, value] of Object.entries({ expectGrace, expectTimeZone }))
+      if (isGiven(value)) throw badRequest(`${name} needs expectEvery, expectCron or expectStart`);
+    return {};
+  }
+  if (isGiven(expectEvery) && isGiven(expectCron))
+    throw badRequest('expectEvery and expectCron exclude each other: send one of them');
+  if (!isGiven(key))
+    throw badRequest(`${named} needs a key: it is the next notification of that key which is expected`);
+  if (isGiven(expectTimeZone) && !isGiven(expectCron)) throw badRequest('expectTimeZone needs expectCron');
   const { expectMinMs, expectMaxMs } = limits;
-  const isInRange = (ms: number) => ms === 0 || (ms >= expectMinMs && ms <= expectMaxMs);
-  if (typeof everyMs !== 'number' || !Number.isInteger(everyMs) || !isInRange(everyMs))
-    throw badRequest('expectEvery must be a duration from 1s to 31d, as in 5m, or milliseconds; 0 ends it');
-  if (key === undefined || key === null)
-    throw badRequest('expectEvery needs a key: it is the next notification of that key which is expected');
-  return { expect: { everyMs, level: checkLevel(expectLevel ?? 'error', 'expectLevel') } };
+  const everyMs = isGiven(expectEvery)
+    ? checkDuration(
+        expectEvery,
+        (ms) => ms === 0 || (ms >= expectMinMs && ms <= expectMaxMs),
+        'expectEvery must be a duration from 1s to 31d, as in 5m, or milliseconds; 0 ends it',
+      )
+    : undefined;
+  const graceMs = isGiven(expectGrace)
+    ? checkDuration(
+        expectGrace,
+        (ms) => ms >= 0 && ms <= expectMaxMs,
+        'expectGrace must be a duration from 0 to 31d, as in 30m, or milliseconds',
+      )
+    : undefined;
+  if (everyMs === 0 && isStart)
+    throw badRequest('expectEvery: 0 ends the expectation, expectStart begins one');
+  const timeZone = isGiven(expectTimeZone) ? wellFormed('expectTimeZone', expectTimeZone).trim() : undefined;
+  if (timeZone !== undefined) checkTimeZone(timeZone, 'expectTimeZone');
+  const cron = isGiven(expectCron)
+    ? checkCron(wellFormed('expectCron', expectCron), 'expectCron')
+    : undefined;
+  return {
+    expect: {
+      ...(everyMs !== undefined && { everyMs }),
+      ...(cron !== undefined && { cron }),
+      ...(timeZone !== undefined && { timeZone }),
+      ...(graceMs !== undefined && { graceMs }),
+      ...(isStart && { isStart }),
+      level: checkLevel(expectLevel ?? 'error', 'expectLevel'),
+    },
+  };
+}
+
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** Milliseconds. @throws AppError `bad-request` with `message`. */
+function checkDuration(value: unknown, isInRange: (ms: number) => boolean, message: string): number {
+  const ms = typeof value === 'string' ? parseDurationOrMs(value.trim()) : value;
+  if (typeof ms !== 'number' || !Number.isInteger(ms) || !isInRange(ms)) throw badRequest(message);
+  return ms;
+}
+
+function checkStart(value: unknown): boolean {
+  const text = String(value).trim().toLowerCase();
+  if (text === '1' || text === 'true') return true;
+  if (text === '0' || text === 'false') return false;
+  throw badRequest('expectStart must be 1 when work begins, or 0');
 }
 
 /** The number of Unicode code points, which is close to what people count. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type Expectation, ExpectationList } from '#contract/history/notification.ts';
 import { closed } from '#contract/schema.ts';
-import { type Expected, endExpectation, graceOf } from '#core/alarms/expectations.ts';
+import { type Expected, endExpectation, graceOf, overdueAt } from '#core/alarms/expectations.ts';
 import type { DueTime } from '#core/alarms/schedule.ts';
 import { iso } from '#core/time/time.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
@@ -10,7 +10,7 @@ import type { App, Services } from '../services.ts';
 /** More than a tenant may have. */
 const maxListed = 2_000;
 
-/** The expectations of a tenant, which senders set with X-Expect-Every. */
+/** The expectations of a tenant, which senders set with X-Expect-Every or X-Expect-Cron. */
 export function expectationRoutes(app: App, services: Services): void {
   const { schedule } = services;
 
@@ -18,7 +18,8 @@ export function expectationRoutes(app: App, services: Services): void {
     '/api/expectations',
     route('viewer', {
       summary: 'The notifications that are expected, by key',
-      description: 'A sender begins one with X-Expect-Every, and ends it with X-Expect-Every: 0.',
+      description:
+        'A sender begins one with X-Expect-Every or X-Expect-Cron, and ends it with X-Expect-Every: 0.',
       response: { 200: ExpectationList },
     }),
     async ({ principal }) => {
@@ -41,14 +42,16 @@ export function expectationRoutes(app: App, services: Services): void {
 }
 
 function expectationView({ subject, dueAt, data }: DueTime): Expectation {
-  const { everyMs, level, title, host, token, lastAt, raised } = data as Expected;
+  const expected = data as Expected;
+  const { everyMs, cron, timeZone, isStart, level, title, host, token, lastAt, raised } = expected;
   return {
     key: subject,
     state: raised === null ? 'waiting' : 'overdue',
-    ...{ everyMs, level, title, host, token },
+    ...{ everyMs: everyMs ?? null, cron: cron ?? null, timeZone: timeZone ?? null },
+    ...{ graceMs: graceOf(expected), isRunning: isStart === true, level, title, host, token },
     lastAt: iso(lastAt),
     // While an expectation waits, its due time is right, even after the clock was set.
-    overdueAt: iso(raised === null && dueAt !== null ? dueAt : lastAt + everyMs + graceOf(everyMs)),
+    overdueAt: iso(raised === null && dueAt !== null ? dueAt : overdueAt(expected)),
     notificationId: raised,
   };
 }

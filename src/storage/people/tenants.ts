@@ -6,7 +6,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import { graceOf } from '#core/alarms/expectations.ts';
+import { type Expected, overdueAt } from '#core/alarms/expectations.ts';
 import { conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/log.ts';
 import {
@@ -146,7 +146,7 @@ export function createTenants(db: Database): Tenants {
   };
 }
 
-/** Each expectation of the tenant has its whole interval from `at`: what was sent to a suspended tenant was refused. */
+/** Each expectation of the tenant is as if its last notification had come at `at`: what was sent to a suspended tenant was refused. */
 async function restartExpectations(db: Database, tenant: TenantId, at: number): Promise<void> {
   const rows = await db.read(
     db
@@ -158,8 +158,7 @@ async function restartExpectations(db: Database, tenant: TenantId, at: number): 
     tenant,
   );
   const updates = rows.map(({ subject, version, data }) => {
-    const { everyMs } = JSON.parse(data) as { everyMs: number };
-    const dueAt = at + everyMs + graceOf(everyMs);
+    const dueAt = overdueAt({ ...(JSON.parse(data) as Expected), lastAt: at });
     return db
       .updateTable('due_times')
       .set({ due_at: dueAt })

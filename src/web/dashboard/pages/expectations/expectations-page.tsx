@@ -46,7 +46,7 @@ export function ExpectationsPage() {
         columns={[
           [t('field.notification'), (each) => <ExpectationName expectation={each} />],
           [t('field.token'), ({ token }) => <bdi>{token.name}</bdi>, styles.token],
-          [t('every'), ({ everyMs }) => formats.duration(everyMs), styles.every],
+          [t('every'), (each) => <Interval expectation={each} />, styles.every],
           [t('last'), ({ lastAt }) => <Ago at={lastAt} />, styles.last],
           [t('state'), (each) => <ExpectationMark expectation={each} />, styles.state],
         ]}
@@ -79,8 +79,27 @@ function ExpectationName({ expectation: { title, key } }: { expectation: Expecta
   );
 }
 
-/** "in 5 min", or "overdue". */
-function ExpectationMark({ expectation: { state, overdueAt } }: { expectation: Expectation }) {
+/** "1 day", or an expression of cron; nothing when only the end of what began is expected. */
+function Interval({
+  expectation: { everyMs, cron, timeZone },
+  withZone = false,
+}: {
+  expectation: Expectation;
+  withZone?: boolean;
+}) {
+  const formats = useFormats();
+  if (everyMs !== null) return formats.duration(everyMs);
+  if (cron === null) return null;
+  return (
+    <>
+      <bdi className="mono">{cron}</bdi>
+      {withZone && ` ${timeZone}`}
+    </>
+  );
+}
+
+/** "due in 5 min", "running, must end in 5 min" or "overdue". */
+function ExpectationMark({ expectation: { state, isRunning, overdueAt } }: { expectation: Expectation }) {
   const { t } = useTranslation('expectations');
   const formats = useFormats();
   const now = useNow();
@@ -90,7 +109,9 @@ function ExpectationMark({ expectation: { state, overdueAt } }: { expectation: E
     : ({ icon: emptyIcon, tone: 'quiet' } as const);
   return (
     <StateMark {...look} title={formats.dateTime(overdueAt)}>
-      {isOverdue ? t('overdue') : t('due', { time: formats.relative(overdueAt, now) })}
+      {isOverdue
+        ? t('overdue')
+        : t(isRunning ? 'running' : 'due', { time: formats.relative(overdueAt, now) })}
     </StateMark>
   );
 }
@@ -100,7 +121,7 @@ function ExpectationDrawer({ expectation, onClose }: { expectation: Expectation;
   const { t } = useTranslation('expectations');
   const formats = useFormats();
   const tenant = useTenant();
-  const { key, title, host, token, everyMs, level, lastAt, notificationId } = expectation;
+  const { key, title, host, token, graceMs, level, lastAt, notificationId } = expectation;
   return (
     <SideDrawer onClose={onClose} title={<bdi>{title}</bdi>}>
       <div className={styles.facts}>
@@ -120,7 +141,8 @@ function ExpectationDrawer({ expectation, onClose }: { expectation: Expectation;
             ],
             ...(host === null ? [] : [[t('field.host'), <bdi key="host">{host}</bdi>] as const]),
             [t('field.token'), <bdi key="token">{token.name}</bdi>],
-            [t('every'), formats.duration(everyMs)],
+            [t('every'), <Interval key="every" expectation={expectation} withZone />],
+            [t('grace'), formats.duration(graceMs)],
             [t('last'), <Ago key="last" at={lastAt} />],
             [t('level'), <LevelMark key="level" name={level} />],
             ...(notificationId === null
