@@ -180,3 +180,16 @@ test('a mapping is written beside a payload with a live preview, its errors stan
   expect(errors).toEqual([]);
   await close();
 });
+
+test('the preview of a mapping shows labels', async () => {
+  const { server } = lab;
+  const json = { fields: { title: '{/what}' }, labels: { site: '{/site}' } };
+  const stored = await server.call('PUT', '/api/mappings/plant', { token: await server.key('admin'), json });
+  expect(stored.status).toBe(200);
+  const { page, close } = await lab.desk({ path: 'settings/integrations?tab=mappings' });
+  await page.getByRole('button', { name: 'plant' }).click();
+  const drawer = page.getByRole('dialog', { name: 'plant' });
+  await drawer.getByLabel('Payload').fill('{"what": "On battery", "site": "plant 2"}');
+  await drawer.getByRole('region', { name: 'Preview' }).getByText('Labels: site=plant 2').waitFor();
+  await close();
+});

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { labelsOf } from '#contract/history/labels.ts';
+import type { Query } from '#core/search/search-query.ts';
 import { damagePage } from '#test/support/damage-page.ts';
 import { wholeDraft } from '#test/support/notification-draft.ts';
 import { limitMs } from '#test/support/patience.ts';
@@ -60,8 +62,15 @@ it('adds the columns of new fields to the partitions of an older version', async
     after,
   ]);
   const query = { kind: 'label', patterns: ['env=prod'] } as const;
-  const { records } = await storage.history.search(tenant, query, { limit: 9, now: 3_000 });
-  expect(records.map(({ id }) => id)).toContain(after.id);
+  const found = async (wanted: Query) => {
+    const { records } = await storage.history.search(tenant, wanted, { limit: 9, now: 3_000 });
+    return records.map(({ id }) => id);
+  };
+  expect(await found(query)).toEqual([after.id]);
+  expect(await found({ kind: 'not', term: query })).toEqual([before.id]);
+  const all = { limit: 9, now: 3_000, form: 'ndjson' } as const;
+  const exported = (await storage.history.search(tenant, { kind: 'all' }, all)).records;
+  expect(exported.map((line) => JSON.parse(line).labels)).toEqual([labelsOf(after.labels), {}]);
 });
 
 it('moves pages from the write-ahead log into the database file between commits', async () => {

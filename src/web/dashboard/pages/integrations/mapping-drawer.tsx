@@ -6,6 +6,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/call.ts';
+import { shownLabels } from '#contract/history/labels.ts';
 import type { Mapping, MappingPreviewed, MappingPut } from '#contract/integrations/integration.ts';
 import { limits } from '#contract/limits.ts';
 import { captureQuery, mappingPath, mappingsQuery } from '#web/dashboard/api/queries.ts';
@@ -362,7 +363,7 @@ function MappingPreviewList({ data, error }: { data: MappingPreviewed | undefine
       {!data && !error && <p className="muted">{t('previewNone')}</p>}
       {!error && data && (
         <ol className={styles.items}>
-          {data.items.map(({ title, message, level, host, ip, key, url }, i) => (
+          {data.items.map(({ title, message, level, host, ip, key, url, labels }, i) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items have no name but their place.
             <li key={i}>
               <div>
@@ -374,6 +375,7 @@ function MappingPreviewList({ data, error }: { data: MappingPreviewed | undefine
                   [t('field.host'), host ?? ip],
                   [t('field.key'), key],
                   [t('field.url'), url],
+                  [t('field.labels'), shownLabels(labels) || null],
                 ]
                   .filter(([, value]) => value !== null)
                   .map(([name, value]) => `${name}: ${value}`)
