@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { gap } from './arrange.ts';
+import { joinedBy } from './card-sounds.ts';
 import { arrangeFlood, type FloodLayout, groupedKinds, inOrder, itemsOf, rowGap } from './flood.ts';
 
 const wall = { width: 1840, height: 940 };
@@ -44,6 +45,19 @@ test('two similar cards are two items, and stay one item when they were one befo
   const two = similar(2, 'BGP peer lost');
   expect([itemsOf(two, none).length, itemsOf(two, grouped).length]).toEqual([2, 1]);
   expect(groupedKinds(itemsOf(two.slice(1), grouped)).size).toBe(0);
+});
+
+test('the title of a card is read once, however often the screen is drawn', () => {
+  let reads = 0;
+  const cards = similar(50, 'BGP peer lost').map((card) => {
+    const { title } = card.notification;
+    const notification = { ...card.notification };
+    Object.defineProperty(notification, 'title', { get: () => (reads++, title) });
+    return { ...card, notification };
+  });
+  const drawn = [1, 2, 3].map(() => groupedKinds(itemsOf(cards, none)).size);
+  const joins = joinedBy(cards.slice(0, 1), cards);
+  expect([drawn, cards.map(joins).includes(false), reads]).toEqual([[1, 1, 1], false, 50]);
 });
 
 test('what somebody takes care of comes last, whatever its level', () => {

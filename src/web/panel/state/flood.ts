@@ -36,6 +36,16 @@ export interface FloodLayout {
 /** So many similar cards become one item, which lasts until only one of them is left; if not all items fit, two do. */
 export const leastToGroup = 3;
 
+/** The kinds of cards that have been on the screen: the layout reads them several times a second. */
+const kinds = new WeakMap<Card['notification'], string>();
+
+/** Equal for similar cards. */
+export function kindOfCard({ notification }: Card): string {
+  const known = kinds.get(notification) ?? kindOf(notification);
+  kinds.set(notification, known);
+  return known;
+}
+
 /** Acknowledged cards last; else in the order given. */
 export function inOrder(cards: readonly Card[]): Card[] {
   const isOpen = ({ notification }: Card) => notification.acknowledged === null;
@@ -52,14 +62,13 @@ export function itemsOf(
   least = leastToGroup,
 ): FloodItem[] {
   const ordered = inOrder(cards);
-  const kinds = ordered.map(({ notification }) => kindOf(notification));
   const counts = new Map<string, number>();
-  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of ordered.map(kindOfCard)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const isGroup = (kind: string) => (counts.get(kind) ?? 0) >= (grouped.has(kind) ? 2 : least);
   const groups = new Map<string, [Card, ...Card[]]>();
   const items: FloodItem[] = [];
-  for (const [i, card] of ordered.entries()) {
-    const kind = kinds[i] as string;
+  for (const card of ordered) {
+    const kind = kindOfCard(card);
     const group = groups.get(kind);
     if (group) {
       group.push(card);
@@ -75,7 +84,7 @@ export function itemsOf(
 /** The kinds of the items that are groups, for the next {@link itemsOf}. */
 export const groupedKinds = (items: readonly FloodItem[]): Set<string> =>
   new Set(
-    items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOf(first.notification) : [])),
+    items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOfCard(first) : [])),
   );
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
