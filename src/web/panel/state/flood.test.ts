@@ -25,8 +25,8 @@ const similar = (count: number, title: string, over: object = {}): Card[] =>
   );
 
 const shownOf = ({ leads, rows }: FloodLayout) => [...leads.map(({ item }) => item), ...rows];
-const usedHeight = ({ leadHeights, rows, columns, rowHeight, hidden }: FloodLayout) => {
-  const lines = Math.ceil((rows.length + (hidden.length > 0 ? 1 : 0)) / columns);
+const usedHeight = ({ leadHeights, rows, columns, rowHeight, hasMore }: FloodLayout) => {
+  const lines = Math.ceil((rows.length + (hasMore ? 1 : 0)) / columns);
   const leads = leadHeights.reduce((sum, height) => sum + height + gap, 0);
   return leads + lines * (rowHeight + rowGap) - (lines > 0 ? rowGap : gap);
 };
@@ -52,7 +52,11 @@ test('the title of a card is read once, however often the screen is drawn', () =
   const cards = similar(50, 'BGP peer lost').map((card) => {
     const { title } = card.notification;
     const notification = { ...card.notification };
-    Object.defineProperty(notification, 'title', { get: () => (reads++, title) });
+    const get = () => {
+      reads += 1;
+      return title;
+    };
+    Object.defineProperty(notification, 'title', { get });
     return { ...card, notification };
   });
   const drawn = [1, 2, 3].map(() => groupedKinds(itemsOf(cards, none)).size);
@@ -93,9 +97,37 @@ test('few items are cards, more are rows as large as there is room for', () => {
   expect(heights).toEqual([...heights].sort((a, b) => b - a));
 });
 
+test.each([1, 2, 3, 4, 7, 9, 20])(
+  '%i kinds fill the screen, wide or upright, with text no smaller than a row',
+  (count) => {
+    const cards = Array.from({ length: count }, (_, n) => similar(20, `BGP peer ${word(n)} lost`)).flat();
+    for (const area of [wall, portrait]) {
+      const layout = arrangeFlood(itemsOf(cards, none), area);
+      expect(usedHeight(layout)).toBeGreaterThan(area.height * 0.9);
+      for (const { zoom } of layout.leads) expect(zoom).toBeGreaterThanOrEqual(count > 9 ? 0.8 : 1.15);
+    }
+  },
+);
+
+test('the text of a lead is as small as its title demands', () => {
+  const zoomOf = (title: string) => {
+    const cards = [cardOf({ id: 'a', rank: 50, title }), ...different(30)];
+    return arrangeFlood(itemsOf(cards, none), wall).leads[0]?.zoom ?? 0;
+  };
+  expect(zoomOf('Service lambda gamma does not answer')).toBeLessThan(zoomOf('Fire'));
+});
+
 test('a limit of the panel is the most items, and the rest is counted', () => {
-  const layout = arrangeFlood(itemsOf(different(30), none), wall, 5);
+  const layout = arrangeFlood(itemsOf(different(30), none), wall, { maxItems: 5 });
   expect([shownOf(layout).length, layout.hidden.length]).toEqual([5, 25]);
+});
+
+test('a line says that there are more than the page has, also if all of these are shown', () => {
+  const items = itemsOf(similar(20, 'BGP peer lost'), none);
+  const layout = arrangeFlood(items, wall, { isPartial: true });
+  expect([layout.hasMore, layout.hidden.length]).toEqual([true, 0]);
+  expect(usedHeight(layout)).toBeLessThanOrEqual(wall.height);
+  expect(arrangeFlood(items, wall).hasMore).toBe(false);
 });
 
 test('a page that scrolls shows everything', () => {
