@@ -81,6 +81,24 @@ test('of 60 different alarms a wall shows nearly all, and never less than one th
   expect(wide.leads.map(({ item }) => item.cards[0].notification.rank)).toEqual([50, 50, 50]);
 });
 
+/** The areas of screens of 1080p, 4K, 2560 × 1080 and 4:3, wide and upright, at their scale. */
+test.each([
+  [1840, 940, 1463, 2602],
+  [1840, 940, 1840, 3273],
+  [2480, 940, 1463, 3517],
+  [1520, 1060, 1463, 2002],
+  [1520, 760, 1520, 2704],
+])('a screen of %i × %i shows at least as many as one of %i × %i', (width, height, narrow, high) => {
+  for (const criticals of [0, 1, 3, 10]) {
+    const items = itemsOf([...different(criticals, 50), ...different(150).slice(criticals)], none);
+    const [wide, upright] = [
+      arrangeFlood(items, { width, height }),
+      arrangeFlood(items, { width: narrow, height: high }),
+    ];
+    expect([criticals, shownOf(wide).length >= shownOf(upright).length]).toEqual([criticals, true]);
+  }
+});
+
 test('of 500 alarms of 20 kinds every kind is shown', () => {
   const cards = Array.from({ length: 20 }, (_, n) => similar(25, `kind ${word(n)}`)).flat();
   const layout = arrangeFlood(itemsOf(cards, none), wall);

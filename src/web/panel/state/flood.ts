@@ -94,7 +94,7 @@ export const groupedKinds = (items: readonly FloodItem[]): Set<string> =>
   new Set(items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOfCard(first) : [])));
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
-const rowHeights = ({ width, height }: Area) => (height > width ? [76, 68, 60] : [68, 60, 52, 44]);
+const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);
 const mostRowHeight = 76;
 export const rowGap = 6;
 /** The least height of a lead. */
