@@ -37,6 +37,9 @@ export interface BoardView {
 const growAfterMs = 15_000;
 /** Up to so many new cards are animated; more at once appear without motion. */
 const mostArriving = 3;
+/** A row's text: its least size in design pixels, and how many times its size goes into the width. */
+const leastRowText = 24;
+const rowTextsInWidth = 32;
 /** With more cards on a page that scrolls, similar ones are one item there too. */
 const mostScrolled = 20;
 
@@ -163,6 +166,9 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
     reorder(list, hasMore ? [...lines, rest.root] : lines);
     const height = Math.ceil((lines.length + (hasMore ? 1 : 0)) / layout.columns);
     list.style.setProperty('--h', String(layout.rowHeight));
+    // Larger text would cut usual titles.
+    const largest = Math.max(leastRowText, area.width / layout.columns / rowTextsInWidth);
+    list.style.setProperty('--text', String(Math.min(layout.rowHeight / 2, largest)));
     list.style.setProperty('--columns', String(layout.columns));
     list.style.setProperty('--lines', String(Math.max(1, height)));
     place(list, { row: leadHeights.length, column: 1, span: 12 });
