@@ -12,14 +12,21 @@ export interface Titled {
 
 /** Only the beginning of a title is compared: titles have at most 250 characters, but whoever calls may not know that. */
 const comparedChars = 300;
-/** A word with a digit, or a name with dots, colons, slashes or an at sign inside, as in db-01, eth0/1, a.example.org, 10.0.0.5. */
-const changing = /^(?=.*\d)|[\p{L}\p{N}][.:/@\\][\p{L}\p{N}]/u;
+/** A word with a digit, a name with a dot or an at sign inside, or a path: db-01, eth0/1, 10.0.0.5, a.example.org, ada@example, /var. */
+const changing = /\p{Nd}|[\p{L}\p{N}][.@\\][\p{L}\p{N}]|:\/\/|^\/\p{L}/u;
+/** Scripts without spaces between words: in them, a number or a name ends where the script begins again. */
+const unspaced =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
 
-/** Equal for similar notifications: the words of the title, with `#` where others have another number or name. */
-export const kindOf = (given: Titled): string =>
-  wordsOf(given)
-    .map(({ bare }) => bare)
-    .join(' ');
+/**
+ * Equal for similar notifications: the words of the title, with `#` where others have another number or name. A title that has
+ * no other word is similar only to the same title, because it does not say what happened.
+ */
+export function kindOf(given: Titled): string {
+  const words = wordsOf(given);
+  if (!words.some(isKept)) return given.title.slice(0, comparedChars);
+  return words.map(({ bare }) => bare).join(' ');
+}
 
 /** The title that similar notifications have in common, with `…` where they differ; its own title if nothing is left. */
 export function commonTitle(given: Titled): string {
@@ -38,10 +45,11 @@ const isKept = ({ bare }: { readonly bare: string }) => bare !== '#';
 function wordsOf({ title, host, ip }: Titled): { readonly word: string; readonly bare: string }[] {
   const own = new Set([host, host?.split('.', 1)[0], ip].flatMap((name) => name?.toLowerCase() ?? []));
   const kept: { word: string; bare: string }[] = [];
-  for (const word of title.slice(0, comparedChars).split(/\s+/u)) {
-    const bare = word.toLowerCase().replace(/^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu, '');
+  for (const word of title.slice(0, comparedChars).replace(unspaced, ' $& ').split(/\s+/u)) {
+    // Signs such as arrows and `<` are no punctuation: they may be all that differs.
+    const bare = word.toLowerCase().replace(/^\p{P}+|\p{P}+$/gu, '');
     if (bare === '') continue;
-    const isChanging = own.has(bare) || changing.test(bare);
+    const isChanging = own.has(bare) || changing.test(word);
     // Several names in a row count as one, because their number may differ, too.
     if (!isChanging) kept.push({ word, bare });
     else if (kept.at(-1)?.bare !== '#') kept.push({ word, bare: '#' });

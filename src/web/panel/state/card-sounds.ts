@@ -1,9 +1,8 @@
 import type { Card } from '#client/board.ts';
-import { kindOf } from '#contract/history/similar.ts';
 import type { Level } from '#contract/routing/level.ts';
 import type { Sound } from '../../sound.ts';
 import type { Session } from '../session.ts';
-import { leastToGroup } from './flood.ts';
+import { kindOfCard, leastToGroup } from './flood.ts';
 
 type SoundName = Level['sound'];
 
@@ -88,15 +87,16 @@ export class RepeatedSound {
 export function joinedBy(added: readonly Card[], cards: readonly Card[]): (card: Card) => boolean {
   const ids = new Set(added.map(({ notification }) => notification.id));
   const groups = new Map<string, { count: number; rank: number }>();
-  for (const { notification } of cards) {
+  for (const card of cards) {
+    const { notification } = card;
     if (ids.has(notification.id) || notification.acknowledged) continue;
-    const kind = kindOf(notification);
+    const kind = kindOfCard(card);
     const { count = 0, rank = 0 } = groups.get(kind) ?? {};
     groups.set(kind, { count: count + 1, rank: Math.max(rank, notification.rank) });
   }
-  return ({ notification }) => {
-    const group = groups.get(kindOf(notification));
-    return group !== undefined && group.count + 1 >= leastToGroup && notification.rank <= group.rank;
+  return (card) => {
+    const group = groups.get(kindOfCard(card));
+    return group !== undefined && group.count + 1 >= leastToGroup && card.notification.rank <= group.rank;
   };
 }
 

@@ -79,6 +79,16 @@ export function heightForText(card: Card, width: number, maxMessageLines = Numbe
   );
 }
 
+/** The height at zoom 1 at which a card for similar ones most likely shows their title with their number, two lines of hosts, and one more. */
+export function heightForGroup(card: Card, title: string, width: number): number {
+  const isCritical = shapeOf(card) === 'critical';
+  const { padding } = measures[shapeOf(card)];
+  const { letter, lineHeight, rest } = isCritical
+    ? { letter: 24, lineHeight: 56, rest: 228 }
+    : { letter: 17.5, lineHeight: 40, rest: 146 };
+  return rest + lineHeight * linesOf(`${title} 100 hosts`, letter, width - padding);
+}
+
 const linesOf = (text: string, letter: number, width: number): number =>
   text
     .split('\n')

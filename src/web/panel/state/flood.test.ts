@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { gap } from './arrange.ts';
+import { joinedBy } from './card-sounds.ts';
 import { arrangeFlood, type FloodLayout, groupedKinds, inOrder, itemsOf, rowGap } from './flood.ts';
 
 const wall = { width: 1840, height: 940 };
@@ -24,8 +25,8 @@ const similar = (count: number, title: string, over: object = {}): Card[] =>
   );
 
 const shownOf = ({ leads, rows }: FloodLayout) => [...leads.map(({ item }) => item), ...rows];
-const usedHeight = ({ leadHeights, rows, columns, rowHeight, hidden }: FloodLayout) => {
-  const lines = Math.ceil((rows.length + (hidden.length > 0 ? 1 : 0)) / columns);
+const usedHeight = ({ leadHeights, rows, columns, rowHeight, hasMore }: FloodLayout) => {
+  const lines = Math.ceil((rows.length + (hasMore ? 1 : 0)) / columns);
   const leads = leadHeights.reduce((sum, height) => sum + height + gap, 0);
   return leads + lines * (rowHeight + rowGap) - (lines > 0 ? rowGap : gap);
 };
@@ -46,6 +47,23 @@ test('two similar cards are two items, and stay one item when they were one befo
   expect(groupedKinds(itemsOf(two.slice(1), grouped)).size).toBe(0);
 });
 
+test('the title of a card is read once, however often the screen is drawn', () => {
+  let reads = 0;
+  const cards = similar(50, 'BGP peer lost').map((card) => {
+    const { title } = card.notification;
+    const notification = { ...card.notification };
+    const get = () => {
+      reads += 1;
+      return title;
+    };
+    Object.defineProperty(notification, 'title', { get });
+    return { ...card, notification };
+  });
+  const drawn = [1, 2, 3].map(() => groupedKinds(itemsOf(cards, none)).size);
+  const joins = joinedBy(cards.slice(0, 1), cards);
+  expect([drawn, cards.map(joins).includes(false), reads]).toEqual([[1, 1, 1], false, 50]);
+});
+
 test('what somebody takes care of comes last, whatever its level', () => {
   const cards = [
     cardOf({ id: 'a', rank: 50, acknowledged }),
@@ -61,6 +79,24 @@ test('of 60 different alarms a wall shows nearly all, and never less than one th
   expect(shownOf(wide).length).toBeGreaterThanOrEqual(40);
   expect(shownOf(wide).length).toBeGreaterThanOrEqual(shownOf(high).length);
   expect(wide.leads.map(({ item }) => item.cards[0].notification.rank)).toEqual([50, 50, 50]);
+});
+
+/** The areas of screens of 1080p, 4K, 2560 × 1080 and 4:3, wide and upright, at their scale. */
+test.each([
+  [1840, 940, 1463, 2602],
+  [1840, 940, 1840, 3273],
+  [2480, 940, 1463, 3517],
+  [1520, 1060, 1463, 2002],
+  [1520, 760, 1520, 2704],
+])('a screen of %i × %i shows at least as many as one of %i × %i', (width, height, narrow, high) => {
+  for (const criticals of [0, 1, 3, 10]) {
+    const items = itemsOf([...different(criticals, 50), ...different(150).slice(criticals)], none);
+    const [wide, upright] = [
+      arrangeFlood(items, { width, height }),
+      arrangeFlood(items, { width: narrow, height: high }),
+    ];
+    expect([criticals, shownOf(wide).length >= shownOf(upright).length]).toEqual([criticals, true]);
+  }
 });
 
 test('of 500 alarms of 20 kinds every kind is shown', () => {
@@ -79,9 +115,37 @@ test('few items are cards, more are rows as large as there is room for', () => {
   expect(heights).toEqual([...heights].sort((a, b) => b - a));
 });
 
+test.each([1, 2, 3, 4, 7, 9, 20])(
+  '%i kinds fill the screen, wide or upright, with text no smaller than a row',
+  (count) => {
+    const cards = Array.from({ length: count }, (_, n) => similar(20, `BGP peer ${word(n)} lost`)).flat();
+    for (const area of [wall, portrait]) {
+      const layout = arrangeFlood(itemsOf(cards, none), area);
+      expect(usedHeight(layout)).toBeGreaterThan(area.height * 0.9);
+      for (const { zoom } of layout.leads) expect(zoom).toBeGreaterThanOrEqual(count > 9 ? 0.8 : 1.15);
+    }
+  },
+);
+
+test('the text of a lead is as small as its title demands', () => {
+  const zoomOf = (title: string) => {
+    const cards = [cardOf({ id: 'a', rank: 50, title }), ...different(30)];
+    return arrangeFlood(itemsOf(cards, none), wall).leads[0]?.zoom ?? 0;
+  };
+  expect(zoomOf('Service lambda gamma does not answer')).toBeLessThan(zoomOf('Fire'));
+});
+
 test('a limit of the panel is the most items, and the rest is counted', () => {
-  const layout = arrangeFlood(itemsOf(different(30), none), wall, 5);
+  const layout = arrangeFlood(itemsOf(different(30), none), wall, { maxItems: 5 });
   expect([shownOf(layout).length, layout.hidden.length]).toEqual([5, 25]);
+});
+
+test('a line says that there are more than the page has, also if all of these are shown', () => {
+  const items = itemsOf(similar(20, 'BGP peer lost'), none);
+  const layout = arrangeFlood(items, wall, { isPartial: true });
+  expect([layout.hasMore, layout.hidden.length]).toEqual([true, 0]);
+  expect(usedHeight(layout)).toBeLessThanOrEqual(wall.height);
+  expect(arrangeFlood(items, wall).hasMore).toBe(false);
 });
 
 test('a page that scrolls shows everything', () => {

@@ -3,8 +3,9 @@
  * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest.
  */
 import type { Card } from '#client/board.ts';
-import { kindOf } from '#contract/history/similar.ts';
+import { commonTitle, kindOf } from '#contract/history/similar.ts';
 import { type Area, gap } from './arrange.ts';
+import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 
 /** One alarm, or several that are similar. */
 export interface FloodItem {
@@ -20,6 +21,8 @@ export interface Lead {
   /** Of the twelve columns, from 1. */
   readonly column: number;
   readonly span: number;
+  /** The scale of its text. */
+  readonly zoom: number;
 }
 
 export interface FloodLayout {
@@ -29,12 +32,27 @@ export interface FloodLayout {
   /** In how many columns the rows stand, from top to bottom. */
   readonly columns: number;
   readonly rowHeight: number;
+  /** The last line says that there are more. */
+  readonly hasMore: boolean;
   /** No room is left for these. */
   readonly hidden: readonly FloodItem[];
 }
 
 /** So many similar cards become one item, which lasts until only one of them is left; if not all items fit, two do. */
 export const leastToGroup = 3;
+
+/** The kinds of cards that have been on the screen: the layout reads them several times a second. */
+const kinds = new WeakMap<Card['notification'], string>();
+
+/** Equal for similar cards. */
+export function kindOfCard({ notification }: Card): string {
+  const known = kinds.get(notification) ?? kindOf(notification);
+  kinds.set(notification, known);
+  return known;
+}
+
+/** The id of the item with all cards of a kind. */
+export const groupId = (kind: string) => `kind ${kind}`;
 
 /** Acknowledged cards last; else in the order given. */
 export function inOrder(cards: readonly Card[]): Card[] {
@@ -52,14 +70,13 @@ export function itemsOf(
   least = leastToGroup,
 ): FloodItem[] {
   const ordered = inOrder(cards);
-  const kinds = ordered.map(({ notification }) => kindOf(notification));
   const counts = new Map<string, number>();
-  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const kind of ordered.map(kindOfCard)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const isGroup = (kind: string) => (counts.get(kind) ?? 0) >= (grouped.has(kind) ? 2 : least);
   const groups = new Map<string, [Card, ...Card[]]>();
   const items: FloodItem[] = [];
-  for (const [i, card] of ordered.entries()) {
-    const kind = kinds[i] as string;
+  for (const card of ordered) {
+    const kind = kindOfCard(card);
     const group = groups.get(kind);
     if (group) {
       group.push(card);
@@ -67,24 +84,25 @@ export function itemsOf(
     }
     const cardsOfItem: [Card, ...Card[]] = [card];
     if (isGroup(kind)) groups.set(kind, cardsOfItem);
-    items.push({ id: isGroup(kind) ? `kind ${kind}` : card.notification.id, cards: cardsOfItem });
+    items.push({ id: isGroup(kind) ? groupId(kind) : card.notification.id, cards: cardsOfItem });
   }
   return items;
 }
 
 /** The kinds of the items that are groups, for the next {@link itemsOf}. */
 export const groupedKinds = (items: readonly FloodItem[]): Set<string> =>
-  new Set(
-    items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOf(first.notification) : [])),
-  );
+  new Set(items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOfCard(first) : [])));
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
-const rowHeights = ({ width, height }: Area) => (height > width ? [76, 68, 60] : [68, 60, 52, 44]);
+const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);
 const mostRowHeight = 76;
 export const rowGap = 6;
-/** In design pixels, with the text at `leadZoom`. */
+/** The least height of a lead. */
 const leadHeight = 176;
-const mostLeadHeight = 240;
+/** The width at zoom 1 at which the level and the times stand side by side. */
+const widthForLevel = { critical: 560, major: 460, minor: 460 };
+/** The scales of a lead's text. */
+const leadZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1, 0.9, 0.8, 0.7, 0.6];
 const mostLeads = 9;
 const urgentRank = 50;
 
@@ -93,12 +111,12 @@ const isUrgent = ({ cards: [{ notification }] }: FloodItem) =>
 
 /**
  * As many items as fit; of those layouts the one with the largest rows, and then the most cards.
- * @param maxItems The most items to show.
+ * @param isPartial There are more than these items; the last line says so.
  */
 export function arrangeFlood(
   items: readonly FloodItem[],
   area: Area,
-  maxItems = Number.POSITIVE_INFINITY,
+  { maxItems = Number.POSITIVE_INFINITY, isPartial = false } = {},
 ): FloodLayout {
   const most = Math.min(items.length, maxItems);
   const perLeadRow = area.width < 900 ? 1 : area.width < 1500 ? 2 : 3;
@@ -112,18 +130,18 @@ export function arrangeFlood(
     return Math.max(0, Math.floor((free + rowGap) / (rowHeight + rowGap))) * columns;
   };
   // One more row counts what is not shown.
-  const more = most < items.length ? 1 : 0;
+  const more = isPartial || most < items.length ? 1 : 0;
   for (const choice of choices) {
     for (let leads = Math.min(most, mostLeads); leads >= least; leads--) {
       // A row of cards is full, so that none is mostly empty.
       const isFull = leads % perLeadRow === 0 || leads === least || leads === most;
       if (isFull && most - leads + more <= room(leads, choice))
-        return laid(items, area, { ...choice, leads, shown: most, perLeadRow });
+        return laid(items, area, { ...choice, leads, shown: most, more, perLeadRow });
     }
   }
   const choice = choices.at(-1) as Choice;
   const shown = Math.min(most, least + Math.max(0, room(least, choice) - 1));
-  return laid(items, area, { ...choice, leads: least, shown, perLeadRow });
+  return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow });
 }
 
 interface Choice {
@@ -135,43 +153,74 @@ interface Choice {
 const columnCounts = ({ width, height }: Area): readonly number[] =>
   width < 1100 || height > width ? [1] : width < 1500 ? [2] : [2, 3];
 
-/** Gives the height that is left to the rows, which are small, and then to the cards. */
+/** Gives the height that is left to the rows, which are small, and then to the leads. */
 function laid(
   items: readonly FloodItem[],
   area: Area,
-  {
-    rowHeight,
-    columns,
-    leads,
-    shown,
-    perLeadRow,
-  }: Choice & { readonly leads: number; readonly shown: number; readonly perLeadRow: number },
+  { rowHeight, columns, leads, shown, more, perLeadRow }: Sizes,
 ): FloodLayout {
-  const leadRows = Math.ceil(leads / perLeadRow);
-  const hidden = items.slice(shown);
-  const cells = shown - leads + (hidden.length > 0 ? 1 : 0);
+  const cells = shown - leads + more;
   const lines = Math.ceil(cells / columns);
-  const fixed = leadRows * gap + Math.max(0, lines - 1) * rowGap;
-  const grownRow = Math.min(
-    mostRowHeight,
-    Math.max(rowHeight, (area.height - fixed - leadRows * leadHeight) / Math.max(1, lines)),
-  );
-  const height = Number.isFinite(grownRow) ? Math.floor(grownRow) : mostRowHeight;
-  const left = area.height - fixed - lines * height;
-  const leadSize = Number.isFinite(left)
-    ? Math.floor(Math.min(mostLeadHeight, Math.max(leadHeight, left / Math.max(1, leadRows))))
-    : leadHeight;
+  const least = Math.ceil(leads / perLeadRow) * (leadHeight + gap);
+  const room = (area.height - least + rowGap) / Math.max(1, lines) - rowGap;
+  const height = Math.floor(Math.min(mostRowHeight, Math.max(rowHeight, room)));
+  const rowsHeight = lines === 0 ? 0 : lines * (height + rowGap) - rowGap + gap;
+  const given = items.slice(0, leads);
+  const free = { width: area.width, height: area.height - rowsHeight };
+  // Without rows, leads may stand in fewer columns, if that makes their text larger.
+  const counts = leads === shown ? Array.from({ length: perLeadRow }, (_, n) => n + 1) : [perLeadRow];
+  const choices = counts
+    .filter((n) => n === perLeadRow || Math.ceil(leads / n) * (leadHeight + gap) - gap <= free.height)
+    .map((perRow) => leadsIn(given, free, perRow));
+  const best = choices.reduce((one, other) => (zoomIn(other) > zoomIn(one) ? other : one));
   return {
-    leads: items.slice(0, leads).map((item, i) => {
-      const row = Math.floor(i / perLeadRow);
-      const inRow = Math.min(perLeadRow, leads - row * perLeadRow);
-      const span = 12 / inRow;
-      return { item, row, column: 1 + (i % perLeadRow) * span, span };
-    }),
-    leadHeights: Array.from({ length: leadRows }, () => leadSize),
+    ...best,
     rows: items.slice(leads, shown),
     columns,
     rowHeight: height,
-    hidden,
+    hasMore: more > 0,
+    hidden: items.slice(shown),
   };
 }
+
+const zoomIn = ({ leads }: Pick<FloodLayout, 'leads'>) => Math.min(...leads.map(({ zoom }) => zoom));
+
+interface Sizes extends Choice {
+  readonly leads: number;
+  readonly shown: number;
+  /** 1 with a line that counts the rest. */
+  readonly more: number;
+  readonly perLeadRow: number;
+}
+
+/** The leads with so many in a row, and the largest text at which they are complete. */
+function leadsIn(
+  items: readonly FloodItem[],
+  { width, height }: Area,
+  perRow: number,
+): Pick<FloodLayout, 'leads' | 'leadHeights'> {
+  const count = Math.ceil(items.length / perRow);
+  const share = Math.floor((height + gap) / Math.max(1, count) - gap);
+  const rowHeight = Number.isFinite(share) ? Math.max(leadHeight, share) : leadHeight;
+  const places = items.map((item, i) => {
+    const row = Math.floor(i / perRow);
+    const span = 12 / Math.min(perRow, items.length - row * perRow);
+    return { item, row, column: 1 + (i % perRow) * span, span, shape: shapeOf(item.cards[0]) };
+  });
+  const leads = places.map(({ shape, ...place }) => {
+    const wide = ((width + gap) * place.span) / 12 - gap;
+    // Cards of one shape that stand side by side have one size of text.
+    const beside = places.filter((each) => each.row === place.row && each.shape === shape);
+    const fits = (zoom: number) =>
+      wide >= zoom * widthForLevel[shape] &&
+      beside.every(({ item }) => zoom * heightOf(item, wide / zoom) <= rowHeight);
+    return { ...place, zoom: leadZooms.find(fits) ?? (leadZooms.at(-1) as number) };
+  });
+  return { leads, leadHeights: Array.from({ length: count }, () => rowHeight) };
+}
+
+/** The height at zoom 1 at which a lead of this width most likely shows its title, and a line of its message or hosts. */
+const heightOf = ({ cards }: FloodItem, width: number): number =>
+  cards.length === 1
+    ? heightForText(cards[0], width, 0)
+    : heightForGroup(cards[0], commonTitle(cards[0].notification), width);

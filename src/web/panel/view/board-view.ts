@@ -2,7 +2,16 @@ import type { Card } from '#client/board.ts';
 import { element } from '#web/dom.ts';
 import { type Arrangement, arrange, type Place, type Row } from '../state/arrange.ts';
 import { shapeOf } from '../state/card-text.ts';
-import { arrangeFlood, type FloodItem, groupedKinds, inOrder, itemsOf } from '../state/flood.ts';
+import {
+  arrangeFlood,
+  type FloodItem,
+  groupedKinds,
+  groupId,
+  inOrder,
+  itemsOf,
+  kindOfCard,
+  type Lead,
+} from '../state/flood.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
 import { createDetailsView } from './details-view.ts';
 import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';
@@ -28,10 +37,11 @@ export interface BoardView {
 const growAfterMs = 15_000;
 /** Up to so many new cards are animated; more at once appear without motion. */
 const mostArriving = 3;
+/** A row's text: its least size in design pixels, and how many times its size goes into the width. */
+const leastRowText = 24;
+const rowTextsInWidth = 32;
 /** With more cards on a page that scrolls, similar ones are one item there too. */
 const mostScrolled = 20;
-/** The heights of cards at which their text has its usual size. */
-const usualHeight = { critical: 240, major: 205, minor: 190 };
 
 /** The cards of the screen. It keeps one element for each notification and changes only what differs. */
 export function createBoardView(root: HTMLElement, stage: Stage, context: CardContext): BoardView {
@@ -46,10 +56,11 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
   let items: readonly FloodItem[] = [];
   let floodAt = Number.NEGATIVE_INFINITY;
   let isFlood = false;
-  const open = (id: string) => {
-    const item = items.find((each) => each.id === id);
-    if (item) details.open(id, item.cards);
-  };
+  let all: readonly Card[] = [];
+  /** The cards of an item, also if it is no item any more. */
+  const cardsOf = (id: string) =>
+    all.filter((card) => card.notification.id === id || groupId(kindOfCard(card)) === id);
+  const open = (id: string) => details.open(id, cardsOf(id));
 
   /** The layout without a flood; undefined: not all cards fit. */
   const arrangeCards = (cards: readonly Card[], maxCards: number, now: number): Arrangement | undefined => {
@@ -68,7 +79,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
   };
 
   /** Puts cards at their places; measures those whose size has changed. */
-  const placeCards = (places: readonly Place[], rowOf: (place: Place) => Row | undefined) => {
+  const placeCards = <P extends Place>(places: readonly P[], rowOf: (place: P) => Row | undefined) => {
     const { scrolls, unitPx, width } = stage.area();
     const resized: CardView[] = [];
     const arrived: CardView[] = [];
@@ -110,27 +121,28 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
 
   const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly Card[] => {
     const area = stage.area();
-    const { scrolls, unitPx } = area;
+    const { scrolls, unitPx, width } = area;
     const grouped = groupedKinds(items);
     items = itemsOf(cards, grouped);
-    let layout = arrangeFlood(items, area, maxCards);
+    let layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
     if (layout.hidden.length > 0) {
       items = itemsOf(cards, grouped, 2);
-      layout = arrangeFlood(items, area, maxCards);
+      layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
     }
-    const { leads, leadHeights, hidden } = layout;
+    const { leads, leadHeights, hidden, hasMore } = layout;
     root.style.gridTemplateRows = scrolls
       ? 'none'
       : [...leadHeights.map((height) => `${height * unitPx}px`), 'auto'].join(' ');
-    const rowAt = (row: number, card: Card): Row => {
-      const height = leadHeights[row] ?? 0;
-      return { height, zoom: Math.min(1.2, height / usualHeight[shapeOf(card)]) };
-    };
+    const rowOf = ({ row, zoom }: Pick<Lead, 'row' | 'zoom'>): Row => ({
+      height: leadHeights[row] ?? 0,
+      zoom,
+    });
     const single = leads.filter(({ item }) => item.cards.length === 1);
     const { order: placed, measure } = placeCards(
       single.map(({ item, ...at }) => ({ ...at, card: item.cards[0] })),
-      ({ row, card }) => rowAt(row, card),
+      rowOf,
     );
+    const resized: ReturnType<typeof createGroupView>[] = [];
     const byId = new Map(single.map(({ item }, i) => [item.id, placed[i] as HTMLElement]));
     const order = leads.map(({ item, ...at }) => {
       const known = byId.get(item.id);
@@ -138,7 +150,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
       const view = groups.get(item.id) ?? createGroupView(item, context, open);
       view.update(item);
       groups.set(item.id, view);
-      view.size(rowAt(at.row, item.cards[0]));
+      if (view.size(scrolls ? undefined : rowOf(at), `${unitPx} ${width}`)) resized.push(view);
       place(view.root, at);
       return view.root;
     });
@@ -150,15 +162,18 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
       return view.root;
     });
     forget(rows, new Set(layout.rows.map(({ id }) => id)));
-    if (hidden.length > 0 || isPartial) rest.update(hidden, isPartial);
-    reorder(list, hidden.length > 0 ? [...lines, rest.root] : lines);
-    const height = Math.ceil((lines.length + (hidden.length > 0 ? 1 : 0)) / layout.columns);
+    if (hasMore) rest.update(hidden, isPartial);
+    reorder(list, hasMore ? [...lines, rest.root] : lines);
+    const height = Math.ceil((lines.length + (hasMore ? 1 : 0)) / layout.columns);
     list.style.setProperty('--h', String(layout.rowHeight));
+    // Larger text would cut usual titles.
+    const largest = Math.max(leastRowText, area.width / layout.columns / rowTextsInWidth);
+    list.style.setProperty('--text', String(Math.min(layout.rowHeight / 2, largest)));
     list.style.setProperty('--columns', String(layout.columns));
     list.style.setProperty('--lines', String(Math.max(1, height)));
     place(list, { row: leadHeights.length, column: 1, span: 12 });
-    reorder(root, lines.length > 0 || hidden.length > 0 ? [...order, list] : order);
-    for (const setLines of measure()) setLines();
+    reorder(root, lines.length > 0 || hasMore ? [...order, list] : order);
+    for (const setLines of [...measure(), ...resized.map((view) => view.measure())]) setLines();
     return [...leads.map(({ item }) => item), ...layout.rows].flatMap((item) => item.cards);
   };
 
@@ -170,13 +185,14 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
     render({ cards: given, isPartial }, limit) {
       const now = performance.now();
       const cards = inOrder(given);
+      all = cards;
       const maxCards = limit ?? Number.POSITIVE_INFINITY;
       const calm = arrangeCards(cards, maxCards, now);
       if (!calm) floodAt = now;
       isFlood = !calm || (isFlood && cards.length > 0 && now - floodAt < growAfterMs);
       const shown = calm && !isFlood ? renderCards(calm) : renderFlood(cards, isPartial, maxCards);
       const { openId } = details;
-      if (openId !== undefined) details.update(items.find(({ id }) => id === openId)?.cards ?? []);
+      if (openId !== undefined) details.update(cardsOf(openId));
       return shown;
     },
     tick() {

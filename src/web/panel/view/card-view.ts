@@ -154,7 +154,9 @@ function fitText(
   const titleLine = Number.parseFloat(getComputedStyle(heading).lineHeight);
   const room = body.clientHeight - message.gap;
   const wanted = Math.round(heading.offsetHeight / titleLine);
-  const titleLines = Math.max(minTitleLines, Math.min(wanted, Math.floor((room - message.line) / titleLine)));
+  const besideMessage = Math.floor((room - message.line) / titleLine);
+  const alone = Math.floor((body.clientHeight + leeway) / titleLine);
+  const titleLines = Math.max(1, Math.min(wanted, Math.max(besideMessage, Math.min(minTitleLines, alone))));
   const titleHeight = Math.min(heading.offsetHeight, titleLines * titleLine);
   return {
     titleLines,

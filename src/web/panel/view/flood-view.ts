@@ -4,9 +4,13 @@ import { commonTitle } from '#contract/history/similar.ts';
 import { ageText } from '#contract/time.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
+import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import type { FloodItem } from '../state/flood.ts';
 import type { CardContext } from './card-view.ts';
+
+/** More hosts than that fit on no card. */
+const mostHosts = 60;
 
 /** One item of a flood on the screen. */
 export interface ItemView {
@@ -32,6 +36,13 @@ function sizeText(cards: readonly Card[], hosts: readonly string[], { translate 
 
 const isDone = ({ notification }: Card) => notification.acknowledged !== null;
 
+/** Replaces the icon only if it is another one. */
+function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
+  if (root.dataset.icon === name) return;
+  root.dataset.icon = name;
+  root.replaceChildren(icon(name));
+}
+
 /** The classes and colours of an item's level, and whether somebody takes care of all of it. */
 function dress(root: HTMLElement, kind: string, { cards }: FloodItem, { lookOf }: Context): void {
   const [{ notification }] = cards;
@@ -46,14 +57,21 @@ function dress(root: HTMLElement, kind: string, { cards }: FloodItem, { lookOf }
   root.style.setProperty('--fill', look.fill);
 }
 
+export interface GroupView extends ItemView {
+  /**
+   * Sets the size of its text, undefined as for a card; true: it must be measured, because its size or what stands on it has
+   * changed. `screen` changes with the size of the screen.
+   */
+  size(row: Row | undefined, screen: string): boolean;
+  /** As the one of a card, for the lines of hosts. */
+  measure(): () => void;
+}
+
 /** A card for similar alarms: what they are, how many, and the hosts for which there is room. */
-export function createGroupView(
-  first: FloodItem,
-  context: Context,
-  onOpen: (id: string) => void,
-): ItemView & { size(row: Row): void } {
+export function createGroupView(first: FloodItem, context: Context, onOpen: (id: string) => void): GroupView {
   const { translate, lookOf, serverTime } = context;
   let item = first;
+  let sized = '';
   const symbol = element('span', { class: 'symbol' });
   const word = element('span', { class: 'word' });
   const age = element('span', { class: 'age' });
@@ -83,12 +101,19 @@ export function createGroupView(
     const [{ notification }] = cards;
     dress(root, 'card group', next, context);
     const look = lookOf(notification.level);
-    symbol.replaceChildren(icon(look.icon));
+    setIcon(symbol, look.icon);
     setText(word, look.word);
     setText(heading, commonTitle(notification));
     const names = hostsOf(cards);
     setText(size, sizeText(cards, names, context));
-    setText(hosts, names.slice(0, 40).join('  '));
+    const listed = names.slice(0, mostHosts);
+    if (listed.join(' ') !== hosts.textContent)
+      hosts.replaceChildren(
+        ...listed.flatMap((text, i) => [
+          ...(i > 0 ? [new Text(' ')] : []),
+          element('span', { text, dir: 'auto' }),
+        ]),
+      );
     hosts.hidden = names.length === 0;
     const done = cards.filter(isDone).length;
     setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
@@ -100,7 +125,24 @@ export function createGroupView(
     root,
     update,
     tick,
-    size: ({ zoom }) => root.style.setProperty('--z', String(zoom)),
+    size(row, screen) {
+      const key = [row?.height, row?.zoom, screen, heading.textContent, size.textContent, rest.hidden].join(
+        ' ',
+      );
+      if (key === sized) return false;
+      sized = key;
+      root.style.setProperty('--z', String(row?.zoom ?? 1));
+      hosts.style.removeProperty('-webkit-line-clamp');
+      return row !== undefined;
+    },
+    measure() {
+      const { lineHeight } = getComputedStyle(hosts);
+      const { paddingBottom, rowGap } = getComputedStyle(root);
+      const below = rest.hidden ? 0 : rest.offsetHeight + Number.parseFloat(rowGap);
+      const room = root.clientHeight - hosts.offsetTop - below - Number.parseFloat(paddingBottom);
+      const lines = Math.max(1, Math.floor(room / Number.parseFloat(lineHeight) + 0.1));
+      return () => hosts.style.setProperty('-webkit-line-clamp', String(lines));
+    },
   };
 }
 
@@ -125,7 +167,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const [{ notification }] = cards;
     dress(root, 'row', next, context);
     const look = lookOf(notification.level);
-    symbol.replaceChildren(icon(look.icon));
+    setIcon(symbol, look.icon);
     symbol.title = look.word;
     symbol.setAttribute('aria-label', look.word);
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
@@ -147,12 +189,16 @@ export function createRestView({ translate, lookOf }: Context) {
     /** `isPartial`: there are more live notifications than those on the screen and these. */
     update(hidden: readonly FloodItem[], isPartial: boolean) {
       const count = hidden.length;
-      setText(text, isPartial ? translate('moreAtLeast', { n: count }) : translate('more', { count }));
+      const atLeast = count > 0 ? translate('moreAtLeast', { n: count }) : translate('moreLiveDetail');
+      setText(text, isPartial ? atLeast : translate('more', { count }));
       const counts = new Map<string, number>();
       for (const { cards } of hidden) {
         const { level } = cards[0].notification;
         counts.set(level, (counts.get(level) ?? 0) + 1);
       }
+      const drawn = [...counts].join(' ');
+      if (levels.dataset.counts === drawn) return;
+      levels.dataset.counts = drawn;
       levels.replaceChildren(
         ...[...counts].slice(0, 5).map(([level, n]) => {
           const look = lookOf(level);
