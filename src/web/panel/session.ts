@@ -46,6 +46,7 @@ export class Session {
   #status: StreamStatus = {
     connection: { state: 'connecting' },
     lastContactAt: undefined,
+    lostAt: undefined,
     heartbeatMs: usualHeartbeatMs,
   };
 
@@ -147,7 +148,9 @@ export class Session {
   }
 
   #connect(connection: Connection): void {
-    this.#status = { ...this.#status, connection };
+    const lostAt =
+      connection.state === 'online' ? undefined : (this.#status.lostAt ?? this.#options.clock.now());
+    this.#status = { ...this.#status, connection, lostAt };
     this.#options.onChange([]);
   }
 
@@ -188,23 +191,34 @@ function remember(known: Set<string>, id: string): void {
 
 /** Whether the cards on the screen are up to date. */
 export interface Contact {
-  /** `never`: no stream was ready yet; `stale`: what is shown may be out of date. */
-  readonly state: 'never' | 'fresh' | 'stale';
+  /**
+   * `never`: no stream was ready yet; `lost`: there is no connection, or a heartbeat is late; `stale`: what is shown may be out of
+   * date.
+   */
+  readonly state: 'never' | 'fresh' | 'lost' | 'stale';
   /** Since the server last sent something. */
   readonly silentMs: number;
 }
 
+/** A connection that is back sooner was not lost. */
+const closedMs = 3_000;
+/** How late a heartbeat may be. */
+const lateMs = 5_000;
 /** One heartbeat may be late and another lost before the cards count as out of date. */
 const silentHeartbeats = 2.5;
 
 interface StreamStatus {
   readonly connection: Connection;
   readonly lastContactAt: number | undefined;
+  /** Since when there is no connection; undefined while there is one. */
+  readonly lostAt: number | undefined;
   readonly heartbeatMs: number;
 }
 
-export function contactOf({ lastContactAt, heartbeatMs }: StreamStatus, now: number): Contact {
+export function contactOf({ lastContactAt, lostAt, heartbeatMs }: StreamStatus, now: number): Contact {
   if (lastContactAt === undefined) return { state: 'never', silentMs: 0 };
   const silentMs = Math.max(0, now - lastContactAt);
-  return { state: silentMs >= heartbeatMs * silentHeartbeats ? 'stale' : 'fresh', silentMs };
+  if (silentMs >= heartbeatMs * silentHeartbeats) return { state: 'stale', silentMs };
+  const isLost = (lostAt !== undefined && now - lostAt >= closedMs) || silentMs >= heartbeatMs + lateMs;
+  return { state: isLost ? 'lost' : 'fresh', silentMs };
 }

@@ -145,24 +145,25 @@ type Words = Pick<FrameState, 'line' | 'health' | 'stale'> & { readonly notice: 
 function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): Words {
   const { contact, connection, cards, clock, lastContactAt } = moment;
   const isStale = contact.state === 'stale';
+  const isLost = isStale || contact.state === 'lost';
   const isSuspended = connection.state === 'waiting' && connection.suspended === true;
   const suspended = { head: translate('suspended'), detail: translate('suspendedDetail') };
   const time = lastContactAt === undefined ? '' : clock.time(lastContactAt);
-  const line =
-    connection.state === 'online'
-      ? translate('connected', { age: ageText(contact.silentMs) })
-      : connection.state === 'connecting'
-        ? translate('trying')
-        : isSuspended
-          ? translate('suspended')
-          : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+  const lost = translate('noContact', { time });
+  const age = ageText(contact.silentMs);
+  const line = (() => {
+    if (connection.state === 'online') return isLost ? lost : translate('connected', { age });
+    if (connection.state === 'connecting') return translate('trying');
+    if (isSuspended) return translate('suspended');
+    return translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+  })();
   return {
     line,
-    health: isStale ? 'stale' : connection.state === 'online' ? 'online' : 'waiting',
+    health: isStale ? 'stale' : connection.state === 'online' && !isLost ? 'online' : 'waiting',
     stale: isSuspended
       ? suspended
-      : isStale
-        ? { head: translate('noContact', { time }), detail: translate('noContactDetail') }
+      : isLost
+        ? { head: lost, detail: translate('noContactDetail') }
         : undefined,
     notice:
       cards.length > 0
