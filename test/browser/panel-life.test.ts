@@ -131,6 +131,34 @@ test('an alarm in a group counts as shown when the group is on the screen, and n
   expect(json.notifications).toEqual([]);
 });
 
+test('a group is acknowledged with one button, which asks again when it is large and says how many failed', async () => {
+  const screen = await screenWithRule('acknowledge all');
+  const { page } = screen;
+  const token = await lab.server.key('admin');
+  await lab.server.call('PATCH', `/api/panels/${screen.panelId}`, {
+    token,
+    json: { display: { maxCards: 1 } },
+  });
+  const ids: string[] = [];
+  for (let n = 1; n <= 12; n++)
+    ids.push(await screen.send({ title: `Link flapping ${n}`, level: 'error', ttl: 0, host: `edge-${n}` }));
+  await page.locator('.card.group', { hasText: '12 hosts' }).click();
+  const all = page.locator('dialog.details .all button');
+  const failing = new Set(ids.slice(4, 6));
+  await page.route('**/acknowledge', (route) =>
+    failing.has(route.request().url().split('/').at(-2) ?? '')
+      ? route.fulfill({ status: 500 })
+      : route.continue(),
+  );
+  await all.filter({ hasText: 'Acknowledge all 12' }).click();
+  await all.filter({ hasText: 'Press again to acknowledge 12' }).click();
+  await page.locator('dialog.details .message', { hasText: /^2 of 12 not acknowledged: / }).waitFor();
+  await page.unroute('**/acknowledge');
+  await all.filter({ hasText: 'Acknowledge all 2' }).click();
+  await page.locator('.card.group .rest', { hasText: '12 acknowledged' }).waitFor();
+  await all.waitFor({ state: 'hidden' });
+});
+
 test('on a phone the banner of a lost connection covers neither the name nor a card, also while it is scrolled', async () => {
   const screen = await screenWithRule('lost phone');
   const { page } = screen;

@@ -107,6 +107,29 @@ test('shown is told once, and what was cleared or replaced is told as cleared', 
   expect([session.isKnown('a'), session.isKnown('z')]).toEqual([true, false]);
 });
 
+test('of many cards each is acknowledged in turn, and the outcome counts those that failed', async () => {
+  const answers = new Map([
+    ['b', new ApiError(404, 'it is on no panel')],
+    ['d', new ApiError(0, 'no answer')],
+  ]);
+  const requested: string[] = [];
+  const client = {
+    async acknowledge(id: string) {
+      requested.push(id);
+      const error = answers.get(id);
+      if (error) throw error;
+    },
+  } as unknown as Client;
+  const session = createSession(client);
+  const cards = (ids: string) => [...ids].map((id) => cardOf({ id }));
+  expect(await session.acknowledge(cards('ac'))).toEqual({ failed: 0, reason: '' });
+  expect(await session.acknowledge(cards('abc'))).toEqual({ failed: 1, reason: 'it is on no panel' });
+  requested.length = 0;
+  // Where the server does not answer, the others would wait in vain.
+  expect(await session.acknowledge(cards('cdef'))).toEqual({ failed: 3, reason: 'no answer' });
+  expect(requested).toEqual(['c', 'd']);
+});
+
 test('what somebody wants of the screen is told, and changes nothing that it shows', async () => {
   const events: PanelEvent[] = [
     note('a'),

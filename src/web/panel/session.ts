@@ -107,12 +107,32 @@ export class Session {
       } catch (error) {
         const reason = endReason(error);
         if (reason) return reason;
-        const message = error instanceof Error ? error.message : String(error);
-        this.#connect({ state: 'waiting', reason: message, answered: true, retryInMs: proxyErrorPauseMs });
+        this.#connect({
+          state: 'waiting',
+          reason: reasonOf(error),
+          answered: true,
+          retryInMs: proxyErrorPauseMs,
+        });
         await pause(proxyErrorPauseMs, signal);
       }
     }
     return undefined;
+  }
+
+  /** Acknowledges each, one after the other; how many failed, and the last reason. Ends when the server does not answer. */
+  async acknowledge(cards: readonly Card[]): Promise<{ readonly failed: number; readonly reason: string }> {
+    let done = 0;
+    let reason = '';
+    for (const { notification } of cards) {
+      try {
+        await this.#options.client.acknowledge(notification.id);
+        done += 1;
+      } catch (error) {
+        reason = reasonOf(error);
+        if (error instanceof ApiError && error.status === 0) break;
+      }
+    }
+    return { failed: cards.length - done, reason };
   }
 
   /** Removes expired cards. */
@@ -169,6 +189,9 @@ export class Session {
     this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.clock.now())) });
   }
 }
+
+/** What an error says to people. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isCommand = (event: PanelEvent): event is CommandEvent =>
   event.type === 'identify' || event.type === 'reload' || event.type === 'test';

@@ -23,6 +23,7 @@ export interface PanelViewOptions {
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;
+  readonly acknowledgeAll: (cards: readonly Card[]) => Promise<void>;
   readonly choices: () => OwnChoices;
   readonly choose: (choices: OwnChoices) => void;
   readonly testSound: () => void;
@@ -129,6 +130,8 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       setText(announcement, `${lookOf(level).word}: ${title}`);
     },
     showMessage(sentence) {
+      // What is open as a dialog covers everything else.
+      (board.details.open ? board.details : asides).prepend(message);
       setText(message, sentence);
       setTimeout(() => setText(message, ''), messageMs);
     },
