@@ -84,6 +84,34 @@ const sizes = [
   ['upright', { width: 1080, height: 1920 }],
 ] as const;
 
+/** At 5 m, letters 25 mm high can be read: a two-hundredth of the distance. A 55-inch screen is 685 mm high. */
+const readableShare = 25 / 685;
+
+/** The counts in the header that can be seen, how high their digits are as a share of the window, and whether anything leaves it. */
+function readCounts() {
+  const list = document.querySelector('header .counts') as HTMLElement;
+  const { bottom } = list.getBoundingClientRect();
+  const texts = [...list.querySelectorAll('span')].filter(
+    (each) => each.getBoundingClientRect().top < bottom,
+  );
+  const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
+  const { fontWeight, fontSize, fontFamily } = getComputedStyle(texts[0] as Element);
+  context.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+  const { actualBoundingBoxAscent } = context.measureText('0123456789');
+  const header = document.querySelector('header') as HTMLElement;
+  const ends = [...texts, document.querySelector('.clock') as HTMLElement].map((each) =>
+    each.getBoundingClientRect(),
+  );
+  const floor = header.getBoundingClientRect().bottom;
+  return {
+    levels: texts.length,
+    digitShare: actualBoundingBoxAscent / innerHeight,
+    areInside:
+      document.documentElement.scrollWidth <= innerWidth &&
+      ends.every(({ right, bottom: end }) => right <= innerWidth && end <= floor + 1),
+  };
+}
+
 test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async () => {
   const lab = await PanelLab.start(inject('browserPath'));
   const { page } = await lab.screen({ name: 'flood', viewport: sizes[0][1] });
@@ -109,7 +137,14 @@ test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async
         }).length,
     );
     expect([name, halves]).toEqual([name, 0]);
+    const counts = await page.evaluate(readCounts);
+    expect([name, counts.levels, counts.areInside]).toEqual([name, 4, true]);
+    if (viewport.width > viewport.height)
+      expect(counts.digitShare, name).toBeGreaterThanOrEqual(readableShare);
   }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator('html.narrow').waitFor({ state: 'attached' });
+  expect(await page.evaluate(readCounts)).toMatchObject({ levels: 4, areInside: true });
   await lab.stop();
 });
 

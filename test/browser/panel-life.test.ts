@@ -104,6 +104,61 @@ test('the most serious stand first whatever came last, and similar ones that do 
   await expect.poll(board).toEqual({ titles: ['worst', 'bad', 'info20 hosts'], fits: true });
 });
 
+test('an alarm in a group counts as shown when the group is on the screen, and not while it has no room', async () => {
+  const screen = await screenWithRule('grouped');
+  const token = await lab.server.key('admin');
+  const display = (maxCards: number) =>
+    lab.server.call('PATCH', `/api/panels/${screen.panelId}`, { token, json: { display: { maxCards } } });
+  await display(1);
+  for (let n = 1; n <= 12; n++)
+    await screen.send({ title: `BGP peer lost ${n}`, level: 'error', ttl: 0, host: `edge-${n}` });
+  const worst = await screen.send({ title: 'worst', level: 'critical', ttl: 0 });
+  await screen.page.locator('.card.critical h2', { hasText: 'worst' }).waitFor();
+  await screen.page.locator('.row.rest', { hasText: '1 Error' }).waitFor();
+  const late = await screen.send({ title: 'BGP peer lost 13', level: 'error', ttl: 0, host: 'edge-13' });
+  const shownAt = async (id: string) => {
+    const { json } = await lab.server.call('GET', `/api/notifications/${id}`, { token });
+    const all = json.deliveries as { panel: { id: string }; shownAt: string | null }[];
+    return all.find(({ panel }) => panel.id === screen.panelId)?.shownAt;
+  };
+  // Receipts leave in the order of what was shown: one that came later says that there is none for what came before.
+  const next = await screen.send({ title: 'worse', level: 'critical', ttl: 0 });
+  await expect.poll(() => shownAt(next)).toMatch(/^20/);
+  expect([await shownAt(worst), await shownAt(late)]).toEqual([expect.stringMatching(/^20/), null]);
+  await display(10);
+  await expect.poll(() => shownAt(late)).toMatch(/^20/);
+  const { json } = await lab.server.call('GET', '/api/history?q=is:live%20is:unseen', { token });
+  expect(json.notifications).toEqual([]);
+});
+
+test('a group is acknowledged with one button, which asks again when it is large and says how many failed', async () => {
+  const screen = await screenWithRule('acknowledge all');
+  const { page } = screen;
+  const token = await lab.server.key('admin');
+  await lab.server.call('PATCH', `/api/panels/${screen.panelId}`, {
+    token,
+    json: { display: { maxCards: 1 } },
+  });
+  const ids: string[] = [];
+  for (let n = 1; n <= 12; n++)
+    ids.push(await screen.send({ title: `Link flapping ${n}`, level: 'error', ttl: 0, host: `edge-${n}` }));
+  await page.locator('.card.group', { hasText: '12 hosts' }).click();
+  const all = page.locator('dialog.details .all button');
+  const failing = new Set(ids.slice(4, 6));
+  await page.route('**/acknowledge', (route) =>
+    failing.has(route.request().url().split('/').at(-2) ?? '')
+      ? route.fulfill({ status: 500 })
+      : route.continue(),
+  );
+  await all.filter({ hasText: 'Acknowledge all 12' }).click();
+  await all.filter({ hasText: 'Press again to acknowledge 12' }).click();
+  await page.locator('dialog.details .message', { hasText: /^2 of 12 not acknowledged: / }).waitFor();
+  await page.unroute('**/acknowledge');
+  await all.filter({ hasText: 'Acknowledge all 2' }).click();
+  await page.locator('.card.group .rest', { hasText: '12 acknowledged' }).waitFor();
+  await all.waitFor({ state: 'hidden' });
+});
+
 test('on a phone the banner of a lost connection covers neither the name nor a card, also while it is scrolled', async () => {
   const screen = await screenWithRule('lost phone');
   const { page } = screen;

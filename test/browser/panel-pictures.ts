@@ -84,7 +84,7 @@ async function stale(lab: PanelLab, folder: string): Promise<void> {
     opened.push({ size, ...(await open(lab, viewport, 'dark')) });
   await lab.server.stop();
   for (const { page, size } of opened) {
-    await page.locator('.banner:not([hidden])').waitFor();
+    await page.locator('.screen.stale').waitFor();
     await picture(page, join(folder, `stale-${size}-dark.png`));
   }
   await closeWindows(lab.browser);

@@ -146,3 +146,15 @@ describe('everyone can use it', () => {
     await close();
   });
 });
+
+test('a closed connection is said in words within seconds, long before the screen is stale', async () => {
+  const { page } = await lab.screen({ name: 'closed', usedOnce: true });
+  await page.clock.install();
+  await page.reload();
+  await page.locator('header[data-health="online"]').waitFor();
+  await lab.server.stop();
+  await page.locator('footer .line', { hasText: 'No connection' }).waitFor();
+  await page.clock.fastForward(3_000);
+  await page.locator('.banner strong', { hasText: /^No contact since \d/ }).waitFor();
+  expect(await page.locator('.screen.stale').count()).toBe(0);
+});

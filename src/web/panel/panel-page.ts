@@ -6,7 +6,7 @@ import type { SettingsEvent } from '#contract/panels/panel.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
 import type { ScreenStore, StoredPairing } from './pairing.ts';
-import { type CommandEvent, type EndReason, Session } from './session.ts';
+import { type CommandEvent, type EndReason, reasonOf, Session } from './session.ts';
 import { type Hearing, PanelSound } from './state/card-sounds.ts';
 import { type Clock, createClock, isWithin } from './state/clock.ts';
 import { type Look, lookOf, type OwnChoices } from './state/look.ts';
@@ -259,6 +259,11 @@ class PanelPage {
       clear: ({ notification: { id } }) => this.#report(this.#client.clear(id), 'clearFailed', translate),
       acknowledge: ({ notification: { id } }) =>
         this.#report(this.#client.acknowledge(id), 'acknowledgeFailed', translate),
+      acknowledgeAll: async (cards) => {
+        const { failed, reason } = await this.#session.acknowledge(cards);
+        if (failed === 0) return;
+        this.#view.showMessage(translate('someNotAcknowledged', { n: failed, of: cards.length, reason }));
+      },
       choices: () => store.choices(),
       choose: (choices) => this.#choose(choices),
       testSound: () => this.#sound.play('chime', testRank),
@@ -316,8 +321,7 @@ class PanelPage {
     translate: PanelTranslate,
   ): void {
     request.catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#view.showMessage(translate(failed, { reason }));
+      this.#view.showMessage(translate(failed, { reason: reasonOf(error) }));
     });
   }
 

@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { BoardChange } from '#client/board.ts';
 import { ApiError } from '#client/call.ts';
 import type { Client } from '#client/client.ts';
-import type { PanelEvent } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
+import type { PanelEvent, PanelEventsOptions } from '#client/panel-events.ts';
 import { createElapsedClock } from '#client/timing.ts';
 import type { Receipts } from '#contract/panels/panel.ts';
 import { cardOf } from '#test/support/card-of.ts';
@@ -106,6 +107,29 @@ test('shown is told once, and what was cleared or replaced is told as cleared', 
   expect([session.isKnown('a'), session.isKnown('z')]).toEqual([true, false]);
 });
 
+test('of many cards each is acknowledged in turn, and the outcome counts those that failed', async () => {
+  const answers = new Map([
+    ['b', new ApiError(404, 'it is on no panel')],
+    ['d', new ApiError(0, 'no answer')],
+  ]);
+  const requested: string[] = [];
+  const client = {
+    async acknowledge(id: string) {
+      requested.push(id);
+      const error = answers.get(id);
+      if (error) throw error;
+    },
+  } as unknown as Client;
+  const session = createSession(client);
+  const cards = (ids: string) => [...ids].map((id) => cardOf({ id }));
+  expect(await session.acknowledge(cards('ac'))).toEqual({ failed: 0, reason: '' });
+  expect(await session.acknowledge(cards('abc'))).toEqual({ failed: 1, reason: 'it is on no panel' });
+  requested.length = 0;
+  // Where the server does not answer, the others would wait in vain.
+  expect(await session.acknowledge(cards('cdef'))).toEqual({ failed: 3, reason: 'no answer' });
+  expect(requested).toEqual(['c', 'd']);
+});
+
 test('what somebody wants of the screen is told, and changes nothing that it shows', async () => {
   const events: PanelEvent[] = [
     note('a'),
@@ -134,7 +158,7 @@ test.each([
   ticks += 30_000;
   session.expire();
   expect(kinds).toEqual(['added']);
-  expect(session.contact).toEqual({ state: 'fresh', silentMs: 30_000 });
+  expect(session.contact).toEqual({ state: 'lost', silentMs: 30_000 });
   ticks += 30_000;
   session.expire();
   expect(kinds).toEqual(['added', 'expired']);
@@ -191,13 +215,57 @@ test('when few of more than five hundred are left, the live set is asked for aga
   expect(session.board.isPartial).toBe(false);
 });
 
-const line = { connection: { state: 'online' }, heartbeatMs: 15_000, lastContactAt: 1_000 } as const;
+const line = {
+  connection: { state: 'online' },
+  heartbeatMs: 15_000,
+  lastContactAt: 1_000,
+  lostAt: undefined,
+} as const;
 
 test('a screen is stale when two and a half heartbeats have not come', () => {
-  expect(contactOf(line, 38_499)).toEqual({ state: 'fresh', silentMs: 37_499 });
+  expect(contactOf(line, 38_499)).toEqual({ state: 'lost', silentMs: 37_499 });
   expect(contactOf(line, 38_500)).toEqual({ state: 'stale', silentMs: 37_500 });
 });
 
+test('contact is lost when a heartbeat is five seconds late', () => {
+  expect(contactOf(line, 20_999).state).toBe('fresh');
+  expect(contactOf(line, 21_000).state).toBe('lost');
+});
+
+test('contact is lost when the connection has been closed for three seconds, whatever came before', () => {
+  const closed = { ...line, connection: { state: 'connecting' }, lostAt: 2_000 } as const;
+  expect(contactOf(closed, 4_999).state).toBe('fresh');
+  expect(contactOf(closed, 5_000).state).toBe('lost');
+  expect(contactOf({ ...closed, heartbeatMs: 1_000 }, 5_000).state).toBe('stale');
+});
+
+test('attempts that fail do not put off that contact is lost, and a new connection ends it', async () => {
+  let reconnect = () => {};
+  const client = {
+    async *panelEvents(_panel: string, { onConnection }: PanelEventsOptions) {
+      onConnection?.({ state: 'connecting' });
+      onConnection?.({ state: 'online' });
+      yield ready();
+      const waiting = { state: 'waiting', reason: 'the connection broke', answered: false, retryInMs: 1_000 };
+      onConnection?.(waiting as Connection);
+      ticks += 2_000;
+      onConnection?.({ state: 'connecting' });
+      ticks += 1_000;
+      await new Promise<void>((resolve) => {
+        reconnect = resolve;
+      });
+      onConnection?.({ state: 'online' });
+      yield ready();
+      await new Promise(() => undefined);
+    },
+  } as unknown as Client;
+  const session = createSession(client);
+  void session.run(new AbortController().signal);
+  await expect.poll(() => session.contact).toEqual({ state: 'lost', silentMs: 3_000 });
+  reconnect();
+  await expect.poll(() => session.contact).toEqual({ state: 'fresh', silentMs: 0 });
+});
+
 test('a screen that never heard anything has nothing to be stale', () => {
-  expect(contactOf({ ...line, lastContactAt: undefined }, 1e9).state).toBe('never');
+  expect(contactOf({ ...line, lastContactAt: undefined, lostAt: 0 }, 1e9).state).toBe('never');
 });

@@ -46,6 +46,7 @@ export class Session {
   #status: StreamStatus = {
     connection: { state: 'connecting' },
     lastContactAt: undefined,
+    lostAt: undefined,
     heartbeatMs: usualHeartbeatMs,
   };
 
@@ -106,12 +107,32 @@ export class Session {
       } catch (error) {
         const reason = endReason(error);
         if (reason) return reason;
-        const message = error instanceof Error ? error.message : String(error);
-        this.#connect({ state: 'waiting', reason: message, answered: true, retryInMs: proxyErrorPauseMs });
+        this.#connect({
+          state: 'waiting',
+          reason: reasonOf(error),
+          answered: true,
+          retryInMs: proxyErrorPauseMs,
+        });
         await pause(proxyErrorPauseMs, signal);
       }
     }
     return undefined;
+  }
+
+  /** Acknowledges each, one after the other; how many failed, and the last reason. Ends when the server does not answer. */
+  async acknowledge(cards: readonly Card[]): Promise<{ readonly failed: number; readonly reason: string }> {
+    let done = 0;
+    let reason = '';
+    for (const { notification } of cards) {
+      try {
+        await this.#options.client.acknowledge(notification.id);
+        done += 1;
+      } catch (error) {
+        reason = reasonOf(error);
+        if (error instanceof ApiError && error.status === 0) break;
+      }
+    }
+    return { failed: cards.length - done, reason };
   }
 
   /** Removes expired cards. */
@@ -147,7 +168,9 @@ export class Session {
   }
 
   #connect(connection: Connection): void {
-    this.#status = { ...this.#status, connection };
+    const lostAt =
+      connection.state === 'online' ? undefined : (this.#status.lostAt ?? this.#options.clock.now());
+    this.#status = { ...this.#status, connection, lostAt };
     this.#options.onChange([]);
   }
 
@@ -166,6 +189,9 @@ export class Session {
     this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.clock.now())) });
   }
 }
+
+/** What an error says to people. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isCommand = (event: PanelEvent): event is CommandEvent =>
   event.type === 'identify' || event.type === 'reload' || event.type === 'test';
@@ -188,23 +214,34 @@ function remember(known: Set<string>, id: string): void {
 
 /** Whether the cards on the screen are up to date. */
 export interface Contact {
-  /** `never`: no stream was ready yet; `stale`: what is shown may be out of date. */
-  readonly state: 'never' | 'fresh' | 'stale';
+  /**
+   * `never`: no stream was ready yet; `lost`: there is no connection, or a heartbeat is late; `stale`: what is shown may be out of
+   * date.
+   */
+  readonly state: 'never' | 'fresh' | 'lost' | 'stale';
   /** Since the server last sent something. */
   readonly silentMs: number;
 }
 
+/** A connection that is back sooner was not lost. */
+const closedMs = 3_000;
+/** How late a heartbeat may be. */
+const lateMs = 5_000;
 /** One heartbeat may be late and another lost before the cards count as out of date. */
 const silentHeartbeats = 2.5;
 
 interface StreamStatus {
   readonly connection: Connection;
   readonly lastContactAt: number | undefined;
+  /** Since when there is no connection; undefined while there is one. */
+  readonly lostAt: number | undefined;
   readonly heartbeatMs: number;
 }
 
-export function contactOf({ lastContactAt, heartbeatMs }: StreamStatus, now: number): Contact {
+export function contactOf({ lastContactAt, lostAt, heartbeatMs }: StreamStatus, now: number): Contact {
   if (lastContactAt === undefined) return { state: 'never', silentMs: 0 };
   const silentMs = Math.max(0, now - lastContactAt);
-  return { state: silentMs >= heartbeatMs * silentHeartbeats ? 'stale' : 'fresh', silentMs };
+  if (silentMs >= heartbeatMs * silentHeartbeats) return { state: 'stale', silentMs };
+  const isLost = (lostAt !== undefined && now - lostAt >= closedMs) || silentMs >= heartbeatMs + lateMs;
+  return { state: isLost ? 'lost' : 'fresh', silentMs };
 }

@@ -12,14 +12,14 @@ import {
   kindOfCard,
   type Lead,
 } from '../state/flood.ts';
-import { type CardContext, type CardView, createCardView } from './card-view.ts';
-import { createDetailsView } from './details-view.ts';
+import { type CardView, createCardView } from './card-view.ts';
+import { createDetailsView, type DetailsContext } from './details-view.ts';
 import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';
 import type { Stage } from './stage.ts';
 
 export interface BoardView {
   /** Behind it are the cards of a row or of similar alarms. */
-  readonly details: HTMLElement;
+  readonly details: HTMLDialogElement;
   /** Not all cards fit: similar ones are one item, and many are rows. */
   readonly isFlood: boolean;
   /**
@@ -44,7 +44,7 @@ const rowTextsInWidth = 32;
 const mostScrolled = 20;
 
 /** The cards of the screen. It keeps one element for each notification and changes only what differs. */
-export function createBoardView(root: HTMLElement, stage: Stage, context: CardContext): BoardView {
+export function createBoardView(root: HTMLElement, stage: Stage, context: DetailsContext): BoardView {
   const views = new Map<string, CardView>();
   const groups = new Map<string, ReturnType<typeof createGroupView>>();
   const rows = new Map<string, ItemView>();

@@ -4,6 +4,12 @@ import { commonTitle } from '#contract/history/similar.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
+import { createSureButton } from './sure-button.ts';
+
+export interface DetailsContext extends CardContext {
+  /** Resolves when each was acknowledged or failed; says on the screen how many failed. */
+  readonly acknowledgeAll: (cards: readonly Card[]) => Promise<void>;
+}
 
 export interface DetailsView {
   readonly root: HTMLDialogElement;
@@ -17,17 +23,34 @@ export interface DetailsView {
 
 /** The most cards in it: more cannot be read one by one, and would take the browser long to lay out. */
 const mostCards = 50;
+/** More are acknowledged only after the question whether one is sure. */
+const mostAtOnce = 10;
 
-export function createDetailsView(context: CardContext): DetailsView {
+export function createDetailsView(context: DetailsContext): DetailsView {
   const { translate } = context;
-  const heading = element('h2', { dir: 'auto' });
+  const heading = element('h2', { dir: 'auto', id: 'details-title' });
   const close = element('button', { type: 'button', 'aria-label': translate('close') }, icon('x'));
   const list = element('div', { class: 'list' });
   const more = element('p', { class: 'more' });
+  let unacknowledged: readonly Card[] = [];
+  const n = () => ({ n: unacknowledged.length });
+  const all = createSureButton({
+    className: '',
+    text: () => translate('acknowledgeAll', n()),
+    sureText: () => translate('acknowledgeAllSure', n()),
+    asks: () => unacknowledged.length > mostAtOnce,
+    async onPress() {
+      all.root.disabled = true;
+      await context.acknowledgeAll(unacknowledged);
+      all.root.disabled = false;
+    },
+  });
+  const forAll = element('div', { class: 'options all' }, all.root);
   const root = element(
     'dialog',
-    { class: 'settings details' },
+    { class: 'settings details', 'aria-labelledby': heading.id },
     element('div', { class: 'title' }, heading, close),
+    forAll,
     list,
     more,
   );
@@ -37,6 +60,7 @@ export function createDetailsView(context: CardContext): DetailsView {
   let openId: string | undefined;
   root.addEventListener('close', () => {
     openId = undefined;
+    all.reset();
     views.clear();
     list.replaceChildren();
   });
@@ -47,6 +71,10 @@ export function createDetailsView(context: CardContext): DetailsView {
       root.close();
       return;
     }
+    unacknowledged = cards.filter(({ notification }) => notification.acknowledged === null);
+    // A single one has a button of its own.
+    forAll.hidden = unacknowledged.length < 2;
+    all.update();
     const listed = cards.slice(0, mostCards);
     const ids = new Set(listed.map(({ notification }) => notification.id));
     for (const [id, view] of views) {

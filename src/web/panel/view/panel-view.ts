@@ -23,6 +23,7 @@ export interface PanelViewOptions {
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;
+  readonly acknowledgeAll: (cards: readonly Card[]) => Promise<void>;
   readonly choices: () => OwnChoices;
   readonly choose: (choices: OwnChoices) => void;
   readonly testSound: () => void;
@@ -129,6 +130,8 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       setText(announcement, `${lookOf(level).word}: ${title}`);
     },
     showMessage(sentence) {
+      // What is open as a dialog covers everything else.
+      (board.details.open ? board.details : asides).prepend(message);
       setText(message, sentence);
       setTimeout(() => setText(message, ''), messageMs);
     },
@@ -145,24 +148,25 @@ type Words = Pick<FrameState, 'line' | 'health' | 'stale'> & { readonly notice: 
 function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): Words {
   const { contact, connection, cards, clock, lastContactAt } = moment;
   const isStale = contact.state === 'stale';
+  const isLost = isStale || contact.state === 'lost';
   const isSuspended = connection.state === 'waiting' && connection.suspended === true;
   const suspended = { head: translate('suspended'), detail: translate('suspendedDetail') };
   const time = lastContactAt === undefined ? '' : clock.time(lastContactAt);
-  const line =
-    connection.state === 'online'
-      ? translate('connected', { age: ageText(contact.silentMs) })
-      : connection.state === 'connecting'
-        ? translate('trying')
-        : isSuspended
-          ? translate('suspended')
-          : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+  const lost = translate('noContact', { time });
+  const age = ageText(contact.silentMs);
+  const line = (() => {
+    if (connection.state === 'online') return isLost ? lost : translate('connected', { age });
+    if (connection.state === 'connecting') return translate('trying');
+    if (isSuspended) return translate('suspended');
+    return translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+  })();
   return {
     line,
-    health: isStale ? 'stale' : connection.state === 'online' ? 'online' : 'waiting',
+    health: isStale ? 'stale' : connection.state === 'online' && !isLost ? 'online' : 'waiting',
     stale: isSuspended
       ? suspended
-      : isStale
-        ? { head: translate('noContact', { time }), detail: translate('noContactDetail') }
+      : isLost
+        ? { head: lost, detail: translate('noContactDetail') }
         : undefined,
     notice:
       cards.length > 0

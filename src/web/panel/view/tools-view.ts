@@ -2,6 +2,7 @@ import { element } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
+import { createSureButton } from './sure-button.ts';
 
 export interface ToolsOptions {
   readonly translate: PanelTranslate;
@@ -85,7 +86,6 @@ export interface SettingsOptions {
 type Choice = readonly [label: string, change: OwnChoices, isChosen: boolean];
 
 const sizes = [0.75, 1, 1.25, 1.5, 2];
-const sureMs = 4_000;
 
 /** Choices for this screen alone. Each starts with the panel's setting. */
 export function createSettingsView(options: SettingsOptions): {
@@ -180,20 +180,11 @@ function group(
 }
 
 /** Asks once more, because somebody must walk to a screen that was unpaired by mistake. */
-function unpairButton({ translate, unpair }: SettingsOptions): HTMLElement {
-  const button = element('button', {
-    class: 'danger',
-    text: translate('unpair'),
-    type: 'button',
-  });
-  let sureUntil = 0;
-  button.addEventListener('click', () => {
-    if (performance.now() < sureUntil) return unpair();
-    sureUntil = performance.now() + sureMs;
-    button.textContent = translate('unpairSure');
-    setTimeout(() => {
-      button.textContent = translate('unpair');
-    }, sureMs);
-  });
-  return button;
-}
+const unpairButton = ({ translate, unpair }: SettingsOptions): HTMLElement =>
+  createSureButton({
+    className: 'danger',
+    text: () => translate('unpair'),
+    sureText: () => translate('unpairSure'),
+    asks: () => true,
+    onPress: unpair,
+  }).root;
