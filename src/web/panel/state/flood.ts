@@ -121,7 +121,7 @@ export function arrangeFlood(
         return laid(items, area, { ...choice, leads, shown: most, perLeadRow });
     }
   }
-  const choice = choices.at(-1) as Choice;
+  const choice = choices[choices.length - 1] as Choice;
   const shown = Math.min(most, least + Math.max(0, room(least, choice) - 1));
   return laid(items, area, { ...choice, leads: least, shown, perLeadRow });
 }

@@ -2,7 +2,7 @@
 import type { Card } from '#client/board.ts';
 import { commonTitle } from '#contract/history/similar.ts';
 import { ageText } from '#contract/time.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { Row } from '../state/arrange.ts';
 import type { FloodItem } from '../state/flood.ts';
@@ -83,7 +83,7 @@ export function createGroupView(
     const [{ notification }] = cards;
     dress(root, 'card group', next, context);
     const look = lookOf(notification.level);
-    symbol.replaceChildren(icon(look.icon));
+    fill(symbol, icon(look.icon));
     setText(word, look.word);
     setText(heading, commonTitle(notification));
     const names = hostsOf(cards);
@@ -125,7 +125,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const [{ notification }] = cards;
     dress(root, 'row', next, context);
     const look = lookOf(notification.level);
-    symbol.replaceChildren(icon(look.icon));
+    fill(symbol, icon(look.icon));
     symbol.title = look.word;
     symbol.setAttribute('aria-label', look.word);
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
@@ -153,7 +153,8 @@ export function createRestView({ translate, lookOf }: Context) {
         const { level } = cards[0].notification;
         counts.set(level, (counts.get(level) ?? 0) + 1);
       }
-      levels.replaceChildren(
+      fill(
+        levels,
         ...[...counts].slice(0, 5).map(([level, n]) => {
           const look = lookOf(level);
           const chip = element(
