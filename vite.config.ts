@@ -60,6 +60,7 @@ function versionOf(): Plugin {
 function deviceFiles(): Plugin {
   return {
     name: 'belfry-device-files',
+    applyToEnvironment: ({ name }) => name === 'client',
     generateBundle() {
       for (const name of ['manifest.webmanifest', 'icon-192.png', 'icon-512.png', 'badge.png'])
         this.emitFile({
@@ -99,25 +100,48 @@ export default defineConfig({
   plugins: [react(), icons(), versionOf(), deviceFiles(), compressedFiles()],
   build: {
     outDir: join(root, 'dist/web'),
-    emptyOutDir: true,
-    target: ['chrome111', 'firefox121', 'safari16.4'],
     // Everything is a file of its own: the pages' policy allows no data: and nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // What a page loads, for the measurement of its weight.
     manifest: true,
-    rolldownOptions: {
-      // A service worker keeps its address from version to version.
-      output: {
-        entryFileNames: ({ name }) => (name === 'push-worker' ? 'push/worker.js' : 'assets/[name]-[hash].js'),
+  },
+  environments: {
+    client: {
+      build: {
+        emptyOutDir: true,
+        target: ['chrome111', 'firefox121', 'safari16.4'],
+        rolldownOptions: {
+          // A service worker keeps its address from version to version.
+          output: {
+            entryFileNames: ({ name }) =>
+              name === 'push-worker' ? 'push/worker.js' : 'assets/[name]-[hash].js',
+          },
+          input: {
+            dashboard: join(root, 'src/web/dashboard/index.html'),
+            push: join(root, 'src/web/push/index.html'),
+            'push-worker': join(root, 'src/web/push/worker.ts'),
+          },
+        },
       },
-      input: {
-        dashboard: join(root, 'src/web/dashboard/index.html'),
-        panel: join(root, 'src/web/panel/index.html'),
-        push: join(root, 'src/web/push/index.html'),
-        'push-worker': join(root, 'src/web/push/worker.ts'),
+    },
+    // The panel shares no script with the other pages, because televisions have old browsers: Chromium 76 in Tizen 6 and webOS 5.
+    panel: {
+      consumer: 'client',
+      build: {
+        emptyOutDir: false,
+        target: 'es2019',
+        cssTarget: 'chrome76',
+        manifest: '.vite/panel.json',
+        rolldownOptions: { input: { panel: join(root, 'src/web/panel/index.html') } },
       },
+    },
+  },
+  builder: {
+    async buildApp({ build, environments: { client, panel } }) {
+      if (client) await build(client);
+      if (panel) await build(panel);
     },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },

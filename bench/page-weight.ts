@@ -29,7 +29,10 @@ interface Chunk {
 }
 
 await ensureBuilt('pages', root, process.execPath, process.env);
-const manifest = JSON.parse(readFileSync(join(web, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
+const manifestOf = (name: string) =>
+  JSON.parse(readFileSync(join(web, '.vite', name), 'utf8')) as Record<string, Chunk>;
+/** The panel is built apart, for old browsers. */
+const manifest = { ...manifestOf('manifest.json'), ...manifestOf('panel.json') };
 
 for (const [page, { limit, entries }] of Object.entries(pages)) {
   const files = new Set([`${page}/index.html`]);

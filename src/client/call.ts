@@ -152,7 +152,7 @@ function reasonOf(error: unknown): string {
  *
  * @throws ApiError with status 0 when the time is over.
  */
-async function withTimeLimit<T>(
+export async function withTimeLimit<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,

@@ -55,7 +55,7 @@ export interface Client {
   /** Sends display receipts, at most 1,000; returns how many were new. */
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;
   /** Revokes the token of this client, which it got by pairing. */
-  unpair(panelId: string, options?: Pick<CallOptions, 'signal'>): Promise<void>;
+  unpair(panelId: string, options?: { readonly timeoutMs: number }): Promise<void>;
   history(request?: HistoryRequest, options?: Pick<CallOptions, 'signal'>): Promise<HistoryPage>;
   /** A panel's events, until the caller stops; see panelEvents. */
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
@@ -85,8 +85,7 @@ export function createClient({ timeoutMs, ...options }: ClientOptions): Client {
       const path = `/api/panels/${encode(panelId)}/receipts`;
       return (await request<Static<typeof ReceiptsAccepted>>('POST', path, { body, signal })).recorded;
     },
-    unpair: (panelId, { signal } = {}) =>
-      request('POST', `/api/panels/${encode(panelId)}/unpair`, { signal }),
+    unpair: (panelId, options) => request('POST', `/api/panels/${encode(panelId)}/unpair`, options),
     history: (query = {}, options = {}) => request('GET', `/api/history${queryOf(query)}`, options),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),
   };

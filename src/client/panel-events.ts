@@ -53,6 +53,8 @@ const known: Readonly<Record<keyof DataOf, true>> = {
   test: true,
 };
 
+const knownTypes = new Set(Object.keys(known));
+
 export interface PanelEventsOptions extends Omit<EventStreamOptions, 'wait'> {
   /** What this screen is, as in panel/0.9.0; shown with the panel. */
   readonly screen?: string;
@@ -78,5 +80,5 @@ export async function* panelEvents(
       },
     });
   for await (const event of eventStream(open, [401, 403, 404], options))
-    if (Object.hasOwn(known, event.type)) yield event as PanelEvent;
+    if (knownTypes.has(event.type)) yield event as PanelEvent;
 }

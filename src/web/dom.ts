@@ -42,6 +42,12 @@ export function svgElement<K extends keyof SVGElementTagNameMap>(
   return made;
 }
 
+/** Replaces what is in the element. */
+export function fill(parent: Element, ...children: readonly Node[]): void {
+  parent.textContent = '';
+  parent.append(...children);
+}
+
 /** Sets the text only if it differs, to avoid a new layout. */
 export function setText(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;

@@ -1,9 +1,11 @@
 import { iconPaths } from 'virtual:icons';
 import { svgElement } from './dom.ts';
 
+const byName = new Map(Object.entries(iconPaths));
+
 /** An outline icon in the colour of the text around it; a bell for a name that this page does not know. */
 export function icon(name: string): SVGSVGElement {
-  const paths = Object.hasOwn(iconPaths, name) ? iconPaths[name] : iconPaths.bell;
+  const paths = byName.get(name) ?? iconPaths.bell;
   return svgElement(
     'svg',
     {

@@ -19,7 +19,8 @@ export function createTranslate<T extends Texts>(
   languages: Readonly<Record<string, T>> & { readonly en: T },
   wanted: readonly string[],
 ): { readonly language: string; readonly translate: Translate<T> } {
-  const language = wanted.map(baseOf).find((base) => Object.hasOwn(languages, base)) ?? 'en';
+  const known = Object.keys(languages);
+  const language = wanted.map(baseOf).find((base) => known.includes(base)) ?? 'en';
   const i18n = createInstance();
   void i18n.init({
     lng: language,

@@ -89,4 +89,4 @@ export function levelLook(
 }
 
 const isBuiltInName = (name: string): name is keyof typeof builtInStyles =>
-  Object.hasOwn(builtInStyles, name);
+  Object.keys(builtInStyles).includes(name);

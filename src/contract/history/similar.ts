@@ -31,10 +31,10 @@ export function kindOf(given: Titled): string {
 /** The title that similar notifications have in common, with `…` where they differ; its own title if nothing is left. */
 export function commonTitle(given: Titled): string {
   const words = wordsOf(given);
-  const [first, last] = [words.findIndex(isKept), words.findLastIndex(isKept)];
-  if (first < 0) return given.title;
+  const kept = words.flatMap((word, i) => (isKept(word) ? [i] : []));
+  if (kept.length === 0) return given.title;
   return words
-    .slice(first, last + 1)
+    .slice(kept[0], (kept.pop() ?? 0) + 1)
     .map(({ bare, word }) => (bare === '#' ? '…' : word))
     .join(' ');
 }
@@ -52,7 +52,7 @@ function wordsOf({ title, host, ip }: Titled): { readonly word: string; readonly
     const isChanging = own.has(bare) || changing.test(word);
     // Several names in a row count as one, because their number may differ, too.
     if (!isChanging) kept.push({ word, bare });
-    else if (kept.at(-1)?.bare !== '#') kept.push({ word, bare: '#' });
+    else if (kept[kept.length - 1]?.bare !== '#') kept.push({ word, bare: '#' });
   }
   return kept;
 }

@@ -9,6 +9,7 @@ import './view/overlay.css';
 import './view/pairing.css';
 import './view/settings.css';
 import { createPairingCalls } from '#client/client.ts';
+import { fill } from '../dom.ts';
 import { createTranslate } from '../language.ts';
 import { createScreenStore, pair, type ScreenStore, type StoredPairing } from './pairing.ts';
 import { type PanelEnd, showPanel } from './panel-page.ts';
@@ -44,7 +45,7 @@ async function pairScreen(store: ScreenStore, ended: PanelEnd | undefined): Prom
   document.title = `${translate('pairTitle')} · Belfry`;
   const stage = createStage(look.scale, () => undefined);
   const view = createPairingView(server, ended && translate(ended), translate);
-  document.body.replaceChildren(view.root);
+  fill(document.body, view.root);
   const pairing = await pair(createPairingCalls(server), view.show);
   stage.close();
   store.setPairing(pairing);

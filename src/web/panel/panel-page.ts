@@ -130,12 +130,21 @@ class PanelPage {
   async run(): Promise<PanelEnd> {
     const { signal } = this.#stop;
     const tick = setInterval(() => this.#tick(), tickMs);
-    signal.addEventListener('abort', () => clearInterval(tick));
     const unlock = () => this.#sound.unlock();
-    addEventListener('pointerdown', unlock, { signal });
-    addEventListener('keydown', (event) => this.#key(event), { signal });
-    this.#light.addEventListener('change', () => this.#restyle(), { signal });
-    document.addEventListener('visibilitychange', () => this.#painter.paint('now'), { signal });
+    const key = (event: KeyboardEvent) => this.#key(event);
+    const restyle = () => this.#restyle();
+    const repaint = () => this.#painter.paint('now');
+    addEventListener('pointerdown', unlock);
+    addEventListener('keydown', key);
+    this.#light.addEventListener('change', restyle);
+    document.addEventListener('visibilitychange', repaint);
+    signal.addEventListener('abort', () => {
+      clearInterval(tick);
+      removeEventListener('pointerdown', unlock);
+      removeEventListener('keydown', key);
+      this.#light.removeEventListener('change', restyle);
+      document.removeEventListener('visibilitychange', repaint);
+    });
     this.#painter.paint('now');
     const reason = await this.#session.run(signal);
     if (reason) return endings[reason];
@@ -156,7 +165,7 @@ class PanelPage {
     this.#panelSound.arrived(added, this.#hearing());
     const fresh = added.filter(({ notification }) => !this.#session.isKnown(notification.id));
     const isUrgent = fresh.some(({ notification }) => notification.rank >= urgentRank);
-    const announced = fresh.findLast(({ notification }) => notification.rank >= announceRank);
+    const announced = fresh.filter(({ notification }) => notification.rank >= announceRank).pop();
     if (announced) this.#view.announce(announced);
     if (isUrgent) this.#overlay.close();
     this.#painter.paint(isUrgent ? 'now' : 'soon');

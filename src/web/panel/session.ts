@@ -92,7 +92,7 @@ export class Session {
   async unpair(): Promise<boolean> {
     const { client, panelId } = this.#options;
     try {
-      await client.unpair(panelId, { signal: AbortSignal.timeout(unpairMs) });
+      await client.unpair(panelId, { timeoutMs: unpairMs });
       return true;
     } catch (error) {
       const reason = endReason(error);

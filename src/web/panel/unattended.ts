@@ -1,4 +1,5 @@
 /** What a screen needs that runs unattended for months: it stays awake, does not burn in, and loads new versions. */
+import { withTimeLimit } from '#client/call.ts';
 
 /** Asks the browser to keep the screen on, again each time the page comes back into view. */
 export function keepAwake(): void {
@@ -48,11 +49,10 @@ export function reloadOnCommand(): boolean {
 export async function reloadIfNew(): Promise<void> {
   const own = document.querySelector<HTMLScriptElement>('script[src*="/assets/"]');
   if (!own) return;
-  const response = await fetch(location.pathname, {
-    cache: 'no-cache',
-    signal: AbortSignal.timeout(answerMs),
+  const html = await withTimeLimit(answerMs, undefined, async (signal) => {
+    const response = await fetch(location.pathname, { cache: 'no-cache', signal });
+    return response.ok ? response.text() : '';
   });
-  const html = response.ok ? await response.text() : '';
   // A proxy's page, or an error, is no new version.
   if (!html.includes('/assets/panel-') || html.includes(new URL(own.src).pathname)) return;
   if (wasWithin(leastBetweenVersionsMs, versionKey)) return;

@@ -139,7 +139,7 @@ export function arrangeFlood(
         return laid(items, area, { ...choice, leads, shown: most, more, perLeadRow });
     }
   }
-  const choice = choices.at(-1) as Choice;
+  const choice = choices[choices.length - 1] as Choice;
   const shown = Math.min(most, least + Math.max(0, room(least, choice) - 1));
   return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow });
 }
@@ -214,7 +214,7 @@ function leadsIn(
     const fits = (zoom: number) =>
       wide >= zoom * widthForLevel[shape] &&
       beside.every(({ item }) => zoom * heightOf(item, wide / zoom) <= rowHeight);
-    return { ...place, zoom: leadZooms.find(fits) ?? (leadZooms.at(-1) as number) };
+    return { ...place, zoom: leadZooms.find(fits) ?? (leadZooms[leadZooms.length - 1] as number) };
   });
   return { leads, leadHeights: Array.from({ length: count }, () => rowHeight) };
 }

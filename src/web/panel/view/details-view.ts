@@ -1,7 +1,7 @@
 /** The cards behind a row or behind similar alarms, with their texts and buttons, over the screen. */
 import type { Card } from '#client/board.ts';
 import { commonTitle } from '#contract/history/similar.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
 import { createSureButton } from './sure-button.ts';
@@ -62,7 +62,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     openId = undefined;
     all.reset();
     views.clear();
-    list.replaceChildren();
+    fill(list);
   });
 
   const update = (cards: readonly Card[]) => {

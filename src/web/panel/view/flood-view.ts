@@ -2,7 +2,7 @@
 import type { Card } from '#client/board.ts';
 import { commonTitle } from '#contract/history/similar.ts';
 import { ageText } from '#contract/time.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
@@ -40,7 +40,7 @@ const isDone = ({ notification }: Card) => notification.acknowledged !== null;
 function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
   if (root.dataset.icon === name) return;
   root.dataset.icon = name;
-  root.replaceChildren(icon(name));
+  fill(root, icon(name));
 }
 
 /** The classes and colours of an item's level, and whether somebody takes care of all of it. */
@@ -108,7 +108,8 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
     setText(size, sizeText(cards, names, context));
     const listed = names.slice(0, mostHosts);
     if (listed.join(' ') !== hosts.textContent)
-      hosts.replaceChildren(
+      fill(
+        hosts,
         ...listed.flatMap((text, i) => [
           ...(i > 0 ? [new Text(' ')] : []),
           element('span', { text, dir: 'auto' }),
@@ -199,7 +200,8 @@ export function createRestView({ translate, lookOf }: Context) {
       const drawn = [...counts].join(' ');
       if (levels.dataset.counts === drawn) return;
       levels.dataset.counts = drawn;
-      levels.replaceChildren(
+      fill(
+        levels,
         ...[...counts].slice(0, 5).map(([level, n]) => {
           const look = lookOf(level);
           const chip = element(

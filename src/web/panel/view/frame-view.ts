@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import { element, setText, svgElement } from '#web/dom.ts';
+import { element, fill, setText, svgElement } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Clock } from '../state/clock.ts';
@@ -48,7 +48,8 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
     const now = JSON.stringify(levels);
     if (now === counted) return;
     counted = now;
-    counts.replaceChildren(
+    fill(
+      counts,
       ...levels.map(([level, n]) => {
         const look = lookOf(level);
         const label = translate('showing', { n, level: look.word });

@@ -1,6 +1,6 @@
 /** Covers the screen for some seconds on a command from the dashboard: with the panel's name, or with the test card. */
 import type { Level } from '#contract/routing/level.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
@@ -27,13 +27,13 @@ export function createOverlay(onClose: () => void): Overlay {
     if (root.hidden) return;
     clearTimeout(timer);
     root.hidden = true;
-    root.replaceChildren();
+    fill(root);
     card = undefined;
     onClose();
   };
   const open = (content: HTMLElement, durationMs: number) => {
     clearTimeout(timer);
-    root.replaceChildren(content);
+    fill(root, content);
     root.hidden = false;
     timer = setTimeout(close, durationMs);
   };
@@ -150,7 +150,7 @@ function tile({ rank }: Level, { word, icon: name, color, fill }: LevelLook): HT
 function greys(): HTMLElement[] {
   return Array.from({ length: 12 }, (_, step) => {
     const field = element('i');
-    field.style.setProperty('--grey', `${Math.round((step / 11) * 100)}%`);
+    field.style.opacity = String(step / 11);
     return field;
   });
 }

@@ -1,5 +1,5 @@
 import { encode } from 'uqr';
-import { element, setText, svgElement } from '#web/dom.ts';
+import { element, fill, setText, svgElement } from '#web/dom.ts';
 import type { PairingProgress } from '../pairing.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { bell } from './frame-view.ts';
@@ -50,10 +50,10 @@ export function createPairingView(
   const showCode = (text: string | undefined) => {
     if (code.dataset.code === (text ?? '')) return;
     code.dataset.code = text ?? '';
-    code.replaceChildren(...[...(text ?? '······')].map((char) => element('span', { text: char })));
+    fill(code, ...[...(text ?? '······')].map((char) => element('span', { text: char })));
     code.classList.toggle('empty', text === undefined);
     const label = translate('pairQr', { server });
-    qr.replaceChildren(...(text === undefined ? [] : [qrCode(`${server}/?pair=${text}`, label)]));
+    fill(qr, ...(text === undefined ? [] : [qrCode(`${server}/?pair=${text}`, label)]));
   };
 
   return {

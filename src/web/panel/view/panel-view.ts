@@ -2,10 +2,11 @@ import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { ageText } from '#contract/time.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
 import type { Contact } from '../session.ts';
+import { shapeOf } from '../state/card-text.ts';
 import type { Clock } from '../state/clock.ts';
 import type { Look, OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
@@ -97,7 +98,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const night = element('div', { class: 'night', 'aria-hidden': 'true' });
   const asides = element('aside', { 'aria-label': translate('asides') }, message, announcement);
   const dock = element('div', { class: 'dock' }, tools.root, asides);
-  root.replaceChildren(screen, night, dock, settings.root, board.details);
+  fill(root, screen, night, dock, settings.root, board.details);
 
   return {
     render(moment) {
@@ -115,7 +116,12 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       const moved = stage.area().scrolls ? '' : `translate(${shift[0]}px, ${shift[1]}px)`;
       if (screen.style.transform !== moved) screen.style.transform = moved;
       document.title = titleOf(moment);
-      return board.render(moment, look.maxCards);
+      const shown = board.render(moment, look.maxCards);
+      night.classList.toggle(
+        'urgent',
+        shown.some((card) => shapeOf(card) === 'critical'),
+      );
+      return shown;
     },
     tick: () => board.tick(),
     lookOf,

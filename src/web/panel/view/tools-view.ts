@@ -1,4 +1,4 @@
-import { element } from '#web/dom.ts';
+import { element, fill } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
@@ -71,7 +71,7 @@ function dress(target: HTMLButtonElement, iconName: string, label: string, key: 
   target.setAttribute('aria-label', label);
   target.setAttribute('aria-keyshortcuts', key);
   target.title = `${label} (${key})`;
-  target.replaceChildren(icon(iconName));
+  fill(target, icon(iconName));
 }
 
 export interface SettingsOptions {
@@ -112,11 +112,11 @@ export function createSettingsView(options: SettingsOptions): {
   root.addEventListener('click', ({ target }) => {
     if (target === root) root.close();
   });
-  const fill = () => content.replaceChildren(...groups(options));
+  const refill = () => fill(content, ...groups(options));
   return {
     root,
     open() {
-      fill();
+      refill();
       if (!root.open) root.showModal();
     },
   };
