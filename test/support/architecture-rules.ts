@@ -54,6 +54,7 @@ const outsideSource: Readonly<Record<string, readonly string[]>> = {
 const pure: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   contract: { typebox: ['*'] },
   core: {
+    croner: ['*'],
     'ipaddr.js': ['*'],
     'lru-cache': ['*'],
     'prom-client': ['*'],

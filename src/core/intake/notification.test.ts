@@ -269,7 +269,7 @@ describe('labels', () => {
 
   it('that are wrong are refused with what is right', () => {
     const form =
-      'labels must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2';
+      'labels must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2, each name once';
     for (const labels of ['env', 7, true, [], ['env=prod']]) expect(refusal({ labels })).toBe(form);
     expect(refusal({ labels: { ...most, more: '' } })).toBe('labels must have at most 32 entries, not 33');
     expect(refusal({ labels: { env: 'x'.repeat(256) } })).toBe(

@@ -238,7 +238,7 @@ function checkLength(field: OptionalText, text: string, max: number): string {
 function checkLabels(value: unknown): string | null {
   if (!isPlainObject(value)) {
     const form =
-      'must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2';
+      'must be an object of texts, as in {"env": "prod"}; in a header or form env=prod, site=plant 2, each name once';
     throw badRequest(`labels ${form}`);
   }
   const entries = Object.entries(value);

@@ -97,6 +97,7 @@ header. HEAD stores nothing, and what a browser fetches in advance is refused.`,
       headers: { type: 'object', properties: headers },
       querystring: Type.Object({
         ...Type.Partial(NotifyBody).properties,
+        labels: Type.Optional(Type.String({ description: 'As in env=prod, site=plant 2.' })),
         idempotencyKey: Type.Optional(Type.String({ description: 'As the header Idempotency-Key.' })),
         ...UrlToken.properties,
       }),

@@ -27,8 +27,17 @@ export const cloudevents: Format = {
 
 /** Header values of an event are percent-encoded. */
 function fromHeaders({ header, headerNames = [], body }: Payload): JsonObject {
-  const names = headerNames.filter((name) => name.startsWith('ce-'));
-  const attributes = names.map((name) => [name.slice(3), percentDecoded(header(name) ?? '')] as const);
+  const attributes = new Map<string, string>();
+  for (const name of headerNames) {
+    if (!name.startsWith('ce-')) continue;
+    const attribute = name.slice(3);
+    try {
+      attributes.set(attribute, percentDecoded(header(name) ?? ''));
+    } catch (error) {
+      // An extension becomes only a label: without it, the event is still worth storing.
+      if (known.includes(attribute)) throw error;
+    }
+  }
   return { ...Object.fromEntries(attributes), data: body };
 }
 

@@ -22,7 +22,6 @@ import styles from './expectations.module.css';
 /** What senders said will come again: what Belfry waits for, and what has not come. */
 export function ExpectationsPage() {
   const { t } = useTranslation('expectations');
-  const formats = useFormats();
   const [id, open] = useOpened();
   const { data, error, refetch } = useQuery(expectationsQuery(useTenant()));
   // What is overdue first, then what is due next.
