@@ -163,9 +163,12 @@ export class SyslogReceiver {
       if (isBroken) this.#intake.count(name, 'dropped');
       const next = isBroken ? () => socket.destroy() : isLast ? () => socket.end() : () => socket.resume();
       socket.pause();
-      storing = this.#storeAll(name, messages, { source, socket }).then(() => {
-        if (!isClosing) next();
-      });
+      // The end comes also while earlier messages are being stored.
+      storing = storing
+        .then(() => this.#storeAll(name, messages, { source, socket }))
+        .then(() => {
+          if (!isClosing) next();
+        });
     };
     socket.setKeepAlive(true, 60_000);
     socket.on('close', () => clearTimeout(silent));
