@@ -55,8 +55,8 @@ export default defineConfig({
             'test/conformance/**/*.test.ts',
           ],
           ...(withoutPostgres.length > 0 && { exclude: [...withoutPostgres] }),
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -67,8 +67,8 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
           // What only measures, and what takes long: `npm run torture` runs it.
           exclude: [...(full ? [] : ['test/torture/**/*.full.test.ts']), ...notOnThisStore],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -78,8 +78,8 @@ export default defineConfig({
           include: store === 'sqlite' ? [] : [...alsoOnPostgres],
           env: { TEST_STORE: 'postgres' },
           globalSetup: 'test/support/postgres-store-setup.ts',
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -88,8 +88,8 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: 'test/browser/setup.ts',
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

@@ -52,7 +52,7 @@ export class Windows {
 
   async #new(options: BrowserContextOptions): Promise<Opened> {
     const context = await this.#browser.newContext(options);
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     return { context, page, devtools: await context.newCDPSession(page) };
   }

@@ -1,7 +1,7 @@
 import { full } from '../torture/counts.ts';
 
 /** How long tests wait, in ms, for something immediate, on a machine that is several times slower than usual. */
-export const patienceMs = 15_000;
+export const patienceMs = 30_000;
 
 /**
  * The limit, in ms, for something promised within `promisedMs`: the same in `npm run torture`, which has the machine to itself,
