@@ -118,7 +118,7 @@ export function loopConformance(lab: () => HistoryLab): void {
       ),
       { numRuns: Number(process.env.RUNS ?? 12), endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   test('once everything is dropped, nothing is counted any more', async () => {
     const { database, newTenant } = lab();
@@ -153,7 +153,7 @@ function countAll(
       expect(searchedTo).toBeNull();
       return counts;
     },
-    { timeout: 120_000 },
+    { timeout: 300_000 },
   );
 }
 

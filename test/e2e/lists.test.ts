@@ -54,9 +54,7 @@ const holdPlaces = () =>
     }),
   );
 
-test('lists that nobody takes let others have their turn after ten seconds', {
-  timeout: 40_000,
-}, async () => {
+test('lists that nobody takes let others have their turn after ten seconds', async () => {
   const holders = await holdPlaces();
   expect(await listOf('/api/rules')).toBe(200);
   for (const holder of holders) holder.reset();

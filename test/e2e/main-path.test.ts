@@ -17,9 +17,7 @@ afterAll(async () => {
 /** What the README promises at its address, at ours. */
 const at = (url: string, pasted: string) => pasted.replaceAll('http://127.0.0.1:8080', url);
 
-test('the commands of the README start Belfry, send, show on a panel and search; a restart keeps everything; they can be pasted into one terminal', {
-  timeout: 300_000,
-}, async () => {
+test('the commands of the README start Belfry, send, show on a panel and search; a restart keeps everything; they can be pasted into one terminal', async () => {
   const [start = '', watch = '', send = '', search = ''] = readmeBlocks('Start');
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -60,9 +60,7 @@ describe('explain', () => {
       expect((await ask(viewer, { rules: [{ name: 'x', then: {} }] })).status).toBe(400);
   });
 
-  test('by a draft ends when its caller goes away, who may ask anew at once', {
-    timeout: 60_000,
-  }, async () => {
+  test('by a draft ends when its caller goes away, who may ask anew at once', async () => {
     const viewer = await server.key('viewer', 'left');
     const elsewhere = await server.key('viewer', 'left-elsewhere');
     const draftOf = (count: number, word: string) =>

@@ -22,7 +22,7 @@ function caught(promise: string, method: string, count: string, found: readonly 
   report({ promise, method, count, result: found.length > 0 ? `caught: ${found[0]}` : 'NOT caught' });
 }
 
-test('an answer sent before the commit is caught by a kill', { timeout: 120_000 }, async () => {
+test('an answer sent before the commit is caught by a kill', async () => {
   const own = join(folder, 'early');
   const outcome = await killAgain({ folder: own, kills: 10, env: withDefect('answer-before-commit') });
   const { kills, problems: found } = outcome;

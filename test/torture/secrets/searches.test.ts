@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   server = await TestServer.start({}, folder);
   key = await server.key();
-}, 120_000);
+});
 afterAll(() => server?.stop());
 
 test(`${searches} searches that may be none: found, or refused with what would be right, and never for long`, {
