@@ -72,7 +72,8 @@ test('a tenant is renamed while the server runs: credentials go on, and the serv
 
 /** Reads paths with the session of a person. */
 const signedIn = async (email: string, password: string) => {
-  const { cookie } = await signIn(server.url, email, password);
+  const { cookie, status } = await signIn(server.url, email, password);
+  expect(status).toBe(200);
   return async (path: string) => {
     const answer = await fetch(server.url + path, { headers: { cookie } });
     return { status: answer.status, text: await answer.text() };
