@@ -26,6 +26,9 @@ const shared = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: 'test/support/keep-notes.ts',
   expect: { poll: { timeout: patienceMs } },
+  // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
 } as const;
 
 /**
@@ -36,7 +39,6 @@ const store = process.env.TEST_STORE;
 const withoutPostgres = store === 'sqlite' ? needsPostgres : [];
 const notOnThisStore = store === 'postgres' ? Object.keys(sqliteAlone) : withoutPostgres;
 
-// Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
   test: {
     reporters: ['default'],
@@ -55,8 +57,6 @@ export default defineConfig({
             'test/conformance/**/*.test.ts',
           ],
           ...(withoutPostgres.length > 0 && { exclude: [...withoutPostgres] }),
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       },
       {
@@ -67,8 +67,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
           // What only measures, and what takes long: `npm run torture` runs it.
           exclude: [...(full ? [] : ['test/torture/**/*.full.test.ts']), ...notOnThisStore],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       },
       {
@@ -78,8 +76,6 @@ export default defineConfig({
           include: store === 'sqlite' ? [] : [...alsoOnPostgres],
           env: { TEST_STORE: 'postgres' },
           globalSetup: 'test/support/postgres-store-setup.ts',
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       },
       {
@@ -88,8 +84,6 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: 'test/browser/setup.ts',
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       },
     ],

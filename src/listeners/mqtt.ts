@@ -228,7 +228,7 @@ export class MqttSubscriber implements Listener {
     const message: Message = { id, digest, item, connection, isStored: false };
     if (id !== undefined) this.#known.set(id, message);
     this.#queue.add(message);
-    if (qos > 0 && this.#isFull) connection.halt();
+    if (qos > 0 && this.#isFull) connection.pauseReading();
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;
     });
@@ -255,7 +255,7 @@ export class MqttSubscriber implements Listener {
       const pauses = await Promise.all(batch.map((message) => this.#store(message)));
       const left = pauses.filter((pause) => pause !== undefined);
       if (left.length > 0) await this.#pause(Math.max(...left));
-      if (!this.#isFull) this.#connection?.proceed();
+      if (!this.#isFull) this.#connection?.resumeReading();
     }
   }
 

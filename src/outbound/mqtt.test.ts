@@ -78,7 +78,7 @@ it('handles little of what comes with a packet that ends the connection', async 
   expect(handled.mock.calls.length).toBeLessThan(1_500);
 });
 
-it('ends the connection when a packet is longer than the broker was told; that is no refusal', async () => {
+it('ends the connection when the broker sends a packet that is too long, with an error that is not a refusal', async () => {
   const stream = silent();
   const taken: number[] = [];
   const connection = over(stream, { ...session, onMessage: ({ payload }) => taken.push(payload.length) });
@@ -107,7 +107,7 @@ function pair(own: Partial<MqttSession>, answer: (packet: Packet) => Packet | un
   return { connection: over(stream, { ...session, ...own }), got, send };
 }
 
-it('receives further messages while earlier ones are not acknowledged, and acknowledges one when it is told to', async () => {
+it('receives messages while earlier ones wait, and acknowledges a message only when acknowledge is called', async () => {
   const taken: number[] = [];
   const { connection, got, send } = pair(
     { onMessage: ({ messageId = 0 }) => taken.push(messageId) },
@@ -124,13 +124,13 @@ it('receives further messages while earlier ones are not acknowledged, and ackno
   expect(connection.acknowledge(8)).toBe(false);
 });
 
-it('reads no more while it is halted', async () => {
+it('passes on no messages while reading is paused, and all of them afterwards', async () => {
   const taken: number[] = [];
   const { connection, send } = pair(
     {
       onMessage: ({ messageId = 0 }, from) => {
         taken.push(messageId);
-        if (messageId === 2) from.halt();
+        if (messageId === 2) from.pauseReading();
       },
     },
     ({ cmd }) => (cmd === 'connect' ? welcome : undefined),
@@ -141,7 +141,7 @@ it('reads no more while it is halted', async () => {
     send({ ...packets[1], payload, messageId } as Packet);
   for (let turn = 0; turn < 1_000; turn++) await new Promise(setImmediate);
   expect(taken.length).toBeLessThan(5);
-  connection.proceed();
+  connection.resumeReading();
   await eventually(() => expect(taken).toEqual(Array.from({ length: 200 }, (_, i) => i + 1)));
   connection.destroy(new Error('the end'));
 });
@@ -172,7 +172,7 @@ describe('with a clock that runs fast', () => {
       cmd === 'connect' ? welcome : undefined,
     );
     await connection.opened;
-    if (what === 'has to wait') connection.halt();
+    if (what === 'has to wait') connection.pauseReading();
     const pings = () => got.filter(({ cmd }) => cmd === 'pingreq').length;
     while (pings() < 5) {
       // The answer to a ping may come late, behind such messages.

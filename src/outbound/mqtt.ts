@@ -111,8 +111,8 @@ async function openStream(
 class InPieces extends Duplex {
   readonly inner: Duplex;
   #isPassing = false;
-  #isHalted = false;
-  /** What arrived before {@link halt} and is not passed on yet. */
+  #isReadingPaused = false;
+  /** What arrived before {@link pauseReading} and is not passed on yet. */
   #rest: Buffer | undefined;
 
   constructor(inner: Duplex) {
@@ -134,7 +134,7 @@ class InPieces extends Duplex {
 
   #pass(bytes: Buffer): void {
     if (this.destroyed) return;
-    if (this.#isHalted) {
+    if (this.#isReadingPaused) {
       [this.#rest, this.#isPassing] = [bytes, true];
       return;
     }
@@ -145,17 +145,17 @@ class InPieces extends Duplex {
     else this.inner.resume();
   }
 
-  /** Passes nothing on until {@link proceed} is called, so that the other side has to wait. */
-  halt(): void {
-    this.#isHalted = true;
+  /** Passes nothing on until {@link resumeReading} is called, so that the other side has to wait. */
+  pauseReading(): void {
+    this.#isReadingPaused = true;
   }
 
-  get isHalted(): boolean {
-    return this.#isHalted;
+  get isReadingPaused(): boolean {
+    return this.#isReadingPaused;
   }
 
-  proceed(): void {
-    this.#isHalted = false;
+  resumeReading(): void {
+    this.#isReadingPaused = false;
     const rest = this.#rest;
     this.#rest = undefined;
     if (rest) this.#pass(rest);
@@ -242,7 +242,7 @@ export class MqttConnection {
       log: () => undefined,
     });
     this.#mqtt.handleMessage = (packet, done) => this.#handle(packet, done);
-    // Once the connection is accepted, such an error has a code of the library: for what the broker sends, not for what it refuses.
+    // Only before the connection is accepted is such an error the broker's refusal. Later it says that the broker sent something wrong.
     this.#mqtt.on('error', (error) => {
       this.destroy(this.#isAccepted ? error : this.#refusalOf('the broker refused it', error));
     });
@@ -256,7 +256,7 @@ export class MqttConnection {
     });
     const endSilent = this.#mqtt.onKeepaliveTimeout.bind(this.#mqtt);
     this.#mqtt.onKeepaliveTimeout = () => {
-      if (this.#isHeard || stream.isHalted) this.#mqtt.sendPing();
+      if (this.#isHeard || stream.isReadingPaused) this.#mqtt.sendPing();
       else endSilent();
     };
     // The library does not limit a packet before it has all of it.
@@ -315,13 +315,13 @@ export class MqttConnection {
     return true;
   }
 
-  /** Reads no more messages until {@link proceed} is called. The connection stays open meanwhile. */
-  halt(): void {
-    this.#stream.halt();
+  /** Reads no more messages until {@link resumeReading} is called. The connection stays open meanwhile. */
+  pauseReading(): void {
+    this.#stream.pauseReading();
   }
 
-  proceed(): void {
-    this.#stream.proceed();
+  resumeReading(): void {
+    this.#stream.resumeReading();
   }
 
   /** Sends a disconnect packet first. */

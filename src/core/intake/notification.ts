@@ -72,16 +72,11 @@ export function checkFields(sent: SentFields): CheckedFields {
 function expectationOf(sent: SentFields): { expect?: Expectation } {
   const { key, expectEvery, expectCron, expectTimeZone, expectGrace, expectStart, expectLevel } = sent;
   const isStart = isGiven(expectStart) && checkStart(expectStart);
-  const named = isGiven(expectEvery)
-    ? 'expectEvery'
-    : isGiven(expectCron)
-      ? 'expectCron'
-      : isStart
-        ? 'expectStart'
-        : undefined;
+  const given = { expectEvery, expectCron, expectStart: isStart || undefined };
+  const named = Object.entries(given).find(([, value]) => isGiven(value))?.[0];
   if (named === undefined) {
-    for (const [name, value] of Object.entries({ expectGrace, expectTimeZone }))
-      if (isGiven(value)) throw badRequest(`${name} needs expectEvery, expectCron or expectStart`);
+    if (isGiven(expectGrace)) throw badRequest('expectGrace needs expectEvery, expectCron or expectStart');
+    if (isGiven(expectTimeZone)) throw badRequest('expectTimeZone needs expectCron');
     return {};
   }
   if (isGiven(expectEvery) && isGiven(expectCron))

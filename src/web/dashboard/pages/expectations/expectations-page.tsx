@@ -97,7 +97,7 @@ function Interval({
   );
 }
 
-/** "due in 5 min", "running, must end in 5 min" or "overdue". */
+/** "due in 5 min", "must end in 5 min" when work has begun, or "overdue". */
 function ExpectationMark({ expectation: { state, isRunning, overdueAt } }: { expectation: Expectation }) {
   const { t } = useTranslation('expectations');
   const formats = useFormats();

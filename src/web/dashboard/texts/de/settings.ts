@@ -264,7 +264,7 @@ export const expectations: TranslatedPage<'expectations'> = {
   open: 'Meldung öffnen',
   overdue: 'überfällig',
   due: 'fällig {{time}}',
-  running: 'läuft, muss {{time}} enden',
+  running: 'Ende {{time}}',
   end: 'Lebenszeichen beenden …',
   endDo: 'Lebenszeichen beenden',
   endTitle: 'Lebenszeichen „{{title}}“ beenden?',

@@ -264,7 +264,7 @@ export const expectations = {
   open: 'Open notification',
   overdue: 'overdue',
   due: 'due {{time}}',
-  running: 'running, must end {{time}}',
+  running: 'must end {{time}}',
   end: 'End expectation…',
   endDo: 'End expectation',
   endTitle: 'End the expectation “{{title}}”?',
