@@ -148,11 +148,13 @@ test('labels are completed, found, and clicked as the values of other fields', a
 async function moveMouse(page: Page) {
   const moves = await page.getByRole('grid').evaluate((grid) => {
     let step = 0;
-    return setInterval(() => {
+    const move = () => {
       step += 1;
       const at = { screenX: 700 + (step % 2), screenY: 500 };
       grid.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, pointerType: 'mouse', ...at }));
-    }, 50) as unknown as number;
+    };
+    move();
+    return setInterval(move, 50) as unknown as number;
   });
   return { stop: () => page.evaluate((timer) => clearInterval(timer), moves) };
 }

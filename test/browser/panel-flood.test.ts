@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { PanelLab } from './panel-lab.ts';
 
@@ -112,12 +113,26 @@ function readCounts() {
   };
 }
 
+/** Resolves once the page has drawn itself for the size. */
+async function resize(page: Page, size: { readonly width: number; readonly height: number }): Promise<void> {
+  const { width, height } = page.viewportSize() ?? size;
+  if (width === size.width && height === size.height) return;
+  const resized = await page.evaluateHandle(() => ({
+    drawn: new Promise((resolve) => {
+      const twoFrames = () => requestAnimationFrame(() => requestAnimationFrame(resolve));
+      addEventListener('resize', twoFrames, { once: true });
+    }),
+  }));
+  await page.setViewportSize(size);
+  await resized.evaluate(({ drawn }) => drawn.then(() => undefined));
+}
+
 test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async () => {
   const lab = await PanelLab.start(inject('browserPath'));
   const { page } = await lab.screen({ name: 'flood', viewport: sizes[0][1] });
   await alarms(lab, 20, 25);
   for (const [name, viewport] of sizes) {
-    await page.setViewportSize(viewport);
+    await resize(page, viewport);
     await expect
       .poll(() => page.locator('.common, .row .what').allTextContents(), { timeout: 20_000 })
       .toHaveLength(20);
@@ -142,7 +157,7 @@ test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async
     if (viewport.width > viewport.height)
       expect(counts.digitShare, name).toBeGreaterThanOrEqual(readableShare);
   }
-  await page.setViewportSize({ width: 390, height: 844 });
+  await resize(page, { width: 390, height: 844 });
   await page.locator('html.narrow').waitFor({ state: 'attached' });
   expect(await page.evaluate(readCounts)).toMatchObject({ levels: 4, areInside: true });
   await lab.stop();
@@ -163,7 +178,7 @@ test('of 60 different alarms a wall shows most, and a touch opens one', async ()
     });
   const counts = [];
   for (const [, viewport] of sizes) {
-    await page.setViewportSize(viewport);
+    await resize(page, viewport);
     await page.locator('.row.rest, .row').first().waitFor();
     await page.waitForTimeout(600);
     counts.push(await page.locator('.card[data-id], .row[data-id]').count());

@@ -68,25 +68,38 @@ test('a search that ran out of time goes on only when it is asked to', async () 
 test('what arrives waits or comes in, once, whether the tail or a reading brings it', async () => {
   const { pages, state } = log(10);
   await pages.start();
-  pages.add([row(11), row(12)], false);
+  pages.isHeld = true;
+  pages.add([row(11), row(12)]);
   expect([pages.waiting, pages.count]).toEqual([2, 10]);
   state.head = 13;
-  await pages.refresh(false);
+  await pages.refresh();
   expect([pages.waiting, pages.count]).toEqual([3, 10]);
-  pages.add([row(12), row(13)], true);
+  pages.isHeld = false;
+  pages.add([row(12), row(13)]);
   expect([pages.waiting, positions(pages, 4)]).toEqual([0, [13, 12, 11, 10]]);
+});
+
+test('what a reading brings waits if somebody begins to read the list meanwhile', async () => {
+  const { pages, state } = log(10);
+  await pages.start();
+  state.head = 11;
+  const read = pages.refresh();
+  pages.isHeld = true;
+  await read;
+  expect([pages.waiting, pages.count]).toEqual([1, 10]);
 });
 
 test('a break that missed more than a page begins anew at the head rather than with a hole', async () => {
   const { pages, state } = log(300);
   await pages.start();
   state.head = 900;
-  await pages.refresh(true);
+  await pages.refresh();
   await settle();
   expect(positions(pages, 3)).toEqual([900, 899, 898]);
   expect(pages.count).toBe(100);
   state.head = 1500;
-  await pages.refresh(false);
+  pages.isHeld = true;
+  await pages.refresh();
   expect([pages.row(0)?.position, pages.waitingMore]).toEqual([900, true]);
   pages.insertWaiting();
   await settle();
@@ -99,7 +112,8 @@ test('a tail of days holds a bounded number of rows', async () => {
   for (let n = 0; n < 50; n++) {
     const fresh = Array.from({ length: 100 }, (_, i) => row(state.head + 1 + i));
     state.head += 100;
-    pages.add(fresh, n % 2 === 0);
+    pages.isHeld = n % 2 === 1;
+    pages.add(fresh);
     await settle();
     expect(pages.count + pages.waiting).toBeLessThanOrEqual(2_200);
   }
@@ -112,9 +126,9 @@ test('a row keeps the beginning of its message alone, whichever way it came', as
   const long = 'x'.repeat(16_384);
   const { pages, state } = log(100, long);
   await pages.start();
-  pages.add([row(101, long)], true);
+  pages.add([row(101, long)]);
   state.head = 102;
-  await pages.refresh(true);
+  await pages.refresh();
   pages.update(row(50, long));
   const rows = Array.from({ length: pages.count }, (_, i) => pages.row(i));
   expect(rows.length).toBe(102);
@@ -156,7 +170,7 @@ test('a first page that took long does not slow down the list for ever', async (
   await pages.start();
   const [first, shown] = [pages.lastTookMs, pages.tookMs];
   waitMs = 0;
-  await pages.refresh(true);
+  await pages.refresh();
   expect(first).toBeGreaterThan(40);
   expect(pages.lastTookMs).toBeLessThan(first);
   expect(pages.tookMs).toBe(shown);
@@ -168,9 +182,9 @@ test('a list that cannot be read again says when it was read', async () => {
   expect(pages.staleSince).toBeUndefined();
   const readBefore = Date.now();
   state.fails = true;
-  await pages.refresh(true);
+  await pages.refresh();
   expect([pages.count, pages.staleSince]).toEqual([50, expect.toSatisfy((at: number) => at <= readBefore)]);
   state.fails = false;
-  await pages.refresh(true);
+  await pages.refresh();
   expect(pages.staleSince).toBeUndefined();
 });

@@ -122,8 +122,8 @@ export class HistoryPages {
     this.#changed();
   }
 
-  /** Reads the first page again: updates known rows; new ones are inserted at once, or wait. */
-  async refresh(insertNow: boolean): Promise<void> {
+  /** Reads the first page again: updates known rows; new ones are inserted if the list is free when they come, or wait. */
+  async refresh(): Promise<void> {
     if (!this.isReady) return this.start();
     let page: HistoryPage;
     try {
@@ -138,9 +138,9 @@ export class HistoryPages {
     const fresh = page.notifications.filter(({ position }) => position > newest);
     const isAll = page.nextCursor === null || page.searchedTo !== null;
     const isMissed = !isAll && fresh.length === page.notifications.length;
-    if (isMissed && insertNow) return this.start();
+    if (isMissed && this.isFree) return this.start();
     this.#waitingMore ||= isMissed;
-    this.add(fresh.reverse(), insertNow);
+    this.add(fresh.reverse());
   }
 
   /** Reads the pages in sight that have a live row: others may have cleared it, or its time may be over. */
@@ -161,14 +161,14 @@ export class HistoryPages {
     this.#changed();
   }
 
-  /** Adds new notifications, oldest first; known ones are skipped. */
-  add(rows: readonly HistoryNotification[], insertNow: boolean): void {
+  /** Adds new notifications, oldest first; known ones are skipped. They wait while the list is not free. */
+  add(rows: readonly HistoryNotification[]): void {
     const newest = this.newest;
     const fresh = rows.filter(({ position }) => position > newest).map(shortened);
     this.#waiting = [...fresh.reverse(), ...this.#waiting];
     this.#waitingMore ||= this.#waiting.length > mostArrivals;
     this.#waiting.length = Math.min(this.#waiting.length, mostArrivals);
-    if (insertNow) this.insertWaiting();
+    if (this.isFree) this.insertWaiting();
     else this.#changed();
   }
 

@@ -125,7 +125,7 @@ export function useHistoryPages(q: string): HistoryPages {
   for (const oldest of [...tenant.lists.keys()].slice(0, -keptLists)) tenant.lists.delete(oldest);
   useEffect(() => {
     pages.isHeld = false;
-    void (pages.isReady ? pages.refresh(pages.isFree) : pages.start());
+    void (pages.isReady ? pages.refresh() : pages.start());
     const timer = { current: 0 };
     const renewLater = () => {
       timer.current = window.setTimeout(
@@ -142,7 +142,7 @@ export function useHistoryPages(q: string): HistoryPages {
         pages,
         pages.staleSince === undefined
           ? undefined
-          : { readAt: pages.staleSince, retry: () => void pages.refresh(pages.isFree) },
+          : { readAt: pages.staleSince, retry: () => void pages.refresh() },
       ),
     );
     return () => {
@@ -169,14 +169,14 @@ export function useLivePages(pages: HistoryPages, q: string, enabled: boolean): 
   useEffect(() => () => clearTimeout(timer.current), []);
   const refresh = () => {
     timer.current = 0;
-    void pages.refresh(pages.isFree);
+    void pages.refresh();
   };
   return useTail(q, enabled, {
     onArrived: (rows) => {
-      pages.add(rows, pages.isFree);
+      pages.add(rows);
       timer.current ||= window.setTimeout(refresh, receiptsMs);
     },
-    onGap: () => void pages.refresh(pages.isFree),
+    onGap: () => void pages.refresh(),
   });
 }
 

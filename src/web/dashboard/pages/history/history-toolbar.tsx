@@ -212,7 +212,7 @@ function Question({ q, onClose }: { q: string; onClose: () => void }) {
       onClose();
     },
     onSettled() {
-      for (const pages of tenant.lists.values()) void pages.refresh(pages.isFree);
+      for (const pages of tenant.lists.values()) void pages.refresh();
     },
   });
   const title = !found.data
