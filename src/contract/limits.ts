@@ -68,6 +68,11 @@ export const limits = {
   replayEntries: 10_000,
   historyPage: 200,
   auditPage: 200,
+  alarmPage: 500,
+  /** Alarms that one call changes. */
+  alarmsAtOnce: 10_000,
+  /** How long an alarm can be shelved, or its acknowledgement last: a year. */
+  shelfMs: 366 * 24 * 3_600_000,
   queryChars: 2_000,
   /** A search, count or completion answers with what it has found by then. */
   searchMs: 2_000,

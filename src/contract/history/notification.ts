@@ -75,6 +75,9 @@ export const Acknowledged = closed({
   at: Type.String({ format: 'date-time', description: 'Of a repeat that took this over: when it came.' }),
   by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
   note: nullable(Type.String()),
+  until: nullable(Instant, {
+    description: 'When the alarm is open again by itself; null: it stays acknowledged.',
+  }),
 });
 
 export const AcknowledgeNotification = component('AcknowledgeNotification', {
