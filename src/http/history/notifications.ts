@@ -13,6 +13,7 @@ import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/log/ta
 import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
+import { acknowledgedView } from '#core/streams/frames.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
@@ -87,8 +88,8 @@ export function notificationRoutes(app: App, services: Services): void {
       const outcome = await acknowledgeStanding(services, principal.tenant, params.id, given);
       if (outcome.kind === 'not-found') throw notFound('notification');
       const first = outcome.kind === 'acknowledged';
-      const { at, by, note: text } = first ? outcome.entry : outcome.acknowledged;
-      return { ok: true as const, id: outcome.id, first, acknowledged: { at: iso(at), by, note: text } };
+      const acknowledged = acknowledgedView(first ? outcome.entry : outcome.acknowledged);
+      return { ok: true as const, id: outcome.id, first, acknowledged };
     },
   );
 

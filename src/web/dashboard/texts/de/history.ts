@@ -53,6 +53,7 @@ export const history: TranslatedPage<'history'> = {
   exclude: '{{term}} ausschließen',
   refineHint: 'Nach {{term}} filtern; mit Alt oder Umschalt ausschließen',
   'state.live': 'jetzt auf Anzeigen',
+  'state.shelved': 'zurückgestellt',
   'state.expired': 'Anzeigedauer ist vorbei',
   'state.cleared': 'erledigt',
   'state.muted': 'von einer Regel stummgeschaltet: aufgezeichnet, aber nicht gezeigt',
@@ -106,6 +107,7 @@ export const history: TranslatedPage<'history'> = {
   'why.replaced':
     'Nicht mehr auf Anzeigen: am {{time}} durch eine neuere Meldung mit demselben Schlüssel ersetzt.',
   'why.escalated': 'Nicht mehr auf Anzeigen: am {{time}} eskaliert. Belfry hat sie erneut gesendet.',
+  'why.shelved': 'Jemand hat sie zurückgestellt; sie kommt von selbst wieder.',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
   'why.noPanels': 'Auf keiner Anzeige: Es gibt noch keine Anzeigen.',
   'why.noneTagged':
