@@ -235,7 +235,11 @@ export type AlarmAction =
     } & Acknowledged)
   | ({ readonly kind: 'shelve' } & Shelved)
   | ({ readonly kind: 'clear' } & Pick<Clear, 'at' | 'by' | 'note'>)
-  | ({ readonly kind: 'unacknowledge' | 'unshelve' } & Pick<Return, 'at' | 'by'>);
+  | ({
+      readonly kind: 'unacknowledge' | 'unshelve';
+      /** Only if its time is over at `at`. */
+      readonly isDue?: true;
+    } & Pick<Return, 'at' | 'by'>);
 
 /** `id`: the notification that stands in the place of the given one. */
 export type AlarmOutcome =

@@ -27,6 +27,7 @@ import {
   type MemoryRow,
   type ShelfRow,
   toAcknowledged,
+  toShelved,
 } from '../../log/history-rows.ts';
 import { entriesFrom, type FoundRow, findById, idAt, keyAt } from './log-lookup.ts';
 import { type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
@@ -188,7 +189,9 @@ function actOn(writer: LogWriter, tenant: TenantId, standing: Standing, action: 
     case 'shelve':
       return live ? shelve(writer, tenant, { ...standing, live }, action) : { kind: 'nothing' };
     case 'unshelve':
-      return live?.shelved ? unshelve(writer, tenant, { ...standing, live }, action) : { kind: 'nothing' };
+      return live?.shelved && isOver(toShelved(live.shelved), action)
+        ? unshelve(writer, tenant, { ...standing, live }, action)
+        : { kind: 'nothing' };
     case 'clear': {
       if (!live) return { kind: 'nothing' };
       const { at, by, note = null } = action;
@@ -260,6 +263,12 @@ function insertEntry(
 const listEntry = (sql: Statements, tenant: TenantId, row: number, position: number) =>
   sql.of('INSERT INTO alarm_entries (tenant, row, position) VALUES (?, ?, ?)').run(tenant, row, position);
 
+type Returning = Extract<AlarmAction, { kind: 'unacknowledge' | 'unshelve' }>;
+
+/** Whether an action applies that may be only for what is over. */
+const isOver = (given: Acknowledged | null, { at, isDue }: Returning): boolean =>
+  !isDue || (given?.until ?? Number.POSITIVE_INFINITY) <= at;
+
 interface By {
   readonly at: number;
   readonly by: string;
@@ -269,9 +278,11 @@ function unacknowledge(
   writer: LogWriter,
   tenant: TenantId,
   { id, found, live }: Standing,
-  { at, by }: By,
+  action: Returning,
 ): Done {
-  if (live?.shelved || !readAcknowledged(writer.sql, tenant, found.row)) return { kind: 'nothing' };
+  const acknowledged = readAcknowledged(writer.sql, tenant, found.row);
+  if (live?.shelved || !acknowledged || !isOver(acknowledged, action)) return { kind: 'nothing' };
+  const { at, by } = action;
   return { kind: 'done', entry: endAcknowledgement(writer, tenant, found, { id, at, by }) };
 }
 
