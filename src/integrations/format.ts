@@ -6,7 +6,7 @@ import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
-import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
+import { type CheckedFields, checkFields, checkTtl } from '#core/intake/notification.ts';
 import type { HistoryRecord } from '#core/log/log.ts';
 import {
   type JsonObject,
@@ -35,8 +35,8 @@ export interface Item extends Readonly<Partial<Record<ItemText, string | undefin
   /** What the sender sorts it by. Names and values are made to fit, and of equal names the first stays. */
   readonly labels?: readonly SentLabel[] | undefined;
   /**
-   * It goes on until an item with the same key ends it. Panels show it until then, unless its level is `info` or `success`: those
-   * have the time of their level.
+   * It goes on until an item with the same key ends it. Panels show it until then, unless the address has a ttl or its level is
+   * `info` or `success`: those have the time of their level.
    */
   readonly isFiring?: boolean;
   /** Dropped unless it is an http or https link. */
@@ -114,19 +114,23 @@ export function endTitle(word: string, name: string, { alert }: Payload): string
   return `${word}: ${alert?.title ?? name}`;
 }
 
-/** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
-export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields {
+/**
+ * The fields of an item. `ttl` is that of the address: it is for all items but those that end an alert, which have the time of their level.
+ * @throws AppError `bad-request` when it has neither title nor message.
+ */
+export function fieldsOf(item: Item, { words, others }: LevelMap, ttl?: number): CheckedFields {
   const message = cut(item.message ?? '', limits.messageChars);
   const title =
     cut(oneLine(item.title?.slice(0, longestText) ?? ''), limits.titleChars) ||
     cut(oneLine(message), limits.titleChars);
   if (title === '') throw badRequest('the payload holds neither a title nor a message');
   const level = words.get(item.severity) ?? others ?? item.level;
+  const stays = item.isFiring && level !== 'info' && level !== 'success';
   return checkFields({
     title,
     message: message.trim() === '' ? title : message,
     level,
-    ttl: item.isFiring && level !== 'info' && level !== 'success' ? 0 : undefined,
+    ttl: item.level === 'success' ? undefined : (ttl ?? (stays ? 0 : undefined)),
     ...textsOf(item),
     labels: item.labels && fittingLabels(item.labels),
   });
@@ -308,6 +312,18 @@ const invalid = (problem: string) =>
   new AppError('bad-request', `level in the query: ${problem.slice(0, 200)}; ${example}`, {
     place: { parameter: 'level' },
   });
+
+/**
+ * The value of `?ttl=` or of the header `X-TTL`: how long panels show what is sent there, in milliseconds; undefined: not given.
+ * @throws AppError `bad-request` when it cannot be read.
+ */
+export function parseTtl(given: readonly string[], header: string | undefined): number | undefined {
+  const [text, second] = given.filter((each) => each.trim() !== '');
+  if (second !== undefined)
+    throw new AppError('bad-request', 'ttl is given twice in the query', { place: { parameter: 'ttl' } });
+  const sent = (text ?? header ?? '').trim();
+  return sent === '' ? undefined : (checkTtl(/^\d{1,15}$/.test(sent) ? Number(sent) : sent) ?? undefined);
+}
 
 /** A sender's word in the form in which tables contain it. */
 export const wordOf = (text: string): string => text.trim().toLowerCase();

@@ -16,6 +16,7 @@ import {
   mayHoldCritical,
   type Payload,
   parseLevelMap,
+  parseTtl,
   retryKeyOf,
   type Stored,
   type StoredAlert,
@@ -122,6 +123,7 @@ export class IntegrationHandler {
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
+      const ttl = parseTtl(query.getAll('ttl'), readHeader(request.raw.rawHeaders, 'X-TTL'));
       const given: Payload = {
         body: await inTurn(() => this.#readBody(call, format, refusal, unpackedBytes)),
         header: (name: string) => readHeader(request.raw.rawHeaders, name),
@@ -143,7 +145,7 @@ export class IntegrationHandler {
       const payload = key === undefined ? given : { ...given, alert: await findAlert(key) };
       const drafts = await inTurn(() =>
         format.read(payload).map((item) => {
-          const fields = fieldsOf(item, levels);
+          const fields = fieldsOf(item, levels, ttl);
           return { fields, retryKey: retryKeyOf(format.name, item, fields) };
         }),
       );
