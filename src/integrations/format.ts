@@ -1,7 +1,7 @@
 /** The interface of formats: from a sender's payload to items, and from an item to the fields of a notification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { OptionalText } from '#contract/history/fields.ts';
-import type { Labels } from '#contract/history/labels.ts';
+import { type Labels, runbookLabel } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError, badRequest } from '#core/errors.ts';
@@ -149,7 +149,7 @@ function textsOf({
   };
 }
 
-/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut. */
+/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut, but not a link. */
 function fittingLabels(given: readonly SentLabel[]): Labels {
   const labels = new Map<string, string>();
   for (const [name, value] of given) {
@@ -157,6 +157,7 @@ function fittingLabels(given: readonly SentLabel[]): Labels {
     const [named, text] = [textOf(name), typeof value === 'string' ? value : textOf(value)];
     if (named === undefined || text === undefined) continue;
     const fitting = fittingName(named);
+    if (fitting === runbookLabel && text.length > limits.labelValueChars) continue;
     if (!labels.has(fitting)) labels.set(fitting, cut(text, limits.labelValueChars));
   }
   return Object.fromEntries(labels);
@@ -229,7 +230,8 @@ export function keyOf(key: string): string | undefined {
   return clean.length <= limits.keyChars ? clean : hash(clean);
 }
 
-function linkOf(text: string | undefined): string | undefined {
+/** An http or https link without user and password; undefined for anything else. */
+export function linkOf(text: string | undefined): string | undefined {
   const link = text?.trim();
   if (!link || link.length > limits.urlChars || !link.isWellFormed()) return undefined;
   const url = /^https?:\/\//i.test(link) && !/[\s\p{Cc}]/u.test(link) ? URL.parse(link) : null;

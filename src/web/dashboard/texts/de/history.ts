@@ -92,6 +92,7 @@ export const history: TranslatedPage<'history'> = {
   'field.display': 'Anzeigedauer',
   'field.sentAs': 'Gesendet als',
   'field.rules': 'Regeln',
+  'field.runbook': 'Runbook',
   'field.position': 'Nummer im Log',
   shownFor: '{{time}}',
   sentLevel: '{{level}}, von einer Regel geändert',

@@ -87,6 +87,7 @@ export const history = {
   'field.display': 'Display time',
   'field.sentAs': 'Sent as',
   'field.rules': 'Rules',
+  'field.runbook': 'Runbook',
   'field.position': 'Log number',
   shownFor: '{{time}}',
   sentLevel: '{{level}}, changed by a rule',
