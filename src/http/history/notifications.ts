@@ -13,6 +13,7 @@ import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/log/ta
 import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
+import { instructionsOf } from '#core/routing/instructions.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
@@ -46,6 +47,8 @@ export function notificationRoutes(app: App, services: Services): void {
       return {
         ...historyView(record, snapshot, now()),
         trace: await traceOf(services, snapshot, record),
+        // A sender needs to know no internal procedures.
+        instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),
         escalation: await escalationView(services, principal.tenant, record),

@@ -11,3 +11,14 @@ export function ExternalLink({ url }: { url: string }) {
     </a>
   );
 }
+
+/** Ends before the punctuation of the sentence. */
+const link = /(https?:\/\/\S*[^\s.,;:!?'")\]}>])/i;
+
+/** A text as it is, in which http and https links can be opened. */
+export function TextWithLinks({ text }: { text: string }) {
+  return text.split(link).map((part, i) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: a part is known by its place alone
+    i % 2 === 1 ? <ExternalLink key={i} url={part} /> : part,
+  );
+}

@@ -17,6 +17,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerAnswer, ownSenderOf } from './drawer-answer.tsx';
+import { Instructions } from './drawer-instructions.tsx';
 import { ChannelDeliveryList, DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
 import { RoutingReason } from './drawer-routing.tsx';
 import { DrawerActions, type RowActions } from './notification-actions.tsx';
@@ -65,6 +66,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
             </h2>
             <p className={styles.message}>{notification.message}</p>
             <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
+            {detail && <Instructions detail={detail} />}
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (

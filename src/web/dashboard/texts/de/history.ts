@@ -96,6 +96,7 @@ export const history: TranslatedPage<'history'> = {
   'field.position': 'Nummer im Log',
   shownFor: '{{time}}',
   sentLevel: '{{level}}, von einer Regel geändert',
+  instructionsOf: 'Anweisungen der Regel „{{rule}}“',
   whyOn: 'Warum sie auf diesen Anzeigen ist',
   whyWasOn: 'Warum sie auf diesen Anzeigen war',
   whyNot: 'Warum sie auf keiner Anzeige ist',

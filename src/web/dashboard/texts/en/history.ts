@@ -91,6 +91,7 @@ export const history = {
   'field.position': 'Log number',
   shownFor: '{{time}}',
   sentLevel: '{{level}}, changed by a rule',
+  instructionsOf: 'Instructions of the rule “{{rule}}”',
   whyOn: 'Why it is on these panels',
   whyWasOn: 'Why it was on these panels',
   whyNot: 'Why it is not on a panel',
