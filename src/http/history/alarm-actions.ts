@@ -165,8 +165,9 @@ export async function acknowledgeOne(
   principal: Principal,
   id: string,
   action: AlarmAction,
+  what?: string,
 ) {
-  const outcome = await actOnOne(services, principal, id, action);
+  const outcome = await actOnOne(services, principal, id, action, what);
   const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
   if (!first && outcome.kind !== 'already') throw badRequest('it is shelved: take it off the shelf first');
   const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
@@ -174,10 +175,16 @@ export async function acknowledgeOne(
 }
 
 /** @throws AppError `not-found`, also for what does not reach the panel of a token that is bound to one. */
-export async function actOnOne(services: Services, principal: Principal, id: string, action: AlarmAction) {
+export async function actOnOne(
+  services: Services,
+  principal: Principal,
+  id: string,
+  action: AlarmAction,
+  what = 'alarm',
+) {
   const within = await ownPanel(services, principal);
   const [outcome] = await actOnAlarms(services, principal.tenant, [id], action, within);
-  if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
+  if (!outcome || outcome.kind === 'not-found') throw notFound(what);
   return outcome;
 }
 

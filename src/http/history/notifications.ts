@@ -65,7 +65,7 @@ export function notificationRoutes(app: App, services: Services): void {
     }),
     async ({ principal, params }) => {
       const action = { kind: 'clear', at: now(), by: shownNameOf(principal) } as const;
-      const outcome = await actOnOne(services, principal, params.id, action);
+      const outcome = await actOnOne(services, principal, params.id, action, 'notification');
       return { ok: true as const, id: outcome.id, cleared: outcome.kind === 'done' };
     },
   );
@@ -83,7 +83,7 @@ export function notificationRoutes(app: App, services: Services): void {
     async ({ principal, params, body }) => {
       const note = body?.note?.trim() || null;
       const action = { kind: 'acknowledge', at: now(), by: shownNameOf(principal), note } as const;
-      return acknowledgeOne(services, principal, params.id, action);
+      return acknowledgeOne(services, principal, params.id, action, 'notification');
     },
   );
 
