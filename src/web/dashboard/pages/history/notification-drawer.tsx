@@ -31,10 +31,15 @@ interface DrawerProps {
   readonly onOpen: (id: string) => void;
   readonly onSearch: (text: string) => void;
   readonly actions: RowActions;
+  /** Shown below its message. */
+  readonly about?: ReactNode;
+  /** In the place of its own actions. */
+  readonly foot?: ReactNode;
 }
 
 /** One notification: its fields, its routing, its deliveries, and what can be done about it. */
-export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearch, actions }: DrawerProps) {
+export function NotificationDrawer(props: DrawerProps) {
+  const { id, row, onClose, onRefine, onOpen, onSearch, actions, about, foot } = props;
   const { t } = useTranslation('history');
   const tenant = useTenant();
   const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
@@ -64,6 +69,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
               {notification.title}
             </h2>
             <p className={styles.message}>{notification.message}</p>
+            {about}
             <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -82,7 +88,9 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
           error && <ErrorNotice error={error} onRetry={() => void refetch()} />
         )}
       </div>
-      {notification && <DrawerActions notification={notification} actions={actions} />}
+      {foot === undefined
+        ? notification && <DrawerActions notification={notification} actions={actions} />
+        : foot && <footer className={styles.foot}>{foot}</footer>}
     </aside>
   );
 }

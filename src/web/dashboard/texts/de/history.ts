@@ -190,6 +190,8 @@ export const history: TranslatedPage<'history'> = {
   acknowledgeTitle: 'Diese Meldung quittieren',
   acknowledged: 'Quittiert: {{title}}',
   acknowledgedBefore: '{{by}} hat sie schon quittiert.',
+  takeBack: 'Zurücknehmen',
+  takenBack: 'Nicht mehr quittiert: {{title}}',
   note: 'Notiz',
   noteHint: 'Freiwillig. Jede Anzeige zeigt sie neben Ihrem Namen.',
   seenBy: 'Quittiert von {{by}}',

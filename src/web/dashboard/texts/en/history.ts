@@ -179,6 +179,8 @@ export const history = {
   acknowledgeTitle: 'Acknowledge this notification',
   acknowledged: 'Acknowledged: {{title}}',
   acknowledgedBefore: '{{by}} acknowledged it before you.',
+  takeBack: 'Take back',
+  takenBack: 'No longer acknowledged: {{title}}',
   note: 'Note',
   noteHint: 'Optional. Every panel shows it beside your name.',
   seenBy: 'Acknowledged by {{by}}',
