@@ -84,18 +84,6 @@ export const mute = (
 
 export const unmute = (api: Api, { id }: Rule): Promise<void> => api.delete(rulePath(id));
 
-/** Conditions that match what sent this: its host; else its ip; else its title, by the same token. */
-export function whenSame({
-  host,
-  ip,
-  title,
-  token,
-}: Pick<HistoryNotification, 'host' | 'ip' | 'title' | 'token'>): RuleWhen {
-  if (host !== null) return { host: [host] };
-  if (ip !== null) return { ip: [ip] };
-  return { token: [token.id], title: { contains: title } };
-}
-
 /** Where a notification would go. @param version of the rules in force; a change of them makes the answer outdated. */
 export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: string) =>
   queryOptions({

@@ -75,6 +75,10 @@ function ShelveDialog({ question, actions }: QuestionProps) {
   const [chosen, setChosen] = useState<End | 'own'>('1h');
   const [own, setOwn] = useState(() => toDateTimeField(nextMorning(now, timeZone), timeZone));
   const ownTime = fromDateTimeField(own, timeZone) ?? 0;
+  // On a Sunday, the next morning is Monday's.
+  const names = endNames.filter(
+    (name) => name !== 'monday' || ends.monday(now, timeZone) !== ends.morning(now, timeZone),
+  );
   const isPast = chosen === 'own' && ownTime <= Date.now();
   return (
     <NoteDialog
@@ -96,7 +100,7 @@ function ShelveDialog({ question, actions }: QuestionProps) {
         onChange={(value) => setChosen(value as End | 'own')}
       >
         <Stack gap={8} mt={4}>
-          {endNames.map((name) => (
+          {names.map((name) => (
             <Radio
               key={name}
               value={name}

@@ -86,17 +86,22 @@ export function rowsBetween(lines: readonly ListLine[], from: number, to: number
 }
 
 /** What a group says in its columns. */
-export function summaryOf({ rows }: AlarmGroup) {
+export function summaryOf({ rows, title }: AlarmGroup) {
   const hosts = [...new Set(rows.flatMap(({ alarm }) => alarm.host ?? []))].sort((a, b) =>
     a.localeCompare(b, undefined, { numeric: true }),
   );
   const [first] = rows;
-  const labels = Object.entries(first?.alarm.labels ?? {}).filter(([name, value]) =>
-    rows.every(({ alarm }) => alarm.labels[name] === value),
+  const labels = Object.entries(first?.alarm.labels ?? {}).filter(
+    ([name, value]) =>
+      labelPair(name, value) !== title && rows.every(({ alarm }) => alarm.labels[name] === value),
   );
   return {
     hosts,
     labels: Object.fromEntries(labels),
+    /** When the first of them comes back from the shelf; undefined when not all are on it. */
+    shelvedUntil: rows.every(({ alarm }) => alarm.shelved !== null)
+      ? rows.map(({ alarm }) => alarm.shelved?.until ?? '').sort()[0]
+      : undefined,
     acknowledged: rows.filter(({ alarm }) => alarm.acknowledged !== null).length,
     /** The oldest. */
     since: rows.reduce(

@@ -149,7 +149,7 @@ function GroupCells({
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const look = useLevelLook();
-  const { hosts, labels, acknowledged, since } = summaryOf(group);
+  const { hosts, labels, acknowledged, shelvedUntil, since } = summaryOf(group);
   const { rows } = group;
   const level = rows[0]?.alarm.level ?? '';
   const total = formats.number(rows.length);
@@ -168,7 +168,12 @@ function GroupCells({
   );
   const range = hosts.length < 2 ? (hosts[0] ?? '') : `${hosts[0]} … ${hosts.at(-1)}`;
   const who =
-    acknowledged === 0 ? (
+    shelvedUntil !== undefined ? (
+      <span className={styles.person}>
+        <Icon paths={shelvedIcon} size={14} />
+        <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
+      </span>
+    ) : acknowledged === 0 ? (
       <span className={styles.quiet}>{t('nobody')}</span>
     ) : (
       <span className={styles.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>

@@ -84,7 +84,7 @@ export function useAlarmActions(onDone: () => void): AlarmActions {
     send,
     endQuestion: () => setQuestion(undefined),
     ask(next) {
-      if (!mayAct) return void showToast({ message: t('mayNot') });
+      if (!mayAct) return void showToast({ message: t('roleMayNot') });
       if (next.target.count === 0) return void showToast({ message: t('nothingChosen') });
       if (next.kind === 'clear' && next.target.count === 1) void send('clear', next.target);
       else setQuestion(next);

@@ -55,7 +55,7 @@ export function useAlarmKeys({
       () => ({
         page: t('alarms'),
         list: [
-          ['/', t('keys.search')],
+          ['/', t('keys.searchHere')],
           ['↑ ↓ j k', t('keys.move')],
           ['Enter', t('keys.open')],
           ['← →', t('keys.group')],

@@ -4,9 +4,9 @@ import type { StandingState } from '#contract/history/alarm.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
+import { whenSearch, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
 import type { AlarmCommands } from './action-bar.tsx';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
-import { whenSearch, whenTheseAlarms } from './mute-these.ts';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 import type { Selection } from './use-selection.ts';
 

@@ -8,7 +8,7 @@ import type { AcknowledgeAccepted, HistoryNotification } from '#contract/history
 import { useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
-import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
+import { mute, unmute } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
@@ -22,6 +22,7 @@ import {
   nextMorning,
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
+import { whenSame } from '#web/dashboard/query/mute-when.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import styles from './notification-drawer.module.css';
 

@@ -60,12 +60,12 @@ export const alarms: TranslatedPage<'alarms'> = {
   shelveTitle_other: '{{number}} Alarme zurückstellen',
   shelveAbout:
     'Ein zurückgestellter Alarm ist bis zu dieser Zeit auf keiner Anzeige. Ist er dann nicht beendet, kommt er wieder.',
-  shelveUntil: 'Zurückstellen bis',
+  shelveUntil: 'Er kommt wieder',
   'shelf.1h': 'in 1 Stunde',
   'shelf.4h': 'in 4 Stunden',
-  'shelf.morning': 'nächste 08:00',
-  'shelf.monday': 'Montag 08:00',
-  'shelf.own': 'andere Zeit',
+  'shelf.morning': 'um 08:00 am nächsten Morgen',
+  'shelf.monday': 'am Montag um 08:00',
+  'shelf.own': 'zu einer anderen Zeit',
   shelfPast: 'Wählen Sie eine Zeit in der Zukunft',
   clearTitle: '{{number}} Alarme erledigen?',
   clearAbout:
@@ -83,7 +83,7 @@ export const alarms: TranslatedPage<'alarms'> = {
   'done.clear_other': '{{number}} Alarme erledigt',
   notDone_one: 'Ein Alarm wurde nicht geändert',
   notDone_other: '{{number}} Alarme wurden nicht geändert',
-  mayNot: 'Ihre Rolle kann Alarme ansehen, aber nicht ändern.',
+  roleMayNot: 'Ihre Rolle kann Alarme ansehen, aber nicht ändern.',
   nothingChosen: 'Wählen Sie zuerst einen Alarm aus.',
   nothingToMute: 'Wählen Sie zuerst Alarme aus, oder suchen Sie nach Host, Label oder Stufe.',
   'empty.open': 'Alles in Ordnung',
@@ -124,6 +124,6 @@ export const alarms: TranslatedPage<'alarms'> = {
   'keys.shelve': 'Zurückstellen',
   'keys.clear': 'Erledigen',
   'keys.mute': 'Mit einer Regel stummschalten',
-  'keys.search': 'Alarme suchen',
+  'keys.searchHere': 'Alarme suchen',
   'keys.end': 'Schließen oder Auswahl beenden',
 };

@@ -1,9 +1,21 @@
 /** The conditions of a rule that mutes what a person looks at. */
 import type { Alarm } from '#contract/history/alarm.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { commonTitle, kindOf } from '#contract/history/similar.ts';
 import type { RuleWhen } from '#contract/routing/rule.ts';
-import { whenSame } from '#web/dashboard/api/rules.ts';
-import { readWords } from '#web/dashboard/query/query-words.ts';
+import { readWords } from './query-words.ts';
+
+/** Conditions that match what sent this: its host; else its ip; else its title, by the same token. */
+export function whenSame({
+  host,
+  ip,
+  title,
+  token,
+}: Pick<HistoryNotification, 'host' | 'ip' | 'title' | 'token'>): RuleWhen {
+  if (host !== null) return { host: [host] };
+  if (ip !== null) return { ip: [ip] };
+  return { token: [token.id], title: { contains: title } };
+}
 
 /** A condition lists no more hosts or titles. */
 const mostValues = 100;
