@@ -1,7 +1,7 @@
 /** The routing rules, and what they would do. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode, isTemporary } from '#client/call.ts';
-import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import type { HistoryPage } from '#contract/history/notification.ts';
 import type {
   ExplainRequest,
   ReplayRequest,

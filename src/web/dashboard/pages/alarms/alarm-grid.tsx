@@ -51,7 +51,7 @@ export function AlarmGrid(props: AlarmGridProps) {
     count: lines.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => heightOf(layout, lines[index]),
-    overscan: 12,
+    overscan: 8,
     initialOffset: list.scrollTop,
     getItemKey: (index) => lines[index]?.key ?? index,
   });

@@ -44,6 +44,8 @@ export function OverviewPage() {
   const tail = useLivePages(pages, '', true);
   const toHistory = (search: { q?: string; id?: string }) =>
     void navigate({ to: '/t/$tenant/history', params: { tenant: tenant.name }, search });
+  const toAlarms = (search: { q: string }) =>
+    void navigate({ to: '/t/$tenant/alarms', params: { tenant: tenant.name }, search });
   const isUnused = pages.isReady && pages.count === 0 && pages.waiting === 0;
   return (
     <>
@@ -57,7 +59,7 @@ export function OverviewPage() {
               <ErrorNotice error={error} onRetry={() => void refetch()} />
             </div>
           )}
-          <StatusStrip overview={overview} onSearch={(q) => toHistory({ q })} />
+          <StatusStrip overview={overview} onSearch={(q) => toAlarms({ q })} />
           <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
           <div className={styles.parts}>
             <LatestSection
@@ -174,7 +176,7 @@ function StatusStrip({
               key={level}
               type="button"
               className={styles.level}
-              onClick={() => onSearch(`is:live level:${quoteValue(level)}`)}
+              onClick={() => onSearch(`level:${quoteValue(level)}`)}
             >
               {formats.number(count)} <LevelMark name={level} />
             </button>
