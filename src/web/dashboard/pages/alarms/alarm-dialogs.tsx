@@ -84,6 +84,7 @@ function ShelveDialog({ question, actions }: QuestionProps) {
     <NoteDialog
       title={t('shelveTitle', subject)}
       action={t('shelveShort')}
+      hint={t('shelveNoteHint')}
       isDisabled={isPast}
       onClose={actions.endQuestion}
       onSubmit={(note) =>

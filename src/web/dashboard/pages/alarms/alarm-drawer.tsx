@@ -58,7 +58,11 @@ export function AlarmDrawer({
           </>
         )
       }
-      foot={known && actions.mayAct ? <AlarmButtons alarm={known} actions={actions} /> : null}
+      foot={
+        known && known.state !== 'ended' && actions.mayAct ? (
+          <AlarmButtons alarm={known} actions={actions} />
+        ) : null
+      }
     />
   );
 }
@@ -182,7 +186,6 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
   const me = usePerson().name;
   const target: Target = { count: 1, ids: [alarm.id], title: alarm.title };
   const { acknowledged, state } = alarm;
-  if (state === 'ended') return null;
   const note = acknowledged?.note ?? '';
   return (
     <>

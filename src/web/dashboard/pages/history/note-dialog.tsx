@@ -7,6 +7,7 @@ import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 export function NoteDialog({
   title,
   action,
+  hint,
   before = '',
   isDisabled = false,
   children,
@@ -15,6 +16,8 @@ export function NoteDialog({
 }: {
   title: string;
   action: string;
+  /** Who reads the note; every panel, unless it says so. */
+  hint?: string;
   /** The note until now. */
   before?: string;
   isDisabled?: boolean;
@@ -37,7 +40,7 @@ export function NoteDialog({
         {children}
         <TextInput
           label={t('note')}
-          description={t('noteHint')}
+          description={hint ?? t('noteHint')}
           maxLength={500}
           value={note}
           onChange={({ currentTarget }) => setNote(currentTarget.value)}

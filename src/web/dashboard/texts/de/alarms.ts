@@ -60,6 +60,7 @@ export const alarms: TranslatedPage<'alarms'> = {
   shelveTitle_other: '{{number}} Alarme zurückstellen',
   shelveAbout:
     'Ein zurückgestellter Alarm ist bis zu dieser Zeit auf keiner Anzeige. Ist er dann nicht beendet, kommt er wieder.',
+  shelveNoteHint: 'Optional. Andere sehen sie in der Liste der Alarme.',
   shelveUntil: 'Er kommt wieder',
   'shelf.1h': 'in 1 Stunde',
   'shelf.4h': 'in 4 Stunden',

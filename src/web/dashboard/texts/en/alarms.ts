@@ -59,6 +59,7 @@ export const alarms = {
   shelveTitle_other: 'Shelve {{number}} alarms',
   shelveAbout:
     'A shelved alarm is off the panels until this time. If it has not ended by then, it comes back.',
+  shelveNoteHint: 'Optional. Others see it in the list of alarms.',
   shelveUntil: 'It comes back',
   'shelf.1h': 'in 1 hour',
   'shelf.4h': 'in 4 hours',
