@@ -42,6 +42,8 @@ export class AlarmList {
   /** When it was last read, while it cannot be read again. */
   staleSince: number | undefined;
   lastTookMs = 0;
+  /** When it was last read; Unix milliseconds. */
+  readAt = 0;
   readonly #load: LoadAlarms;
   readonly #find: (id: string) => Promise<Alarm | undefined>;
   readonly #listeners = new Set<() => void>();
@@ -51,7 +53,6 @@ export class AlarmList {
   #newest: readonly AlarmRow[] = [];
   #reading: Promise<void> | undefined;
   #isOutdated = false;
-  #readAt = 0;
 
   /** @param find reads one alarm; undefined when it is not known any more. */
   constructor(load: LoadAlarms, find: (id: string) => Promise<Alarm | undefined>) {
@@ -99,12 +100,12 @@ export class AlarmList {
         const since = performance.now();
         await this.#read();
         this.lastTookMs = performance.now() - since;
-        this.#readAt = Date.now();
+        this.readAt = Date.now();
         this.error = undefined;
         this.staleSince = undefined;
       } catch (error) {
         this.error = error;
-        if (this.isReady) this.staleSince = this.#readAt;
+        if (this.isReady) this.staleSince = this.readAt;
       }
       this.#changed();
     }

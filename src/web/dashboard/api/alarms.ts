@@ -42,8 +42,9 @@ export const urgentCountQuery = ({ api, key }: Tenant) =>
 
 /** The end of a display time is no event: the list is read again now and then. */
 const renewMs = 30_000;
-/** The shortest pause between two reads, and as a multiple of how long a read takes. */
-const pauseMs = 500;
+/** Changes within this time are read together. */
+const gatherMs = 150;
+/** The pause between two reads, as a multiple of how long a read takes. */
 const pauseFactor = 5;
 
 /** The list of a search in one state, kept up to date. */
@@ -73,7 +74,7 @@ export function useAlarmList(
         void list.refresh();
         void client.invalidateQueries({ queryKey: [...tenant.key, 'alarms'] });
       },
-      list.isReady ? Math.max(pauseMs, list.lastTookMs * pauseFactor) : 0,
+      Math.max(gatherMs, list.readAt + list.lastTookMs * pauseFactor - Date.now()),
     );
   };
   useEffect(() => {

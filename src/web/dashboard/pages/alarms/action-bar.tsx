@@ -6,20 +6,12 @@ import acknowledgeIcon from 'virtual:icon/user-check';
 import closeIcon from 'virtual:icon/x';
 import { ActionIcon, Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { StandingState } from '#contract/history/alarm.ts';
+import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './alarms-page.module.css';
+import { type AlarmCommands, mainActions } from './use-commands.ts';
 import type { Selection } from './use-selection.ts';
-
-/** What can be done with alarms; each also has a key. */
-export interface AlarmCommands {
-  acknowledge(): void;
-  takeBack(): void;
-  shelve(): void;
-  clear(): void;
-  mute(): void;
-}
 
 /** The actions on the selected alarms, below the list. */
 export function ActionBar({
@@ -53,26 +45,15 @@ export function ActionBar({
         )
       )}
       <div className={styles.commands}>
-        {state === 'open' && (
-          <Command
-            name="acknowledge"
-            icon={acknowledgeIcon}
-            shortcut="a"
-            isMain
-            onClick={commands.acknowledge}
-          />
-        )}
-        {state !== 'open' && (
-          <Command
-            name={state === 'shelved' ? 'unshelve' : 'takeBack'}
-            icon={backIcon}
-            shortcut="u"
-            isMain
-            onClick={commands.takeBack}
-          />
-        )}
+        <Command
+          name={`short.${mainActions[state]}`}
+          icon={state === 'open' ? acknowledgeIcon : backIcon}
+          shortcut={state === 'open' ? 'a' : 'u'}
+          isMain
+          onClick={state === 'open' ? commands.acknowledge : commands.takeBack}
+        />
         <Command name="shelve" icon={shelveIcon} shortcut="s" onClick={commands.shelve} />
-        <Command name="clear" icon={clearIcon} shortcut="c" onClick={commands.clear} />
+        <Command name="short.clear" icon={clearIcon} shortcut="c" onClick={commands.clear} />
         {mayMute && <Command name="muteThese" icon={muteIcon} shortcut="m" onClick={commands.mute} />}
       </div>
       <span className={styles.hint}>
@@ -97,7 +78,7 @@ function Command({
   isMain = false,
   onClick,
 }: {
-  name: 'acknowledge' | 'takeBack' | 'unshelve' | 'shelve' | 'clear' | 'muteThese';
+  name: `short.${AlarmAction}` | 'shelve' | 'muteThese';
   icon: readonly string[];
   shortcut: string;
   isMain?: boolean;

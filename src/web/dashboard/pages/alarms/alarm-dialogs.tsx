@@ -43,7 +43,7 @@ function AcknowledgeDialog({ question, actions }: QuestionProps) {
   return (
     <NoteDialog
       title={isNote ? t('noteTitle') : t('acknowledgeTitle', subject)}
-      action={t(isNote ? 'changeNote' : 'acknowledge')}
+      action={t(isNote ? 'changeNote' : 'short.acknowledge')}
       {...(note !== undefined && { before: note })}
       onClose={actions.endQuestion}
       onSubmit={(text) =>
@@ -83,7 +83,7 @@ function ShelveDialog({ question, actions }: QuestionProps) {
   return (
     <NoteDialog
       title={t('shelveTitle', subject)}
-      action={t('shelveShort')}
+      action={t('short.shelve')}
       hint={t('shelveNoteHint')}
       isDisabled={isPast}
       onClose={actions.endQuestion}
@@ -132,7 +132,7 @@ function ClearQuestion({ question, actions }: QuestionProps) {
   return (
     <Confirm
       title={t('clearTitle', { number })}
-      action={t('clear')}
+      action={t('short.clear')}
       onClose={actions.endQuestion}
       onConfirm={() => actions.send('clear', question.target)}
     >

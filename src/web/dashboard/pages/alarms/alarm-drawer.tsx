@@ -191,7 +191,7 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
     <>
       {!acknowledged && (
         <Button variant="filled" onClick={() => actions.ask({ kind: 'acknowledge', target })}>
-          {t('acknowledge')}
+          {t('short.acknowledge')}
         </Button>
       )}
       {acknowledged && acknowledged.by !== me && (
@@ -203,14 +203,14 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
         <Button onClick={() => actions.ask({ kind: 'note', target, note })}>{t('changeNote')}</Button>
       )}
       {acknowledged && (
-        <Button onClick={() => void actions.send('unacknowledge', target)}>{t('takeBack')}</Button>
+        <Button onClick={() => void actions.send('unacknowledge', target)}>{t('short.unacknowledge')}</Button>
       )}
       {state === 'shelved' ? (
-        <Button onClick={() => void actions.send('unshelve', target)}>{t('unshelve')}</Button>
+        <Button onClick={() => void actions.send('unshelve', target)}>{t('short.unshelve')}</Button>
       ) : (
         <Button onClick={() => actions.ask({ kind: 'shelve', target })}>{t('shelve')}</Button>
       )}
-      <Button onClick={() => actions.ask({ kind: 'clear', target })}>{t('clear')}</Button>
+      <Button onClick={() => actions.ask({ kind: 'clear', target })}>{t('short.clear')}</Button>
     </>
   );
 }

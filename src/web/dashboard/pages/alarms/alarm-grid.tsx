@@ -8,6 +8,7 @@ import {
   useEffect,
 } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { AlarmAction } from '#contract/history/alarm.ts';
 import type { AlarmList } from '#web/dashboard/api/alarm-list.ts';
 import { useNow } from '#web/dashboard/formats/use-formats.tsx';
 import { NewItemsBanner, useLayout, usePointerHold } from '#web/dashboard/notifications/grid-frame.tsx';
@@ -31,6 +32,8 @@ export interface AlarmGridProps {
   readonly onMove: (line: ListLine) => void;
   /** An alarm is shown, and a group opens or closes. */
   readonly onOpen: (line: ListLine) => void;
+  /** What a finger to a side does. */
+  readonly swipes: Readonly<Record<Swipe, AlarmAction>>;
   readonly onSwipe: (line: ListLine, way: Swipe) => void;
   readonly onRefine: OnRefine;
   /** Below the rows. */
@@ -79,8 +82,8 @@ export function AlarmGrid(props: AlarmGridProps) {
         className={`${styles.scroller} ${isOld ? styles.old : ''} ${maySelect ? styles.mayAct : ''}`}
         style={
           {
-            '--right': JSON.stringify(t('acknowledge')),
-            '--left': JSON.stringify(t('shelveShort')),
+            '--right': JSON.stringify(t(`short.${props.swipes.right}`)),
+            '--left': JSON.stringify(t(`short.${props.swipes.left}`)),
           } as CSSProperties
         }
         onKeyDown={(event) => onGridKey(event, props, show)}

@@ -23,7 +23,7 @@ import { AlarmTabs, GroupingMenu } from './alarms-toolbar.tsx';
 import { NothingWrong } from './nothing-wrong.tsx';
 import { useAlarmActions } from './use-alarm-actions.tsx';
 import { useAlarmKeys } from './use-alarm-keys.ts';
-import { useCommands } from './use-commands.ts';
+import { mainActions, useCommands } from './use-commands.ts';
 import { useSelection } from './use-selection.ts';
 
 const route = getRouteApi('/signed-in/t/$tenant/alarms');
@@ -46,8 +46,8 @@ export function AlarmsPage() {
   const { lines, toggleGroup } = useLines(shown, grouping);
   const selection = useSelection(shown, lines);
   const active = useActiveLine(lines, id);
-  const actions = useAlarmActions(() => {
-    selection.end();
+  const actions = useAlarmActions((isUndo) => {
+    if (!isUndo) selection.end();
     void list.refresh();
   });
 
@@ -140,9 +140,8 @@ export function AlarmsPage() {
               onMove={move}
               onOpen={open}
               onRefine={onRefine}
-              onSwipe={(line, way) =>
-                way === 'right' ? commands.acknowledgeAtOnce(line) : commands.shelve(line)
-              }
+              swipes={{ right: mainActions[state], left: 'shelve' }}
+              onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
             >
               {!shown.isReady && list.error === undefined && <SkeletonRows />}
               <NotLoaded list={shown} matching={matching} />

@@ -40,20 +40,25 @@ export interface AlarmActions {
 
 const wayBack = { acknowledge: 'unacknowledge', shelve: 'unshelve' } as const;
 
-/** @param onDone called when the alarms were changed. */
-export function useAlarmActions(onDone: () => void): AlarmActions {
+/** @param onDone called when the alarms were changed, or changed back. */
+export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions {
   const { t } = useTranslation(['alarms', 'history']);
   const mayAct = useTenant().may('member');
   const formats = useFormats();
   const request = useAlarmRequest();
   const [question, setQuestion] = useState<Question>();
 
-  const send = async (action: AlarmAction, target: Target, details: Details = {}): Promise<void> => {
+  const send = async (
+    action: AlarmAction,
+    target: Target,
+    details: Details = {},
+    isUndo = false,
+  ): Promise<void> => {
     setQuestion(undefined);
     const { ids, search } = target;
     try {
       const { done, failed } = await request({ action, ...(search ?? { ids }), ...details });
-      onDone();
+      onDone(isUndo);
       const [first] = failed;
       if (first)
         showFailure({
@@ -72,7 +77,10 @@ export function useAlarmActions(onDone: () => void): AlarmActions {
       if (!back || ids.length < target.count) return void showToast({ message });
       const changed = { ...target, ids: ids.filter((id) => !failed.some((each) => each.id === id)) };
       const { search: _, ...again } = { ...changed, count: changed.ids.length };
-      showDone(message, { label: t('undo', { ns: 'history' }), onUndo: () => void send(back, again) });
+      showDone(message, {
+        label: t('undo', { ns: 'history' }),
+        onUndo: () => void send(back, again, {}, true),
+      });
     } catch (error) {
       showFailure({ title: t('failed'), message: sentenceOf(error) });
     }

@@ -1,8 +1,8 @@
 import { type RefObject, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useKeysInHelp, useShortcuts } from '#web/dashboard/components/keyboard.ts';
-import type { AlarmCommands } from './action-bar.tsx';
 import type { ListLine } from './alarm-groups.ts';
+import type { AlarmCommands } from './use-commands.ts';
 import type { Selection } from './use-selection.ts';
 
 /** The keys of the page, and their list. */

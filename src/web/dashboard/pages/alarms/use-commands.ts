@@ -1,21 +1,36 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { StandingState } from '#contract/history/alarm.ts';
+import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
 import { whenSearch, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
-import type { AlarmCommands } from './action-bar.tsx';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 import type { Selection } from './use-selection.ts';
 
+/** What can be done with alarms; each also has a key. */
+export interface AlarmCommands {
+  acknowledge(): void;
+  takeBack(): void;
+  shelve(): void;
+  clear(): void;
+  mute(): void;
+}
+
 /** As buttons and keys call them, or for one line that a finger pushed. */
 export interface Commands extends AlarmCommands {
   shelve(line?: ListLine): void;
-  /** Without a note. */
-  acknowledgeAtOnce(line: ListLine): void;
+  /** At once, without a note. */
+  mainAction(line: ListLine): void;
 }
+
+/** What is done first with alarms in a state. */
+export const mainActions = {
+  open: 'acknowledge',
+  acknowledged: 'unacknowledge',
+  shelved: 'unshelve',
+} as const satisfies Record<StandingState, AlarmAction>;
 
 /** The commands for the selected alarms; without a selection, for the active line. */
 export function useCommands({
@@ -43,7 +58,7 @@ export function useCommands({
   };
   return {
     acknowledge: () => actions.ask({ kind: 'acknowledge', target }),
-    acknowledgeAtOnce: (line) => void actions.send('acknowledge', targetOf(rowsOf(line))),
+    mainAction: (line) => void actions.send(mainActions[state], targetOf(rowsOf(line))),
     takeBack: () => {
       if (!actions.mayAct || target.count === 0) return actions.ask({ kind: 'acknowledge', target });
       void actions.send(state === 'shelved' ? 'unshelve' : 'unacknowledge', target);
@@ -60,8 +75,12 @@ export function useCommands({
   };
 }
 
-const targetOf = (rows: readonly AlarmRow[]): Target => ({
-  count: rows.length,
-  ids: rows.map(({ alarm }) => alarm.id),
-  title: rows[0]?.alarm.title ?? '',
-});
+/** Alarms that have ended meanwhile are not meant. */
+function targetOf(rows: readonly AlarmRow[]): Target {
+  const standing = rows.filter(({ alarm }) => alarm.state !== 'ended');
+  return {
+    count: standing.length,
+    ids: standing.map(({ alarm }) => alarm.id),
+    title: standing[0]?.alarm.title ?? '',
+  };
+}
