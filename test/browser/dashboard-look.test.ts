@@ -37,6 +37,7 @@ async function seed(): Promise<void> {
 
 /** Each page, and what is open on it; never two of the same page in a row. */
 const pages: Readonly<Record<string, () => string>> = {
+  alarms: () => 'alarms',
   overview: () => 'overview',
   history: () => 'history',
   panels: () => 'panels',

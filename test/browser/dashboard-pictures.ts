@@ -22,6 +22,7 @@ const everything: readonly DashboardScenes[] = [
     name: 'empty',
     fill: async () => undefined,
     scenes: [
+      'alarms',
       'overview',
       'history',
       'panels',

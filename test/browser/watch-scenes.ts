@@ -154,6 +154,23 @@ export const watchScenes: readonly DashboardScenes[] = [
       await server.stream(`/api/panels/${east}/events`, await server.token({ scopes: ['panel'] }));
     },
     scenes: [
+      { name: 'alarms', path: 'alarms' },
+      {
+        name: 'alarms-selected',
+        path: 'alarms?group=host',
+        act: async (page) => {
+          await page.getByText('db-02.internal').first().click();
+          await page.getByRole('checkbox').nth(1).click();
+        },
+      },
+      {
+        name: 'alarms-open',
+        path: 'alarms?group=none',
+        act: async (page) => {
+          await page.getByText('Replication stopped on db-02').first().click();
+          await page.getByText('Open: nobody takes care of it.').waitFor();
+        },
+      },
       { name: 'overview', path: 'overview' },
       { name: 'overview-viewer', path: 'overview', role: 'viewer' },
       {

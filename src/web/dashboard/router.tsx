@@ -15,6 +15,7 @@ import { lastTenant, rememberTenant, TenantProvider, useMembership } from './api
 import { lazyPart } from './components/lazy-part.tsx';
 import { needTexts, type TextsName } from './language.ts';
 import {
+  readAlarmsSearch,
   readHistorySearch,
   readIntegrationsSearch,
   readListSearch,
@@ -114,6 +115,19 @@ const tenantStart = createRoute({
   path: '/',
   component: () => (
     <Navigate to="/t/$tenant/overview" params={{ tenant: tenant.useParams().tenant }} replace />
+  ),
+});
+
+const alarms = createRoute({
+  getParentRoute: () => tenant,
+  path: 'alarms',
+  validateSearch: readAlarmsSearch,
+  component: page(
+    () => import('./pages/alarms/alarms-page.tsx'),
+    'AlarmsPage',
+    'alarms',
+    'history',
+    'ruleSentence',
   ),
 });
 
@@ -257,6 +271,7 @@ const routeTree = root.addChildren([
     start,
     tenant.addChildren([
       tenantStart,
+      alarms,
       overview,
       history,
       panels,

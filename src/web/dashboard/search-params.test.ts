@@ -1,9 +1,23 @@
 import { expect, test } from 'vitest';
-import { readHistorySearch, readPanelsSearch, readSignInSearch, readTokensSearch } from './search-params.ts';
+import {
+  readAlarmsSearch,
+  readHistorySearch,
+  readPanelsSearch,
+  readRulesSearch,
+  readSignInSearch,
+  readTokensSearch,
+} from './search-params.ts';
 
 test('what does not fit is as if it were not there', () => {
   expect(readHistorySearch({ q: ['a'], id: '', live: 'yes', other: 1 })).toEqual({});
   expect(readTokensSearch({ tab: 'secrets', id: {} })).toEqual({});
+  expect(readAlarmsSearch({ tab: 'open', group: 1, q: null })).toEqual({ group: '1' });
+  expect(readRulesSearch({ muteWhen: { host: 'a', title: { regex: 'x' }, labels: { a: 1 } } })).toEqual({});
+});
+
+test('the conditions of a mute are kept in the address', () => {
+  const muteWhen = { host: ['db-*'], labels: { env: ['prod'] }, title: { contains: 'Disk' } };
+  expect(readRulesSearch({ muteWhen })).toEqual({ muteWhen });
 });
 
 test('a code of digits alone is still text', () => {

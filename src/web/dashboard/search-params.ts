@@ -1,4 +1,6 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
+import type { StandingState } from '#contract/history/alarm.ts';
+import type { RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -26,6 +28,23 @@ export const readHistorySearch = (search: Raw): HistorySearch => ({
   ...(search.live === true && { live: true }),
 });
 
+/** A tab of Alarms; the first is not in the address. */
+export type AlarmsTab = Exclude<StandingState, 'open'>;
+
+export interface AlarmsSearch {
+  q?: string;
+  tab?: AlarmsTab;
+  /** How they are grouped, unless by what is similar: `host`, `none`, or a label, as in `label:site`. */
+  group?: string;
+  /** The alarm that is open: a notification of it. */
+  id?: string;
+}
+
+export const readAlarmsSearch = (search: Raw): AlarmsSearch => ({
+  ...texts(search, 'q', 'group', 'id'),
+  ...((search.tab === 'acknowledged' || search.tab === 'shelved') && { tab: search.tab }),
+});
+
 export interface PanelsSearch {
   /** The code of a screen that waits for approval. */
   pair?: string;
@@ -42,14 +61,39 @@ export interface RulesSearch {
   explain?: string;
   /** Start a rule that mutes this host. */
   mute?: string;
+  /** Start a rule that mutes what these conditions match. */
+  muteWhen?: RuleWhen;
   /** Start a rule as a copy of this one. */
   copy?: string;
   /** Start with one of the examples. */
   example?: string;
 }
 
-export const readRulesSearch = (search: Raw): RulesSearch =>
-  texts(search, 'id', 'explain', 'mute', 'copy', 'example');
+export function readRulesSearch(search: Raw): RulesSearch {
+  const muteWhen = readWhen(search.muteWhen);
+  return { ...texts(search, 'id', 'explain', 'mute', 'copy', 'example'), ...(muteWhen && { muteWhen }) };
+}
+
+/** Conditions in the shape that an editor can show; the server checks their values. undefined for anything else. */
+function readWhen(given: unknown): RuleWhen | undefined {
+  if (!isObject(given)) return undefined;
+  const { host, ip, level, token, minLevel, labels, title } = given;
+  const lists = { host, ip, level, token };
+  const [how, patterns] = isObject(title) ? (Object.entries(title)[0] ?? []) : [];
+  const when = {
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => isTexts(list))),
+    ...(typeof minLevel === 'string' && { minLevel }),
+    ...(isObject(labels) && Object.values(labels).every(isTexts) && { labels }),
+    ...((how === 'contains' || how === 'glob') &&
+      (typeof patterns === 'string' || isTexts(patterns)) && { title: { [how]: patterns } }),
+  };
+  return Object.keys(when).length === 0 ? undefined : (when as RuleWhen);
+}
+
+const isObject = (value: unknown): value is Raw =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
 
 /** Of a list: the entry that is open, by its ID or name. */
 export const readListSearch = (search: Raw): { id?: string } => texts(search, 'id');

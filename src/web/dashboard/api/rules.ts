@@ -1,7 +1,7 @@
 /** The routing rules, and what they would do. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode, isTemporary } from '#client/call.ts';
-import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import type { HistoryPage } from '#contract/history/notification.ts';
 import type {
   ExplainRequest,
   ReplayRequest,
@@ -83,13 +83,6 @@ export const mute = (
   } satisfies NewRule);
 
 export const unmute = (api: Api, { id }: Rule): Promise<void> => api.delete(rulePath(id));
-
-/** Conditions that match what sent this: its host; else its ip; else its title, by the same token. */
-export function whenSame({ host, ip, title, token }: HistoryNotification): RuleWhen {
-  if (host !== null) return { host: [host] };
-  if (ip !== null) return { ip: [ip] };
-  return { token: [token.id], title: { contains: title } };
-}
 
 /** Where a notification would go. @param version of the rules in force; a change of them makes the answer outdated. */
 export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: string) =>

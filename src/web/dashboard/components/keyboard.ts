@@ -1,6 +1,6 @@
 /** The keyboard: shortcuts of one key or two in a row ("g h"), off while text is typed; and the focus of buttons that become busy. */
 import { useEffect, useRef } from 'react';
-import { createStoredChoice, useStore } from '../store.ts';
+import { createStore, createStoredChoice, useStore } from '../store.ts';
 
 /** Actions by keys, as in { '/': focusSearch, 'g h': toHistory }. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -14,6 +14,23 @@ let first: { key: string; at: number } | undefined;
 
 export const setSingleKeys = (isOn: boolean): void => singleKeys.set(isOn ? 'on' : 'off');
 export const useSingleKeys = (): boolean => useStore(singleKeys) === 'on';
+
+/** The keys of the open page, for the list of shortcuts. */
+export interface PageKeys {
+  readonly page: string;
+  /** Keys with spaces between them, and what they do. */
+  readonly list: readonly (readonly [keys: string, text: string])[];
+}
+const pageKeys = createStore<PageKeys | undefined>(undefined);
+
+/** @param keys the same object in each drawing, unless its texts change. */
+export function useKeysInHelp(keys: PageKeys): void {
+  useEffect(() => {
+    pageKeys.set(keys);
+    return () => pageKeys.set(undefined);
+  }, [keys]);
+}
+export const usePageKeys = (): PageKeys | undefined => useStore(pageKeys);
 
 /** @param rank A page's shortcuts come before those of the `frame`. */
 export function useShortcuts(shortcuts: Shortcuts, rank: 'page' | 'frame' = 'page'): void {
@@ -50,7 +67,8 @@ const actionOf = (keys: string) =>
 /** Arrows belong to the focused element, unless that is the page itself, its heading or a list. */
 const isAtRest = (target: EventTarget | null): boolean =>
   target === document.body ||
-  (target instanceof HTMLElement && target.closest('main:focus, h1:focus, [role="grid"]') !== null);
+  (target instanceof HTMLElement &&
+    target.closest('main:focus, h1:focus, [role="grid"], [role="treegrid"]') !== null);
 
 /** Keys belong to a focused text field, and to an open dialog or menu. */
 function isTyping(target: EventTarget | null): boolean {

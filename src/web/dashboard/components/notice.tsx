@@ -152,6 +152,32 @@ export function showToast(toast: Toast, isFailure = false): () => void {
   return () => hide(id);
 }
 
+const undoMs = 12_000;
+
+/** Reports what was done, with a button that takes it back. */
+export function showDone(
+  message: string,
+  undo: { readonly label: string; readonly onUndo: () => void },
+): void {
+  const hide = showToast({
+    autoClose: undoMs,
+    message: (
+      <span className={styles.undo}>
+        <span>{message}</span>
+        <Button
+          size="xs"
+          onClick={() => {
+            hide();
+            undo.onUndo();
+          }}
+        >
+          {undo.label}
+        </Button>
+      </span>
+    ),
+  });
+}
+
 /** Reports a failure: with an icon and a colour of its own, and for longer. */
 export function showFailure(toast: Toast): void {
   showToast(toast, true);

@@ -81,8 +81,8 @@ export function useGridKeys(
 /** A mouse at rest for so long is not about to click. */
 const pointerRestMs = 5_000;
 
-/** New notifications wait while the mouse moves over the list, or it is scrolled down. */
-function usePointerHold(pages: HistoryPages) {
+/** What is new waits while the mouse moves over the list, or it is scrolled down. */
+export function usePointerHold(pages: Pick<HistoryPages, 'isHeld' | 'scrollTop' | 'insertWaitingWhenFree'>) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const place = useRef('');
   const release = () => {
@@ -238,12 +238,12 @@ export function SkeletonRows() {
 
 const announcementMs = 10_000;
 
-/** How many new notifications wait, and a button that shows them. */
-function NewItemsBanner({
+/** How many new ones wait, and a button that shows them. */
+export function NewItemsBanner({
   pages,
   scroller,
 }: {
-  pages: HistoryPages;
+  pages: Pick<HistoryPages, 'waiting' | 'waitingMore' | 'scrollTop' | 'insertWaiting'>;
   scroller: RefObject<HTMLElement | null>;
 }) {
   const { t } = useTranslation('history');

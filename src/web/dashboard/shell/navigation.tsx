@@ -1,16 +1,20 @@
+import alarmsIcon from 'virtual:icon/bell';
 import panelsIcon from 'virtual:icon/device-tv';
 import historyIcon from 'virtual:icon/history';
 import overviewIcon from 'virtual:icon/layout-dashboard';
 import rulesIcon from 'virtual:icon/route';
 import selectorIcon from 'virtual:icon/selector';
 import userIcon from 'virtual:icon/user-circle';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { urgentCountQuery } from '../api/alarms.ts';
 import { usePerson } from '../api/session.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LayerNotLoaded, lazyPart } from '../components/lazy-part.tsx';
+import { useFormats } from '../formats/use-formats.tsx';
 import styles from './shell.module.css';
 
 // Most visits need no menu.
@@ -53,12 +57,27 @@ function PlaceLink({ place, onChosen }: { place: Place; onChosen: (() => void) |
     >
       {'icon' in place && <Icon paths={place.icon} size={18} />}
       {t(place.name)}
+      {place.name === 'alarms' && <UrgentCount />}
     </Link>
+  );
+}
+
+/** How many open alarms are errors or worse. */
+function UrgentCount() {
+  const { t } = useTranslation();
+  const formats = useFormats();
+  const { data: count = 0 } = useQuery(urgentCountQuery(useTenant()));
+  if (count === 0) return null;
+  return (
+    <span className={styles.badge} title={t('urgentAlarms', { count })}>
+      {formats.number(count)} <span className="hidden">{t('urgentAlarms', { count })}</span>
+    </span>
   );
 }
 
 /** The pages of a tenant, as the navigation lists them. */
 const places = [
+  { name: 'alarms', to: '/t/$tenant/alarms', icon: alarmsIcon },
   { name: 'overview', to: '/t/$tenant/overview', icon: overviewIcon },
   { name: 'history', to: '/t/$tenant/history', icon: historyIcon },
   { name: 'panels', to: '/t/$tenant/panels', icon: panelsIcon },

@@ -57,6 +57,7 @@ function useGoTo(onHelp: () => void): void {
     {
       '?': onHelp,
       '/': go('/t/$tenant/history'),
+      'g a': go('/t/$tenant/alarms'),
       'g o': go('/t/$tenant/overview'),
       'g h': go('/t/$tenant/history'),
       'g p': go('/t/$tenant/panels'),

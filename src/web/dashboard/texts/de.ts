@@ -1,5 +1,6 @@
 /** The same in German. Pages are loaded one by one all the same. */
 export { account, entry } from './de/account.ts';
+export { alarms } from './de/alarms.ts';
 export { audit } from './de/audit.ts';
 export { history } from './de/history.ts';
 export { overview } from './de/overview.ts';

@@ -1,5 +1,6 @@
 /** Everything the dashboard says, in English, pages that the same people read together share a file. Every other language has the same keys. */
 export { account, entry } from './en/account.ts';
+export { alarms } from './en/alarms.ts';
 export { audit } from './en/audit.ts';
 export { history } from './en/history.ts';
 export { overview } from './en/overview.ts';

@@ -1,14 +1,14 @@
 import searchIcon from 'virtual:icon/search';
 import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { isStatus } from '#web/dashboard/api/call.ts';
 import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useShortcuts } from '#web/dashboard/components/keyboard.ts';
+import { useKeysInHelp, useShortcuts } from '#web/dashboard/components/keyboard.ts';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
 import {
@@ -92,6 +92,7 @@ export function HistoryPage() {
     m: () => active && void actions.muteUntilMorning(active),
     e: () => active && actions.explain(active),
   });
+  useHistoryKeysInHelp();
   const { histogram, isCounting } = useHistogram(q, pages);
   const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
   const searchError = pages.error === undefined || draft !== q ? undefined : readQueryError(pages.error, q);
@@ -176,6 +177,28 @@ export function HistoryPage() {
         />
       )}
     </div>
+  );
+}
+
+function useHistoryKeysInHelp(): void {
+  const { t } = useTranslation('history');
+  useKeysInHelp(
+    useMemo(
+      () => ({
+        page: t('history'),
+        list: [
+          ['/', t('keys.search')],
+          ['↑ ↓', t('keys.move')],
+          ['Enter', t('keys.open')],
+          ['c', t('clear')],
+          ['m', t('mute.host')],
+          ['e', t('explain')],
+          ['l', t('liveHint')],
+          ['Esc', t('close')],
+        ],
+      }),
+      [t],
+    ),
   );
 }
 

@@ -1,17 +1,18 @@
 import chevronIcon from 'virtual:icon/chevron-down';
-import { Button, Menu, TextInput } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { createElement, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AcknowledgeAccepted, HistoryNotification } from '#contract/history/notification.ts';
+import { useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
-import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
+import { mute, unmute } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
-import { showFailure, showToast } from '#web/dashboard/components/notice.tsx';
+import { showDone, showFailure, showToast } from '#web/dashboard/components/notice.tsx';
 import { DateTimeField } from '#web/dashboard/fields/time-fields.tsx';
 import { actorText, clip } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
@@ -21,6 +22,8 @@ import {
   nextMorning,
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
+import { whenSame } from '#web/dashboard/query/mute-when.ts';
+import { NoteDialog } from './note-dialog.tsx';
 import styles from './notification-drawer.module.css';
 
 export interface RowActions {
@@ -28,6 +31,8 @@ export interface RowActions {
   readonly mayMute: boolean;
   clear(row: HistoryNotification): Promise<void>;
   acknowledge(row: HistoryNotification, note: string): Promise<void>;
+  /** Takes the acknowledgement back. */
+  takeBack(row: HistoryNotification): Promise<void>;
   muteUntil(row: HistoryNotification, until: Date): Promise<void>;
   /** Until the next 08:00 of the tenant's day. */
   muteUntilMorning(row: HistoryNotification): Promise<void>;
@@ -45,6 +50,7 @@ export function useRowActions(): RowActions {
   const client = useQueryClient();
   const clear = useClear();
   const acknowledge = useAcknowledge();
+  const takeBack = useAlarmRequest();
   const formats = useFormats();
   return useMemo(() => {
     const showMessage = (message: string) => showToast({ message });
@@ -61,18 +67,12 @@ export function useRowActions(): RowActions {
         const rule = await mute(tenant.api, { name, when: whenSame(row), until });
         void rulesChanged();
         const message = t('muted', { subject: clip(subject, 80), time });
-        const hide = showToast({
-          autoClose: 12_000,
-          message: createElement(Undo, {
-            message,
-            label: t('undo'),
-            onUndo: () => {
-              hide();
-              unmute(tenant.api, rule)
-                .then(() => showMessage(t('unmuted', { subject: clip(subject, 80) })), showError)
-                .finally(rulesChanged);
-            },
-          }),
+        showDone(message, {
+          label: t('undo'),
+          onUndo: () =>
+            void unmute(tenant.api, rule)
+              .then(() => showMessage(t('unmuted', { subject: clip(subject, 80) })), showError)
+              .finally(rulesChanged),
         });
       } catch (error) {
         showError(error);
@@ -96,6 +96,15 @@ export function useRowActions(): RowActions {
           );
         await acknowledge(row, note).then(onAcknowledged, showError);
       },
+      async takeBack(row) {
+        await takeBack({ action: 'unacknowledge', ids: [row.id] }).then(
+          ({ failed: [failed] }) =>
+            failed
+              ? showError(new Error(failed.error))
+              : showMessage(t('takenBack', { title: clip(row.title, 80) })),
+          showError,
+        );
+      },
       muteUntilMorning: (row) => muteUntil(row, new Date(nextMorning(Date.now(), tenant.timeZone))),
       explain: (row) =>
         void navigate({
@@ -104,19 +113,7 @@ export function useRowActions(): RowActions {
           search: { explain: row.id },
         }),
     };
-  }, [t, tenant, client, navigate, clear, acknowledge, formats]);
-}
-
-/** A message with an undo button. */
-function Undo({ message, label, onUndo }: { message: string; label: string; onUndo: () => void }) {
-  return (
-    <span className={styles.undo}>
-      <span>{message}</span>
-      <Button size="xs" onClick={onUndo}>
-        {label}
-      </Button>
-    </span>
-  );
+  }, [t, tenant, client, navigate, clear, acknowledge, takeBack, formats]);
 }
 
 const hourMs = 3_600_000;
@@ -146,6 +143,9 @@ export function DrawerActions({
       {actions.mayClear && notification.acknowledged === null && (
         <Button onClick={() => setAcknowledging(true)}>{t('acknowledge')}</Button>
       )}
+      {actions.mayClear && notification.acknowledged !== null && notification.state === 'live' && (
+        <Button onClick={() => void actions.takeBack(notification)}>{t('takeBack')}</Button>
+      )}
       {actions.mayClear && (
         <Button disabled={notification.state !== 'live'} onClick={() => void actions.clear(notification)}>
           {t('clear')}
@@ -174,9 +174,11 @@ export function DrawerActions({
       )}
       <Button onClick={() => actions.explain(notification)}>{t('explain')}</Button>
       {acknowledging && (
-        <Acknowledge
+        <NoteDialog
+          title={t('acknowledgeTitle')}
+          action={t('acknowledge')}
           onClose={() => setAcknowledging(false)}
-          onAcknowledge={(note) => {
+          onSubmit={(note) => {
             setAcknowledging(false);
             void actions.acknowledge(notification, note);
           }}
@@ -193,36 +195,6 @@ export function DrawerActions({
         />
       )}
     </footer>
-  );
-}
-
-function Acknowledge({
-  onClose,
-  onAcknowledge,
-}: {
-  onClose: () => void;
-  onAcknowledge: (note: string) => void;
-}) {
-  const { t } = useTranslation('history');
-  const [note, setNote] = useState('');
-  return (
-    <Dialog onClose={onClose} title={t('acknowledgeTitle')}>
-      <DialogForm
-        action={t('acknowledge')}
-        request={{ error: null, isPending: false }}
-        onSubmit={() => onAcknowledge(note.trim())}
-        onClose={onClose}
-      >
-        <TextInput
-          label={t('note')}
-          description={t('noteHint')}
-          maxLength={500}
-          value={note}
-          onChange={({ currentTarget }) => setNote(currentTarget.value)}
-          data-autofocus
-        />
-      </DialogForm>
-    </Dialog>
   );
 }
 

@@ -32,10 +32,15 @@ interface DrawerProps {
   readonly onOpen: (id: string) => void;
   readonly onSearch: (text: string) => void;
   readonly actions: RowActions;
+  /** Shown below its message. */
+  readonly about?: ReactNode;
+  /** In the place of its own actions. */
+  readonly foot?: ReactNode;
 }
 
 /** One notification: its fields, its routing, its deliveries, and what can be done about it. */
-export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearch, actions }: DrawerProps) {
+export function NotificationDrawer(props: DrawerProps) {
+  const { id, row, onClose, onRefine, onOpen, onSearch, actions, about, foot } = props;
   const { t } = useTranslation('history');
   const tenant = useTenant();
   const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
@@ -65,6 +70,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
               {notification.title}
             </h2>
             <p className={styles.message}>{notification.message}</p>
+            {about}
             <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
             {detail && <Instructions detail={detail} />}
             <DrawerFields notification={notification} onRefine={onRefine} />
@@ -84,7 +90,9 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
           error && <ErrorNotice error={error} onRetry={() => void refetch()} />
         )}
       </div>
-      {notification && <DrawerActions notification={notification} actions={actions} />}
+      {foot === undefined
+        ? notification && <DrawerActions notification={notification} actions={actions} />
+        : foot && <footer className={styles.foot}>{foot}</footer>}
     </aside>
   );
 }

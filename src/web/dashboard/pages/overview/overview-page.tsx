@@ -9,7 +9,8 @@ import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { Overview } from '#contract/history/search.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import { curlWithJson } from '#web/dashboard/api/curl.ts';
-import { type TailState, useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
+import type { TailState } from '#web/dashboard/api/event-stream.ts';
+import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { livePanelsQuery, overviewQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -43,6 +44,8 @@ export function OverviewPage() {
   const tail = useLivePages(pages, '', true);
   const toHistory = (search: { q?: string; id?: string }) =>
     void navigate({ to: '/t/$tenant/history', params: { tenant: tenant.name }, search });
+  const toAlarms = (search: { q: string }) =>
+    void navigate({ to: '/t/$tenant/alarms', params: { tenant: tenant.name }, search });
   const isUnused = pages.isReady && pages.count === 0 && pages.waiting === 0;
   return (
     <>
@@ -56,7 +59,7 @@ export function OverviewPage() {
               <ErrorNotice error={error} onRetry={() => void refetch()} />
             </div>
           )}
-          <StatusStrip overview={overview} onSearch={(q) => toHistory({ q })} />
+          <StatusStrip overview={overview} onSearch={(q) => toAlarms({ q })} />
           <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
           <div className={styles.parts}>
             <LatestSection
@@ -173,7 +176,7 @@ function StatusStrip({
               key={level}
               type="button"
               className={styles.level}
-              onClick={() => onSearch(`is:live level:${quoteValue(level)}`)}
+              onClick={() => onSearch(`level:${quoteValue(level)}`)}
             >
               {formats.number(count)} <LevelMark name={level} />
             </button>

@@ -218,7 +218,7 @@ export function specOf({
   return spec;
 }
 
-/** The initial draft of a new rule: empty, an example, a copy, or a mute of one host. */
+/** The initial draft of a new rule: empty, an example, a copy, or a mute. */
 
 export const examples = ['noc', 'night'] as const;
 type ExampleName = (typeof examples)[number];
@@ -247,7 +247,7 @@ export function exampleDraft(name: ExampleName, timeZone: string): Draft {
 
 /** @param copyName Names a copy of a rule. */
 export function initialDraftOf(
-  { mute, copy, example }: RulesSearch,
+  { mute, muteWhen = mute === undefined ? undefined : { host: [mute] }, copy, example }: RulesSearch,
   rules: readonly Rule[],
   { timeZone, copyName }: { readonly timeZone: string; readonly copyName: (name: string) => string },
 ): InitialDraft {
@@ -257,12 +257,11 @@ export function initialDraftOf(
     const draft = { ...draftOf(original, timeZone), name: copyName(original.name).slice(0, 100) };
     return { draft, place: copied + 1 };
   }
-  if (mute !== undefined) {
-    const draft = newDraft(timeZone, {
-      conditions: [{ field: 'host', not: false, how: 'contains', values: [mute] }],
-      then: { mute: true },
+  if (muteWhen) {
+    const draft = {
+      ...draftOf({ name: '', when: muteWhen, then: { mute: true } }, timeZone),
       activeUntil: muteUntil('morning', Date.now(), timeZone),
-    });
+    };
     // After a rule that stops the evaluation, it would mute nothing.
     return { draft, place: 0 };
   }

@@ -49,7 +49,8 @@ export function OpenRule({
   const explain = search.explain === 'typed' ? undefined : search.explain;
   const sheet = { rules, version, explain, onClose };
   const rule = rules.find(({ id }) => id === search.id);
-  const isNew = search.id === 'new' || (search.id === undefined && search.mute !== undefined);
+  const isNew =
+    search.id === 'new' || (search.id === undefined && (search.mute ?? search.muteWhen) !== undefined);
   if (isNew && may('admin')) return <NewRule key={JSON.stringify(search)} search={search} {...sheet} />;
   if (search.id !== undefined && !isNew && !rule)
     return (

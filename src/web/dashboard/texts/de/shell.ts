@@ -2,6 +2,9 @@ import type { TranslatedPage } from '../translated.ts';
 import { fieldNames } from './fields.ts';
 
 export const shell: TranslatedPage<'shell'> = {
+  alarms: 'Alarme',
+  urgentAlarms_one: 'offener Alarm der Stufe Fehler oder höher',
+  urgentAlarms_other: 'offene Alarme der Stufe Fehler oder höher',
   overview: 'Übersicht',
   history: 'Verlauf',
   panels: 'Anzeigen',
@@ -51,6 +54,8 @@ export const shell: TranslatedPage<'shell'> = {
   keysTitle: 'Tastenkürzel',
   'keys.help': 'Tastenkürzel anzeigen',
   'keys.search': 'Verlauf durchsuchen',
+  'keys.everywhere': 'Auf jeder Seite',
+  'keys.goAlarms': 'Zu den Alarmen',
   'keys.goOverview': 'Zur Übersicht',
   'keys.goHistory': 'Zum Verlauf',
   'keys.goPanels': 'Zu den Anzeigen',

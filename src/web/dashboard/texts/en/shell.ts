@@ -2,6 +2,9 @@
 import { fieldNames } from './fields.ts';
 
 export const shell = {
+  alarms: 'Alarms',
+  urgentAlarms_one: 'open alarm of level error or above',
+  urgentAlarms_other: 'open alarms of level error or above',
   overview: 'Overview',
   history: 'History',
   panels: 'Panels',
@@ -51,6 +54,8 @@ export const shell = {
   keysTitle: 'Keyboard shortcuts',
   'keys.help': 'Show keyboard shortcuts',
   'keys.search': 'Search history',
+  'keys.everywhere': 'On every page',
+  'keys.goAlarms': 'Go to Alarms',
   'keys.goOverview': 'Go to Overview',
   'keys.goHistory': 'Go to History',
   'keys.goPanels': 'Go to Panels',

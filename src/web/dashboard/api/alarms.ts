@@ -1,0 +1,153 @@
+/** Alarms: the list, one alarm, how many are urgent, and what people do about them. */
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef } from 'react';
+import { isCode } from '#client/call.ts';
+import type {
+  AlarmAction,
+  AlarmActionsDone,
+  AlarmDetail,
+  AlarmPage,
+  StandingState,
+} from '#contract/history/alarm.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import { AlarmList } from './alarm-list.ts';
+import { type TailState, useEventStream } from './event-stream.ts';
+import { noteStale } from './query-client.ts';
+import { type Tenant, useTenant } from './tenant.tsx';
+
+const alarmPath = (id: string) => `/api/alarms/${encodeURIComponent(id)}`;
+
+const readDetail = ({ api }: Tenant, id: string, signal?: AbortSignal) =>
+  api.get<AlarmDetail>(alarmPath(id), undefined, signal);
+
+export const alarmQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'alarms', id],
+    queryFn: ({ signal }) => readDetail(tenant, id, signal),
+    placeholderData: () => undefined,
+    refetchInterval: ({ state }) => (isCode(state.error, 'not-found') ? false : 5_000),
+  });
+
+/** How many open alarms are errors or worse. Every page shows it; failures are not reported. */
+export const urgentCountQuery = ({ api, key }: Tenant) =>
+  queryOptions({
+    queryKey: [...key, 'alarms', 'urgent'],
+    queryFn: async ({ signal }) => {
+      const query = { q: 'level:>=error', state: 'open', limit: 1 };
+      return (await api.get<AlarmPage>('/api/alarms', query, signal)).counts.open;
+    },
+    refetchInterval: 10_000,
+    retry: false,
+  });
+
+/** The end of a display time is no event: the list is read again now and then. */
+const renewMs = 30_000;
+/** Changes within this time are read together. */
+const gatherMs = 150;
+/** The pause between two reads, as a multiple of how long a read takes. */
+const pauseFactor = 5;
+
+/** The list of a search in one state, kept up to date. */
+export function useAlarmList(
+  q: string,
+  state: StandingState,
+): { readonly list: AlarmList; readonly tail: TailState } {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const list = useMemo(
+    () =>
+      new AlarmList(
+        (page) => tenant.api.get<AlarmPage>('/api/alarms', { q: q || undefined, state, ...page }),
+        (id) =>
+          readDetail(tenant, id).catch((error: unknown) => {
+            if (isCode(error, 'not-found')) return undefined;
+            throw error;
+          }),
+      ),
+    [tenant, q, state],
+  );
+  const timer = useRef(0);
+  const refreshSoon = () => {
+    timer.current ||= window.setTimeout(
+      () => {
+        timer.current = 0;
+        void list.refresh();
+        void client.invalidateQueries({ queryKey: [...tenant.key, 'alarms'] });
+      },
+      Math.max(gatherMs, list.readAt + list.lastTookMs * pauseFactor - Date.now()),
+    );
+  };
+  useEffect(() => {
+    void list.refresh();
+    const renewing = setInterval(
+      () => document.visibilityState === 'visible' && void list.refresh(),
+      renewMs,
+    );
+    const stopListening = list.subscribe(() =>
+      noteStale(
+        list,
+        list.staleSince === undefined
+          ? undefined
+          : { readAt: list.staleSince, retry: () => void list.refresh() },
+      ),
+    );
+    return () => {
+      clearInterval(renewing);
+      clearTimeout(timer.current);
+      timer.current = 0;
+      stopListening();
+      noteStale(list, undefined);
+    };
+  }, [list]);
+  const tail = useEventStream('/api/alarms/stream', {}, true, refreshSoon);
+  return { list, tail };
+}
+
+/** What a person does: to alarms by their ids, or to all that match a search. */
+export interface AlarmRequest {
+  readonly action: AlarmAction;
+  readonly ids?: readonly string[];
+  readonly q?: string;
+  readonly state?: readonly StandingState[];
+  readonly note?: string;
+  readonly untilMs?: number;
+  readonly take?: boolean;
+}
+
+/** Throws the server's error. What shows alarms or notifications is read again afterwards. */
+export function useAlarmRequest(): (request: AlarmRequest) => Promise<AlarmActionsDone> {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  return async (request) => {
+    try {
+      return await tenant.api.post<AlarmActionsDone>('/api/alarms/actions', request);
+    } finally {
+      void client.invalidateQueries({ queryKey: [...tenant.key, 'alarms'] });
+      void client.invalidateQueries({ queryKey: [...tenant.key, 'notification'] });
+      for (const pages of tenant.lists.values()) void pages.renew();
+    }
+  };
+}
+
+/** Of so many that were received last, the one that was cleared last. */
+const lookedAt = 50;
+
+/** The notification that was cleared last; null when there is none. */
+export const lastEndedQuery = ({ api, key }: Tenant) =>
+  queryOptions({
+    queryKey: [...key, 'alarms', 'last-ended'],
+    queryFn: async ({ signal }) => {
+      const { notifications } = await api.get<HistoryPage>(
+        '/api/history',
+        { q: 'is:cleared', limit: lookedAt },
+        signal,
+      );
+      const ended = notifications.filter(({ cleared }) => cleared !== null);
+      const clearedAt = (row: HistoryNotification) => row.cleared?.at ?? '';
+      return ended.reduce<HistoryNotification | null>(
+        (last, each) => (last === null || clearedAt(each) > clearedAt(last) ? each : last),
+        null,
+      );
+    },
+    retry: false,
+  });

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { Alarm } from '#contract/history/alarm.ts';
+import { testAlarm } from '#test/support/alarm.ts';
+import { type ListLine, labelNamesOf, linesOf, rowsBetween, summaryOf } from './alarm-groups.ts';
+
+const rowsOf = (...given: Partial<Alarm>[]) =>
+  given.map((each) => {
+    const alarm = testAlarm(each);
+    return { key: alarm.id, alarm, hasLeft: false };
+  });
+const none = new Set<string>();
+const show = (lines: readonly ListLine[]) =>
+  lines.map((line) =>
+    'group' in line ? `${line.group.title} (${line.group.rows.length})` : line.row.alarm.title,
+  );
+
+const rows = rowsOf(
+  { title: 'Core switch down' },
+  { title: 'Queue orders-1 is not read', host: 'mq-2', labels: { team: 'shop', env: 'prod' } },
+  { title: 'Fan failed', host: 'mq-2', labels: { env: 'prod' } },
+  { title: 'Queue orders-2 is not read', host: 'mq-10', labels: { team: 'shop' } },
+);
+
+test('similar alarms are one line at the place of the first, and the others stand alone', () => {
+  expect(show(linesOf(rows, 'similar', none))).toEqual([
+    'Core switch down',
+    'Queue … is not read (2)',
+    'Fan failed',
+  ]);
+});
+
+test('an open group lists its alarms below it', () => {
+  const [, group] = linesOf(rows, 'similar', none);
+  expect(show(linesOf(rows, 'similar', new Set([group?.key ?? ''])))).toEqual([
+    'Core switch down',
+    'Queue … is not read (2)',
+    'Queue orders-1 is not read',
+    'Queue orders-2 is not read',
+    'Fan failed',
+  ]);
+});
+
+test('hosts and labels are groups, and what has none is one, too', () => {
+  expect(show(linesOf(rows, 'host', none))).toEqual([' (1)', 'mq-2 (2)', 'mq-10 (1)']);
+  expect(show(linesOf(rows, 'label:team', none))).toEqual([' (2)', 'team=shop (2)']);
+  expect(linesOf(rows, 'none', none)).toHaveLength(4);
+});
+
+test('a group says its hosts in order, what all have in common, and how many are acknowledged', () => {
+  const acknowledged = { at: '2026-11-20T00:00:00.000Z', by: 'Ada', note: null, until: null };
+  const [line] = linesOf(
+    rowsOf(
+      { host: 'db-10', labels: { a: '1', b: '2' }, acknowledged },
+      { host: 'db-2', labels: { a: '1', b: '3' } },
+    ),
+    'similar',
+    none,
+  );
+  expect(line && 'group' in line && summaryOf(line.group)).toMatchObject({
+    hosts: ['db-2', 'db-10'],
+    labels: { a: '1' },
+    acknowledged: 1,
+  });
+});
+
+test('a range takes the alarms of closed groups', () => {
+  const lines = linesOf(rows, 'similar', none);
+  expect(rowsBetween(lines, 2, 1).map(({ alarm }) => alarm.title)).toEqual([
+    'Queue orders-1 is not read',
+    'Queue orders-2 is not read',
+    'Fan failed',
+  ]);
+});
+
+test('the names of labels are listed, the most frequent first', () => {
+  expect(labelNamesOf(rows)).toEqual(['env', 'team']);
+});
+
+test('five thousand alarms are grouped at once', () => {
+  const many = rowsOf(
+    ...Array.from({ length: 5_000 }, (_, n) => ({ title: `Port ${n} flaps`, host: `sw-${n % 300}` })),
+  );
+  expect(linesOf(many, 'similar', none)).toHaveLength(1);
+  expect(linesOf(many, 'host', none)).toHaveLength(300);
+});

@@ -1,0 +1,232 @@
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type AlarmList, mostAlarms } from '#web/dashboard/api/alarm-list.ts';
+import { useAlarmList } from '#web/dashboard/api/alarms.ts';
+import { useChanges } from '#web/dashboard/api/history.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { PageHeading } from '#web/dashboard/components/page.tsx';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { SkeletonRows } from '#web/dashboard/notifications/grid-frame.tsx';
+import { type Refinement, readQueryError, refine } from '#web/dashboard/query/query-words.ts';
+import type { AlarmsSearch } from '#web/dashboard/search-params.ts';
+import { SavedSearches } from '../history/saved-searches.tsx';
+import { SearchBox } from '../history/search-box.tsx';
+import { ActionBar } from './action-bar.tsx';
+import { AlarmQuestion } from './alarm-dialogs.tsx';
+import { AlarmDrawer } from './alarm-drawer.tsx';
+import { AlarmGrid } from './alarm-grid.tsx';
+import { type ListLine, linesOf } from './alarm-groups.ts';
+import styles from './alarms-page.module.css';
+import { AlarmTabs, GroupingMenu } from './alarms-toolbar.tsx';
+import { NothingWrong } from './nothing-wrong.tsx';
+import { useAlarmActions } from './use-alarm-actions.tsx';
+import { useAlarmKeys } from './use-alarm-keys.ts';
+import { mainActions, useCommands } from './use-commands.ts';
+import { useSelection } from './use-selection.ts';
+
+const route = getRouteApi('/signed-in/t/$tenant/alarms');
+
+/** What is wrong now: the alarms that have not ended, and what people do about them. */
+export function AlarmsPage() {
+  const { t } = useTranslation('alarms');
+  const tenant = useTenant();
+  const { q = '', tab: state = 'open', group: grouping = 'similar', id } = route.useSearch();
+  const navigate = route.useNavigate();
+  const leave = useNavigate();
+  const { list, tail } = useAlarmList(q, state);
+  useChanges(list);
+  const shown = useShown(list);
+  const [draft, setDraft] = useState(q);
+  useEffect(() => setDraft(q), [q]);
+  const input = useRef<HTMLInputElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const focusList = () => scroller.current?.focus();
+  const { lines, toggleGroup } = useLines(shown, grouping);
+  const selection = useSelection(shown, lines);
+  const active = useActiveLine(lines, id);
+  const actions = useAlarmActions((isUndo) => {
+    if (!isUndo) selection.end();
+    void list.refresh();
+  });
+
+  const go = (change: Partial<Record<keyof AlarmsSearch, string | undefined>>, replace = false) =>
+    void navigate({ search: (old) => ({ ...old, ...change }) as AlarmsSearch, replace });
+  const search = (text = draft) => {
+    const trimmed = text.trim();
+    setDraft(trimmed);
+    if (trimmed === q) void list.refresh();
+    else go({ q: trimmed || undefined });
+  };
+  const onRefine = (refinement: Refinement) => go({ q: refine(q, refinement) || undefined });
+  const move = (line: ListLine) => {
+    active.set(line.key);
+    if (id !== undefined && 'row' in line) go({ id: line.row.alarm.id }, true);
+  };
+  const open = (line: ListLine) => {
+    active.set(line.key);
+    if ('group' in line) toggleGroup(line.key);
+    else go({ id: line.row.alarm.id }, id !== undefined);
+  };
+  const close = () => {
+    go({ id: undefined });
+    focusList();
+  };
+  const history = (to: { q?: string; id?: string }) =>
+    void leave({ to: '/t/$tenant/history', params: { tenant: tenant.name }, search: to });
+  const commands = useCommands({
+    q,
+    state,
+    counts: shown.counts,
+    selection,
+    line: lines[active.index],
+    actions,
+  });
+  useAlarmKeys({
+    lines,
+    activeIndex: active.index,
+    selection,
+    commands,
+    input,
+    focusList,
+    onMove: move,
+    onClose: id === undefined ? undefined : close,
+  });
+  const searchError = list.error === undefined || draft !== q ? undefined : readQueryError(list.error, q);
+  const matching = shown.counts?.[state] ?? 0;
+  return (
+    <div className={styles.page} data-open={id !== undefined}>
+      <div className={styles.list}>
+        <PageHeading title={t('alarms')} className="hidden" />
+        <div className={styles.top}>
+          <SearchBox
+            input={input}
+            draft={draft}
+            onDraft={setDraft}
+            onSearch={search}
+            error={searchError}
+            isChanged={draft.trim() !== q}
+            onDown={focusList}
+          />
+          <div className={styles.tools}>
+            <GroupingMenu
+              grouping={grouping}
+              rows={shown.rows}
+              onChoose={(chosen) => go({ group: chosen === 'similar' ? undefined : chosen }, true)}
+            />
+            <SavedSearches q={q} onSearch={search} />
+          </div>
+        </div>
+        <AlarmTabs list={list.isReady ? list : shown} state={state} tail={tail} />
+        {list.error !== undefined && !list.isReady && searchError === undefined && (
+          <div className={styles.error}>
+            <ErrorNotice error={list.error} onRetry={() => void list.refresh()} />
+          </div>
+        )}
+        <div className={styles.grid}>
+          {shown.isReady && shown.rows.length === 0 && shown.waiting === 0 ? (
+            <NothingWrong q={q} state={state} onSearch={search} />
+          ) : (
+            <AlarmGrid
+              scroller={scroller}
+              list={shown}
+              lines={lines}
+              grouping={grouping}
+              selection={selection}
+              maySelect={actions.mayAct}
+              activeIndex={active.index}
+              isOld={shown !== list}
+              onMove={move}
+              onOpen={open}
+              onRefine={onRefine}
+              swipes={{ right: mainActions[state], left: 'shelve' }}
+              onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
+            >
+              {!shown.isReady && list.error === undefined && <SkeletonRows />}
+              <NotLoaded list={shown} matching={matching} />
+            </AlarmGrid>
+          )}
+        </div>
+        {selection.keys.size > 0 && (
+          <ActionBar
+            selection={selection}
+            matching={matching}
+            state={state}
+            mayMute={tenant.may('admin')}
+            commands={commands}
+          />
+        )}
+      </div>
+      {id !== undefined && (
+        <AlarmDrawer
+          key={id}
+          id={id}
+          alarm={shown.rows.find(({ alarm }) => alarm.id === id)?.alarm}
+          actions={actions}
+          onRefine={onRefine}
+          onSearch={(text) => history({ q: text })}
+          onOpenNotification={(other) => history({ id: other })}
+          onClose={close}
+        />
+      )}
+      <AlarmQuestion actions={actions} />
+    </div>
+  );
+}
+
+/** The list to show: the previous one stays until the new search has answered. */
+function useShown(list: AlarmList): AlarmList {
+  const before = useRef(list);
+  if (list.isReady) before.current = list;
+  return before.current.isReady ? before.current : list;
+}
+
+/** The lines of the list. Typing and keys come before a new order of thousands. */
+function useLines(list: AlarmList, grouping: string) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const rows = useDeferredValue(list.rows);
+  const lines = useMemo(() => linesOf(rows, grouping, open), [rows, grouping, open]);
+  const toggleGroup = (key: string) => {
+    const next = new Set(open);
+    if (!next.delete(key)) next.add(key);
+    setOpen(next);
+  };
+  return { lines, toggleGroup };
+}
+
+/** The line that keys act on; when it is gone, what stands in its place. */
+function useActiveLine(lines: readonly ListLine[], id: string | undefined) {
+  const [key, set] = useState<string>();
+  const lastIndex = useRef(-1);
+  const isOpen = (line: ListLine) => 'row' in line && line.row.alarm.id === id;
+  const known = lines.findIndex((line) => line.key === key);
+  const opened = id === undefined ? -1 : lines.findIndex(isOpen);
+  const index =
+    known >= 0
+      ? known
+      : opened >= 0
+        ? opened
+        : key === undefined
+          ? -1
+          : Math.min(lastIndex.current, lines.length - 1);
+  useEffect(() => {
+    lastIndex.current = index;
+  });
+  return { index, set };
+}
+
+/** How many more there are than are loaded. */
+function NotLoaded({ list, matching }: { list: AlarmList; matching: number }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  if (!list.isReady) return null;
+  if (list.isWhole) return null;
+  if (list.rows.length < mostAlarms)
+    return <p className={styles.more}>{t('readingMore', { ns: 'history' })}</p>;
+  return (
+    <p className={styles.more} role="status">
+      {t('moreThanLoaded', { number: formats.number(Math.max(0, matching - list.rows.length)) })}
+    </p>
+  );
+}

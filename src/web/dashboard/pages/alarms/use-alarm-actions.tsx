@@ -1,0 +1,101 @@
+/** What a person does with alarms: the question before it, the request, and the notice afterwards with its way back. */
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import { type AlarmRequest, useAlarmRequest } from '#web/dashboard/api/alarms.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { showDone, showFailure, showToast } from '#web/dashboard/components/notice.tsx';
+import { clip } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+
+/** The alarms that are meant. */
+export interface Target {
+  readonly count: number;
+  readonly ids: readonly string[];
+  /** Of the first. */
+  readonly title: string;
+  /** All that match a search are meant; `ids` are those that are loaded. */
+  readonly search?: { readonly q: string; readonly state: readonly StandingState[] };
+}
+
+/** What is asked before the request is sent. */
+export interface Question {
+  readonly kind: 'acknowledge' | 'note' | 'shelve' | 'clear';
+  readonly target: Target;
+  /** The note until now. */
+  readonly note?: string;
+}
+
+type Details = Pick<AlarmRequest, 'note' | 'untilMs' | 'take'>;
+
+export interface AlarmActions {
+  readonly mayAct: boolean;
+  readonly question: Question | undefined;
+  /** Opens the dialog; clearing a single alarm needs none. */
+  ask(question: Question): void;
+  endQuestion(): void;
+  send(action: AlarmAction, target: Target, details?: Details): Promise<void>;
+}
+
+const wayBack = { acknowledge: 'unacknowledge', shelve: 'unshelve' } as const;
+
+/** @param onDone called when the alarms were changed, or changed back. */
+export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions {
+  const { t } = useTranslation(['alarms', 'history']);
+  const mayAct = useTenant().may('member');
+  const formats = useFormats();
+  const request = useAlarmRequest();
+  const [question, setQuestion] = useState<Question>();
+
+  const send = async (
+    action: AlarmAction,
+    target: Target,
+    details: Details = {},
+    isUndo = false,
+  ): Promise<void> => {
+    setQuestion(undefined);
+    const { ids, search } = target;
+    try {
+      const { done, failed } = await request({ action, ...(search ?? { ids }), ...details });
+      onDone(isUndo);
+      const [first] = failed;
+      if (first)
+        showFailure({
+          title: t('notDone', { count: failed.length, number: formats.number(failed.length) }),
+          message: sentenceOf(new Error(first.error)),
+        });
+      if (done === 0) return;
+      const message = t(`done.${action}`, {
+        count: done,
+        number: formats.number(done),
+        title: clip(target.title, 80),
+        time: formats.dateTime(details.untilMs ?? 0),
+      });
+      const back = action === 'acknowledge' || action === 'shelve' ? wayBack[action] : undefined;
+      // Of alarms that are not loaded, the ids are not known.
+      if (!back || ids.length < target.count) return void showToast({ message });
+      const changed = { ...target, ids: ids.filter((id) => !failed.some((each) => each.id === id)) };
+      const { search: _, ...again } = { ...changed, count: changed.ids.length };
+      showDone(message, {
+        label: t('undo', { ns: 'history' }),
+        onUndo: () => void send(back, again, {}, true),
+      });
+    } catch (error) {
+      showFailure({ title: t('failed'), message: sentenceOf(error) });
+    }
+  };
+
+  return {
+    mayAct,
+    question,
+    send,
+    endQuestion: () => setQuestion(undefined),
+    ask(next) {
+      if (!mayAct) return void showToast({ message: t('roleMayNot') });
+      if (next.target.count === 0) return void showToast({ message: t('nothingChosen') });
+      if (next.kind === 'clear' && next.target.count === 1) void send('clear', next.target);
+      else setQuestion(next);
+    },
+  };
+}

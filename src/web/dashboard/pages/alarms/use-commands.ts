@@ -1,0 +1,86 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { showToast } from '#web/dashboard/components/notice.tsx';
+import { whenSearch, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
+import { type ListLine, rowsOf } from './alarm-groups.ts';
+import type { AlarmActions, Target } from './use-alarm-actions.tsx';
+import type { Selection } from './use-selection.ts';
+
+/** What can be done with alarms; each also has a key. */
+export interface AlarmCommands {
+  acknowledge(): void;
+  takeBack(): void;
+  shelve(): void;
+  clear(): void;
+  mute(): void;
+}
+
+/** As buttons and keys call them, or for one line that a finger pushed. */
+export interface Commands extends AlarmCommands {
+  shelve(line?: ListLine): void;
+  /** At once, without a note. */
+  mainAction(line: ListLine): void;
+}
+
+/** What is done first with alarms in a state. */
+export const mainActions = {
+  open: 'acknowledge',
+  acknowledged: 'unacknowledge',
+  shelved: 'unshelve',
+} as const satisfies Record<StandingState, AlarmAction>;
+
+/** The commands for the selected alarms; without a selection, for the active line. */
+export function useCommands({
+  q,
+  state,
+  counts,
+  selection,
+  line: activeLine,
+  actions,
+}: {
+  q: string;
+  state: StandingState;
+  counts: Readonly<Record<StandingState, number>> | undefined;
+  selection: Selection;
+  line: ListLine | undefined;
+  actions: AlarmActions;
+}): Commands {
+  const { t } = useTranslation('alarms');
+  const { name, may } = useTenant();
+  const navigate = useNavigate();
+  const rows = selection.keys.size > 0 ? selection.rows : activeLine ? rowsOf(activeLine) : [];
+  const target: Target = {
+    ...targetOf(rows),
+    ...(selection.isAll && { count: counts?.[state] ?? rows.length, search: { q, state: [state] } }),
+  };
+  return {
+    acknowledge: () => actions.ask({ kind: 'acknowledge', target }),
+    mainAction: (line) => void actions.send(mainActions[state], targetOf(rowsOf(line))),
+    takeBack: () => {
+      if (!actions.mayAct || target.count === 0) return actions.ask({ kind: 'acknowledge', target });
+      void actions.send(state === 'shelved' ? 'unshelve' : 'unacknowledge', target);
+    },
+    shelve: (line) => actions.ask({ kind: 'shelve', target: line ? targetOf(rowsOf(line)) : target }),
+    clear: () => actions.ask({ kind: 'clear', target }),
+    mute: () => {
+      if (!may('admin')) return void showToast({ message: t('mayNotMute', { ns: 'history' }) });
+      const alarms = rows.map(({ alarm }) => alarm);
+      const muteWhen = ((selection.isAll || alarms.length === 0) && whenSearch(q)) || whenTheseAlarms(alarms);
+      if (!muteWhen) return void showToast({ message: t('nothingToMute') });
+      void navigate({ to: '/t/$tenant/rules', params: { tenant: name }, search: { muteWhen } });
+    },
+  };
+}
+
+/** Alarms that have ended meanwhile are not meant. */
+function targetOf(rows: readonly AlarmRow[]): Target {
+  const standing = rows.filter(({ alarm }) => alarm.state !== 'ended');
+  return {
+    count: standing.length,
+    ids: standing.map(({ alarm }) => alarm.id),
+    title: standing[0]?.alarm.title ?? '',
+  };
+}

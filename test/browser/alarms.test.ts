@@ -1,0 +1,279 @@
+import type { CDPSession, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { faultsIn, faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+let desk: Desk;
+let count = 0;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+});
+afterAll(() => lab.close());
+afterEach(async () => {
+  expect(desk.errors).toEqual([]);
+  await desk.close();
+});
+
+interface Sent {
+  readonly title: string;
+  readonly level?: string;
+  readonly host?: string;
+  readonly key?: string;
+  readonly message?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Alarms of a tenant of its own, and the page of a person there. */
+async function open(sent: readonly Sent[], { path = 'alarms', ...options }: DeskOptions = {}) {
+  count += 1;
+  const tenant = `alarms-${count}`;
+  const token = await lab.server.token({ tenant, scopes: ['notify'] });
+  const key = await lab.server.key('admin', tenant);
+  const send = (more: Sent) => lab.server.notify(token, { message: 'm', level: 'error', ...more });
+  const ids: string[] = [];
+  for (const each of sent) ids.push((await send(each)).json.id);
+  desk = await lab.desk({ tenant, path, ...options });
+  const { page } = desk;
+  const rows = page.locator('[role=treegrid] [data-line]');
+  const tab = (name: string) => page.getByRole('navigation', { name: 'State' }).getByRole('link', { name });
+  const row = (title: string) => rows.filter({ hasText: title });
+  const titles = () => rows.locator('strong').allTextContents();
+  const alarm = async (id: string | undefined) =>
+    (await lab.server.call('GET', `/api/alarms/${id}`, { token: key })).json;
+  const bar = page.getByRole('region', { name: 'Actions for the selected alarms' });
+  const drawer = page.getByRole('complementary');
+  return { page, rows, row, tab, titles, alarm, bar, drawer, send, ids, key };
+}
+
+const several: readonly Sent[] = [
+  { title: 'Disk almost full', level: 'warning', host: 'db-01', labels: { site: 'plant 1' } },
+  { title: 'Core switch down', level: 'critical', host: 'sw-1', labels: { site: 'plant 2' } },
+  ...['edge-1', 'edge-2', 'edge-3'].map((host) => ({
+    title: 'BGP peer lost',
+    host,
+    labels: { site: 'plant 2' },
+  })),
+];
+
+const select = (page: Page, title: string) => page.getByRole('checkbox', { name: `Select ${title}` });
+
+test('the worst comes first, similar alarms are one line, and tabs say how many are in each state', async () => {
+  const { page, rows, titles, tab } = await open(several);
+  await rows.first().waitFor();
+  expect(await titles()).toEqual(['Core switch down', 'BGP peer lost', 'Disk almost full']);
+  await expect.poll(() => tab('Open').textContent()).toBe('Open 5');
+  await rows.nth(1).getByText('3 hosts').waitFor();
+  await expect.poll(() => rows.nth(1).textContent()).toContain('edge-1 … edge-3');
+  const link = page.getByRole('link', { name: 'Alarms' });
+  await expect.poll(() => link.textContent()).toContain('4');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});
+
+test('a group opens and closes, and the grouping stands in the address', async () => {
+  const { page, rows, row, titles } = await open(several);
+  await row('BGP peer lost').click();
+  await expect.poll(() => rows.count()).toBe(6);
+  await page.keyboard.press('ArrowLeft');
+  await page.getByRole('treegrid').focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => rows.count()).toBe(3);
+  await page.getByRole('button', { name: 'Grouped by: Similar' }).click();
+  await page.getByRole('menuitemradio', { name: 'site' }).click();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+  await page.reload();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+});
+
+test('what is selected is acknowledged with a note, which can be undone', async () => {
+  const { page, row, tab, alarm, bar, ids, rows } = await open(several);
+  await select(page, 'Core switch down').click();
+  await select(page, 'BGP peer lost').click({ modifiers: ['Shift'] });
+  await bar.getByText('4 selected').waitFor();
+  expect(await faultsIn('dark', page)).toEqual([]);
+  await page.keyboard.press('a');
+  await page.getByRole('textbox', { name: 'Note' }).fill('on my way');
+  await page.keyboard.press('Enter');
+  await page.getByText('Acknowledged 4 alarms').waitFor();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await alarm(ids[1])).toMatchObject({ state: 'acknowledged', acknowledged: { note: 'on my way' } });
+  await tab('Acknowledged').click();
+  await row('Core switch down').getByText('Ada Byron').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(async () => (await alarm(ids[1])).state).toBe('open');
+  await page.getByText('No acknowledged alarms').waitFor();
+});
+
+test('an alarm is shelved with the keyboard alone, and taken off the shelf', async () => {
+  const { page, row, tab, alarm, ids, rows } = await open(several);
+  await rows.first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('s');
+  await page.getByRole('radio', { name: 'in 4 hours' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByText('Shelved until').waitFor();
+  const { shelved } = await alarm(ids[1]);
+  expect(Date.parse(shelved.until) - Date.now()).toBeGreaterThan(3.9 * 3_600_000);
+  await tab('Shelved').click();
+  await row('Core switch down').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('u');
+  await page.getByText('Off the shelf: Core switch down').waitFor();
+  expect((await alarm(ids[1])).shelved).toBeNull();
+});
+
+test('clearing several asks first, and all that match can be selected', async () => {
+  const { page, bar, alarm, ids } = await open(several, { path: 'alarms?q=label:site%3D"plant 2"' });
+  await select(page, 'Core switch down').click();
+  await bar.getByRole('button', { name: 'Select all 4 that match' }).click();
+  await bar.getByText('All 4 that match are selected').waitFor();
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Clear 4 alarms?' }).getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('Cleared 4 alarms').waitFor();
+  expect((await alarm(ids[1])).state).toBe('ended');
+  expect((await alarm(ids[0])).state).toBe('open');
+  await page.getByText('No alarm matches the search').waitFor();
+});
+
+test('new alarms come in by themselves, but wait while something is selected; what ended stays until then', async () => {
+  const { page, row, rows, send, bar } = await open([
+    { title: 'Fan failed', key: 'fan' },
+    { title: 'Door open' },
+  ]);
+  await row('Fan failed').waitFor();
+  await send({ title: 'Came in' });
+  await row('Came in').waitFor();
+  await select(page, 'Fan failed').click();
+  await send({ title: 'Waits', level: 'critical' });
+  await send({ title: 'Fan works', level: 'success', key: 'fan' });
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  await row('Fan failed').getByText('ended').waitFor();
+  expect(await row('Waits').count()).toBe(0);
+  await page.mouse.move(0, 0);
+  await bar.getByRole('button', { name: 'End the selection' }).click();
+  await row('Waits').waitFor();
+  await expect.poll(() => row('Fan failed').count()).toBe(0);
+  expect(await rows.first().textContent()).toContain('Waits');
+});
+
+test('the drawer says what is known of the alarm and what people did, and acts on it', async () => {
+  const { page, row, drawer, alarm, ids } = await open([{ title: 'Fan failed', host: 'rack-1' }]);
+  await row('Fan failed').click();
+  await drawer.getByText('Open: nobody takes care of it.').waitFor();
+  await drawer.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByRole('textbox', { name: 'Note' }).fill('spare part');
+  await page.keyboard.press('Enter');
+  await drawer.getByText('Ada Byron acknowledged it').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await drawer.getByRole('button', { name: 'Change note' }).click();
+  await page.getByRole('textbox', { name: 'Note' }).fill('ordered');
+  await page.keyboard.press('Enter');
+  await expect.poll(async () => (await alarm(ids[0])).acknowledged.note).toBe('ordered');
+  await page.reload();
+  await drawer.getByRole('button', { name: 'Take back' }).click();
+  await expect.poll(async () => (await alarm(ids[0])).state).toBe('open');
+});
+
+test('the drawer of history takes an acknowledgement back', async () => {
+  const { page, drawer, alarm, ids, key } = await open([{ title: 'Fan failed' }], { path: 'history' });
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/acknowledge`, { token: key, json: {} });
+  await page.getByText('Fan failed').first().click();
+  await drawer.getByRole('button', { name: 'Take back' }).click();
+  await page.getByText('No longer acknowledged: Fan failed').waitFor();
+  expect((await alarm(ids[0])).state).toBe('open');
+});
+
+test('a rule that mutes what is selected opens in the editor', async () => {
+  const { page } = await open(several);
+  await select(page, 'BGP peer lost').click();
+  await page.keyboard.press('m');
+  await page.getByRole('dialog', { name: 'Create rule' }).getByText('BGP peer lost').first().waitFor();
+});
+
+test('all keys of the page are listed', async () => {
+  const { page, rows } = await open(several);
+  await rows.first().waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  for (const text of ['Select a range', 'Shelve', 'Mute with a rule', 'Go to History'])
+    await dialog.getByText(text, { exact: true }).waitFor();
+  expect(await faultsIn('dark', page)).toEqual([]);
+});
+
+test('nothing is wrong: the page says what ended last, with the way to history', async () => {
+  const { page, drawer, row, ids, key } = await open([{ title: 'Fan failed' }]);
+  await row('Fan failed').waitFor();
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/clear`, { token: key, json: {} });
+  await page.getByText('Nothing is wrong').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Fan failed' }).click();
+  await drawer.getByRole('heading', { name: 'Fan failed' }).waitFor();
+});
+
+test('a viewer reads the list, and can change nothing', async () => {
+  const { page, rows, row, drawer } = await open(several, { role: 'viewer' });
+  await rows.first().waitFor();
+  expect(await page.getByRole('checkbox').count()).toBe(0);
+  await page.keyboard.press('j');
+  await page.keyboard.press('a');
+  await page.getByText('Your role can view alarms but not change them.').waitFor();
+  await row('Core switch down').click();
+  await drawer.getByText('Open: nobody takes care of it.').waitFor();
+  expect(await drawer.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+});
+
+/** A finger on a row: it moves to the side, or rests. */
+async function finger(
+  devtools: CDPSession,
+  at: { x: number; y: number },
+  dx: number,
+  restMs = 0,
+): Promise<void> {
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x: number) =>
+    devtools.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: type === 'touchEnd' ? [] : [{ x, y: at.y }],
+    });
+  await touch('touchStart', at.x);
+  if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+  for (let step = 1; step <= 6 && dx !== 0; step++) await touch('touchMove', at.x + (dx * step) / 6);
+  await touch('touchEnd', at.x + dx);
+}
+
+test('on a phone a finger to the right acknowledges, to the left shelves, and a long touch selects', async () => {
+  const viewport = { width: 360, height: 780 };
+  const { page, row, rows, bar } = await open(several, { viewport, hasTouch: true, isMobile: true });
+  const devtools = await desk.context.newCDPSession(page);
+  const middleOf = async (title: string) => {
+    const box = await row(title).boundingBox();
+    return { x: 180, y: (box?.y ?? 0) + 30 };
+  };
+  await rows.first().waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await finger(devtools, await middleOf('Core switch down'), 120);
+  await page.getByText('Acknowledged: Core switch down').waitFor();
+  await expect.poll(() => row('Core switch down').count()).toBe(0);
+  await finger(devtools, await middleOf('Disk almost full'), -120);
+  await page
+    .getByRole('dialog', { name: 'Shelve “Disk almost full”' })
+    .getByRole('button', { name: 'Cancel' })
+    .click();
+  await finger(devtools, await middleOf('Disk almost full'), 0, 800);
+  await bar.getByText('1 selected').waitFor();
+  await row('BGP peer lost').tap();
+  await bar.getByText('4 selected').waitFor();
+});
+
+test('when the server cannot be reached, the list stays and says how old it is', async () => {
+  const { page, rows } = await open(several);
+  await rows.first().waitFor();
+  await desk.context.setOffline(true);
+  await page.evaluate(() => dispatchEvent(new Event('offline')));
+  await page.getByRole('combobox', { name: 'Search' }).press('Enter');
+  await page.getByText('Can’t refresh this page.').waitFor();
+  expect(await rows.count()).toBe(3);
+  await desk.context.setOffline(false);
+  await page.getByText('Can’t refresh this page.').waitFor({ state: 'detached' });
+});
