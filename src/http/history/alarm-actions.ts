@@ -100,7 +100,8 @@ export function alarmActionRoutes(app: App, services: Services): void {
         return error === undefined ? [] : [{ id: ids[i] as string, error }];
       });
       const done = ids.length - failed.length;
-      if (done > 0) await note(services, principal, { ...body, subject: body.q ?? '', alarms: done });
+      if (done > 0)
+        await note(services, principal, { ...body, subject: body.q || (ids[0] as string), alarms: done });
       return { done, failed };
     },
   );
