@@ -147,7 +147,6 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.scopes': 'Rechte',
   'changed.secrets': 'Geheimnisse',
   'changed.alarms': 'Alarme',
-  'changed.note': 'Notiz',
   'changed.until': 'Bis',
   'changed.secretsChanged': 'Geheimnisse ersetzt',
   'changed.sessions': 'Sitzungen',
