@@ -21,7 +21,7 @@ interface ActedRow extends AcknowledgedRow {
 }
 
 export const createAlarms = (
-  lanes: Pick<PostgresLanes, 'queue' | 'write' | 'reads'>,
+  lanes: Pick<PostgresLanes, 'queue' | 'write' | 'reads' | 'turns'>,
 ): Pick<History, 'act' | 'alarms' | 'dueReturns' | 'entriesOf' | 'recordsAt'> => ({
   async act(tenant, given, action, within) {
     const ids = given.map((id) => id.toLowerCase());
@@ -50,14 +50,16 @@ export const createAlarms = (
   },
 
   alarms: (tenant, now) =>
-    lanes.reads.query<AlarmPlace>(
-      tenant,
-      `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+    lanes.turns.run(tenant, () =>
+      lanes.reads.query<AlarmPlace>(
+        tenant,
+        `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
          CASE WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
        WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
-      [tenant, now],
+        [tenant, now],
+      ),
     ),
 
   dueReturns: (now, limit) =>
