@@ -87,8 +87,8 @@ async function reserve(
       from find_entries(${tenant}, ${ids}::uuid[]) g left join lateral states_of(g.tenant, array[g.row]) s on true
       left join live l on l.tenant = g.tenant and l.rank = g.rank and l.position = g.position`,
   ]);
-  const rows = (found?.rows ?? []) as unknown as FoundRow[];
-  return { last: Number(reserved?.rows[0]?.last), found: rows.map(toPlaced) };
+  const known = (found?.rows ?? []) as unknown as FoundRow[];
+  return { last: Number(reserved?.rows[0]?.last), found: known.map(toPlaced) };
 }
 
 type FoundRow = Omit<PlacedRow, 'live'> & LiveMemory & { readonly at: number; readonly is_live: boolean };
