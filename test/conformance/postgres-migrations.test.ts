@@ -123,10 +123,12 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
           bytes: 1,
         };
         const decision = { nr: 0, route, to_all: true, to_ids: [], to_tags: [], revision: route.revision };
-        await older.query('SELECT * FROM append_notifications($1, $2)', [
-          JSON.stringify([job]),
-          JSON.stringify([decision]),
-        ]);
+        // As a node does: prepared once, before the migration.
+        await older.query({
+          name: 'append',
+          text: 'SELECT * FROM append_notifications($1, $2)',
+          values: [JSON.stringify([job]), JSON.stringify([decision])],
+        });
       };
       await append();
       const storage = await openPostgres({ url, queueCapacity: 10, onProblem: () => undefined });

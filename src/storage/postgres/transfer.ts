@@ -5,12 +5,13 @@ import type { TenantId } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import type { Database } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';
-import { changeReasons, isShown } from '../log/history-rows.ts';
+import { isShown, reasonOf } from '../log/history-rows.ts';
 import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
 import { isLockTimeout, toAppError } from './errors.ts';
 import { fieldsOf } from './log/append-queue.ts';
 import { partitionRows } from './log/partitions.ts';
 import { rowBytesSql } from './log/rows.ts';
+import { AlarmImport, type Estates, type LiveMemory, newMemory, type PlacedRow } from './transfer-alarms.ts';
 
 /**
  * @throws AppError `conflict` while a node runs on the database, or another transfer.
@@ -21,10 +22,11 @@ export async function openPostgresTransfer(storage: Storage, url: string): Promi
   if (running.length > 0)
     throw new AppError('conflict', 'a Belfry node runs on the PostgreSQL database: stop all of them first');
   const release = await holdLock(url);
+  const estates: Estates = new Map();
   return {
     db,
     history,
-    importPage: (tenant, page, now) => importPage(db, tenant, page, now),
+    importPage: (tenant, page, now) => importPage({ db, estates }, tenant, page, now),
 
     async afterTenants() {
       await db.write([
@@ -80,18 +82,30 @@ async function reserve(
     settings,
     sql`select setval('log_row', nextval('log_row') + ${rows - 1}) as last`,
     sql`select make_partitions(${partitionRows}, 0)`,
-    sql`select id, tenant, row, rank, position from find_entries(${tenant}, ${ids}::uuid[])`,
+    sql`select g.id, g.tenant, g.row, g.rank, g.position, g.level, g.at, coalesce(s.counted, 0) as counted,
+        l.row is not null as is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.returns_at
+      from find_entries(${tenant}, ${ids}::uuid[]) g left join lateral states_of(g.tenant, array[g.row]) s on true
+      left join live l on l.tenant = g.tenant and l.rank = g.rank and l.position = g.position`,
   ]);
-  return { last: Number(reserved?.rows[0]?.last), found: (found?.rows ?? []) as unknown as PlacedRow[] };
+  const known = (found?.rows ?? []) as unknown as FoundRow[];
+  return { last: Number(reserved?.rows[0]?.last), found: known.map(toPlaced) };
 }
 
-/** Where a notification is. */
-interface PlacedRow {
-  readonly id: string;
-  readonly tenant: TenantId;
-  readonly row: number;
-  readonly rank: number;
-  readonly position: number;
+type FoundRow = Omit<PlacedRow, 'live'> & LiveMemory & { readonly at: number; readonly is_live: boolean };
+
+function toPlaced({
+  at,
+  is_live,
+  since,
+  earlier,
+  highest_level,
+  highest_rank,
+  shelved,
+  returns_at,
+  ...place
+}: FoundRow): PlacedRow {
+  const memory = { earlier, highest_level, highest_rank, shelved, returns_at };
+  return { ...place, live: is_live ? { ...newMemory(since ?? at), ...memory } : null };
 }
 
 /** What entries say of a notification before them. */
@@ -105,13 +119,17 @@ interface StateRow {
 }
 
 async function importPage(
-  db: Database,
+  { db, estates }: { readonly db: Database; readonly estates: Estates },
   tenant: TenantId,
   page: readonly TransferEntry[],
   now: number,
 ): Promise<void> {
   const about = page.flatMap(({ entry }) =>
-    entry.kind === 'notification' ? (entry.throttledOn ?? []) : entry.id,
+    entry.kind === 'notification'
+      ? (entry.throttledOn ?? [])
+      : entry.kind === 'clear' && entry.reason === 'replaced'
+        ? [entry.id, entry.by]
+        : entry.id,
   );
   const { last, found } = await reserve(db, tenant, page.length, [...new Set(about)]);
   const placed = new Map<string, PlacedRow>();
@@ -120,7 +138,7 @@ async function importPage(
   const log: object[] = [];
   const live: object[] = [];
   const receiptRows: object[] = [];
-  const acknowledgements: object[] = [];
+  const alarms = new AlarmImport(estates);
   const takenOff: PlacedRow[] = [];
   const states = new Map<number, StateRow>();
   const stateOf = ({ row }: PlacedRow): StateRow => {
@@ -133,12 +151,13 @@ async function importPage(
     const place = { row: base + position, tenant, position, id };
     if (entry.kind === 'notification') {
       const { rank, key, ttl, expiresAt: expires_at, throttledOn, throttleCount, receivedAt: at } = entry;
-      placed.set(id, { ...place, rank });
+      const memory = alarms.begin(entry);
+      const isLive = isShown(entry) && isLasting(entry, now);
+      placed.set(id, { ...place, rank, level: entry.level, counted: 0, live: isLive ? memory : null });
       const own = { at, route, ttl, expires_at, throttled_on: throttledOn, throttle_count: throttleCount };
       log.push({ ...place, ...own, ...fieldsOf(entry), terms: asVector(indexTerms(tenant, entry, route)) });
       const { all: to_all, ids: to_ids, tags: to_tags } = route.target;
-      if (isShown(entry) && isLasting(entry, now))
-        live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags });
+      if (isLive) live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags, ...memory });
       const counts = throttledOn === null ? undefined : placed.get(throttledOn);
       if (counts) stateOf(counts).counted += 1;
       for (const { panelId: panel_id, shownAt, expiredAt, clearedAt } of receipts)
@@ -155,15 +174,16 @@ async function importPage(
     const of = placed.get(id);
     const cleared = of?.position ?? 0;
     if (entry.kind === 'clear') {
-      const { reason } = entry;
-      log.push({ ...place, at, route, cleared, by, reason });
+      const { reason, note: message } = entry;
+      log.push({ ...place, at, route, cleared, by, reason, message });
       if (!of) continue;
+      alarms.clear(of, entry, placed.get(by), of.counted + stateOf(of).counted);
       takenOff.push(of);
       Object.assign(stateOf(of), { cleared_at: at, cleared_by: by, cleared_reason: reason });
     } else {
-      const { note } = entry;
-      log.push({ ...place, at, route, cleared, by, reason: changeReasons.acknowledgement, message: note });
-      if (of) acknowledgements.push({ tenant, row: of.row, at, by, note });
+      const { note: message = null, until: expires_at = null } = { note: null, until: null, ...entry };
+      log.push({ ...place, at, route, cleared, by, reason: reasonOf(entry), message, expires_at });
+      if (of) alarms.change(of, entry);
     }
   }
   const stored = sql`from log where tenant = ${tenant} and row > ${last - page.length} and row <= ${last} and cleared is null`;
@@ -172,7 +192,7 @@ async function importPage(
     insertion('log', log),
     insertion('live', live),
     insertion('receipts', receiptRows),
-    sql`${insertion('acknowledgements', acknowledgements)} on conflict do nothing`,
+    ...alarmStatements(alarms),
     sql`delete from live l using ${records('live', takenOff)} t where l.tenant = t.tenant and l.rank = t.rank and l.position = t.position`,
     sql`${insertion('log_state', [...states.values()])} on conflict (row) do update set counted = log_state.counted + excluded.counted,
       cleared_at = coalesce(excluded.cleared_at, log_state.cleared_at), cleared_by = coalesce(excluded.cleared_by, log_state.cleared_by),
@@ -184,6 +204,22 @@ async function importPage(
     sql`update logs set head = logs.head + ${page.length}, notifications = logs.notifications + s.notifications, bytes = logs.bytes + s.bytes
       from (select count(*) as notifications, coalesce(sum(${sql.raw(rowBytesSql)}), 0) as bytes ${stored}) s where logs.tenant = ${tenant}`,
   ]);
+}
+
+function alarmStatements({ changed, acknowledged, listed }: AlarmImport) {
+  const rows = [...acknowledged.keys()].map(({ tenant, row }) => ({ tenant, row }));
+  const given = [...acknowledged].flatMap(([{ tenant, row }, entry]) =>
+    entry ? [{ ...entry, tenant, row }] : [],
+  );
+  const live = [...changed].map(({ tenant, rank, position, live }) => ({ ...live, tenant, rank, position }));
+  return [
+    sql`delete from acknowledgements a using ${records('acknowledgements', rows)} t where a.tenant = t.tenant and a.row = t.row`,
+    insertion('acknowledgements', given),
+    insertion('alarm_entries', listed),
+    sql`update live l set since = t.since, earlier = t.earlier, highest_level = t.highest_level, highest_rank = t.highest_rank,
+      shelved = t.shelved, returns_at = t.returns_at from ${records('live', live)} t
+      where l.tenant = t.tenant and l.rank = t.rank and l.position = t.position`,
+  ];
 }
 
 /** As rows of a table, whose columns are the keys; a column that is not given is null. */

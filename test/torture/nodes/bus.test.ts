@@ -56,7 +56,7 @@ test('control: positions from a bare sequence are caught', limit, async () => {
   await cluster.load.stop();
   await withClient(url, async (client) => {
     const { rows } = await client.query<{ text: string }>(
-      "SELECT pg_get_functiondef('append_notifications(json, json)'::regprocedure) AS text",
+      "SELECT pg_get_functiondef('append_to_log(json, json)'::regprocedure) AS text",
     );
     let text = rows[0]?.text ?? '';
     for (const [sound, defective] of bareSequence) {

@@ -47,13 +47,19 @@ interface Answer {
   readonly at_position: number | null;
   /** And, marked, the acknowledgement that it takes over. */
   readonly clears:
-    | readonly (Taken & { readonly acknowledged?: true; readonly note?: string | null })[]
+    | readonly (Taken & {
+        readonly acknowledged?: true;
+        readonly note?: string | null;
+        readonly until?: number;
+      })[]
     | null;
   /** Of a throttle that shows `found_id`. */
   readonly throttled_by: string;
   readonly shown_at: number;
   /** Its number among those that were counted on the same one; null: it was not counted. */
   readonly counted: number | null;
+  /** Its alarm is shelved, as its route then says. */
+  readonly shelved: boolean;
 }
 
 export interface AppendQueueOptions {
@@ -183,7 +189,7 @@ export class AppendQueue {
     const resolves = batch.flatMap(toResolve);
     const append =
       wanted.length === 0 && resolves.length === 0
-        ? { name: 'append', text: 'SELECT * FROM append_notifications($1, $2)', values }
+        ? { name: 'append', text: 'SELECT * FROM append_to_log($1, $2)', values }
         : {
             name: 'append-and-queue',
             text: appendAndQueue,
@@ -261,10 +267,11 @@ const toClaim = ({ name, perMs, insteadOf }: ThrottleClaim) => ({
 function toChange({
   acknowledged,
   note = null,
+  until,
   ...taken
 }: NonNullable<Answer['clears']>[number]): Clear | Acknowledgement {
   return acknowledged
-    ? { ...taken, kind: 'acknowledgement', note }
+    ? { ...taken, kind: 'acknowledgement', note, ...(until !== undefined && { until }) }
     : { ...taken, kind: 'clear', reason: 'replaced' };
 }
 
@@ -275,12 +282,13 @@ function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
   if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
   const position = answer.at_position as number;
   const throttleCount = answer.counted ?? draft.throttleCount;
+  const route = answer.shelved ? { ...draft.route, shelved: true as const } : draft.route;
   return {
     kind,
     id: draft.id,
     entries: [
       ...(clears ?? []).map(toChange),
-      { ...draft, throttleCount, kind: 'notification' as const, position },
+      { ...draft, route, throttleCount, kind: 'notification' as const, position },
     ].sort((a, b) => a.position - b.position),
     ...(Number(answer.resolved ?? 0) > 0 && { endsDelivered: true }),
   };
@@ -293,13 +301,13 @@ interface Appended {
   readonly draft: NotificationDraft;
 }
 
-/** The channel is locked until the commit, so that a transaction that deletes it sees what was queued for it. */
-const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_notifications($1, $2)),
+/** One of a shelved alarm goes to no channel. The channel is locked until the commit, so that a transaction that deletes it sees what was queued for it. */
+const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_to_log($1, $2)),
   wanted AS MATERIALIZED (
     SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at, w.open_key FROM appended a
     JOIN jsonb_to_recordset($3) w(n bigint, tenant bigint, id text, at bigint, channel text, open_key text) ON w.n = a.job_n
     JOIN channels c ON c.tenant = w.tenant AND c.id = w.channel AND c.enabled = 1
-    WHERE a.kind = 'stored' FOR KEY SHARE OF c
+    WHERE a.kind = 'stored' AND NOT a.shelved FOR KEY SHARE OF c
   ),
   closed AS (
     UPDATE deliveries d SET open_key = NULL FROM wanted w

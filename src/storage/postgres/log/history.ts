@@ -1,7 +1,6 @@
 import { stepsOf } from '#core/limits/concurrency.ts';
 import type {
   ClearOutcome,
-  Entry,
   History,
   LiveNotification,
   LivePosition,
@@ -23,6 +22,7 @@ import {
   toRepeat,
 } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
+import { createAlarms } from './alarms.ts';
 import type { AppendQueue } from './append-queue.ts';
 import { type LogWrite, readLog } from './partitions.ts';
 import { dropFromLog } from './retention.ts';
@@ -31,7 +31,7 @@ import {
   entryColumns,
   type NotificationRow,
   readRecords,
-  toEntry,
+  toEntries,
   toNotification,
   toRecord,
 } from './rows.ts';
@@ -51,6 +51,7 @@ const idsAtOnce = 500;
 /** The log on PostgreSQL. */
 export const createPostgresHistory = (lanes: PostgresLanes): History => ({
   append: lanes.queue.push,
+  ...createAlarms(lanes),
 
   async findRepeat(tenant, idempotency, now) {
     const [earlier] = await lanes.reads.query<{ id: string; hash: string }>(
@@ -84,9 +85,10 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     await lanes.queue.settled(id);
     const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<AcknowledgedRow & { at_position: number | null; of_route: Route }>(
-        `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note
-         FROM acknowledge_notification($1, $2, $3, $4, $5)`,
-        [tenant, id, what.by, what.at, what.note],
+        `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note,
+           earlier_until AS acknowledged_until
+         FROM acknowledge_notification($1, $2, $3, $4, $5, $6)`,
+        [tenant, id, what.by, what.at, what.note, what.until],
       ),
     );
     const [row] = rows;
@@ -120,16 +122,19 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     );
     const [first] = rows;
     if (!first) return { head: 0, first: 1, entries: [] };
-    const entries: Entry[] = [];
-    for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
-    return { head: first.head, first: first.first, entries };
+    const stored = rows.filter((row): row is LogBounds & EntryRow => row.row !== null);
+    return {
+      head: first.head,
+      first: first.first,
+      entries: await toEntries(lanes.reads, tenant, stored),
+    };
   },
 
   async live(tenant, panel, now, limit) {
     const rows = await lanes.reads.query<{ head: number } & (LivePosition | { rank: null })>(
       tenant,
       `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
-         SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
+         SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2) AND shelved IS NULL
            AND (to_all OR $3 = ANY (to_ids) OR to_tags && $4::text[])
          ORDER BY rank DESC, position DESC LIMIT $5
        ) l ON true WHERE k.tenant = $1 ORDER BY l.rank DESC, l.position DESC`,
@@ -153,7 +158,7 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
          FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
          JOIN found n ON n.position = w.position
          JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
-           AND (l.expires_at IS NULL OR l.expires_at > $3)
+           AND (l.expires_at IS NULL OR l.expires_at > $3) AND l.shelved IS NULL
          ${acknowledgedJoin} LEFT JOIN states_of($1, (SELECT array_agg(row) FROM found)) s ON s.row = n.row
        ) n WHERE chars_before <= $4 ORDER BY nth`,
       [tenant, positions.slice(0, positionsARead), now, finite(chars)],

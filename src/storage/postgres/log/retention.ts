@@ -75,11 +75,12 @@ export async function dropFromLog(
     `DELETE FROM minutes WHERE tenant = $1 AND minute < coalesce(earliest_kept($1, ${entriesAStep}), $2) / 60000`,
     [tenant, bounds.now],
   );
-  await connections.query(
-    tenant,
-    `DELETE FROM acknowledgements a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,
-    [tenant],
-  );
+  for (const table of ['acknowledgements', 'alarm_entries'])
+    await connections.query(
+      tenant,
+      `DELETE FROM ${table} a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,
+      [tenant],
+    );
   return first - from;
 }
 

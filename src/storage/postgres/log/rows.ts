@@ -3,8 +3,10 @@ import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/
 import {
   acknowledgedColumns,
   acknowledgedJoin,
+  changeReasons,
   columnList,
   type EntryColumns,
+  type MemoryRow,
   type NotificationColumns,
   rowBytesOver,
   rowBytesSqlOver,
@@ -13,6 +15,7 @@ import {
   toAcknowledged,
   toChange,
   toCleared,
+  toMemory,
 } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
 
@@ -20,19 +23,22 @@ import type { Connections } from '../connections.ts';
 export interface EntryRow extends EntryColumns {
   readonly id: string;
   readonly route: Route;
+  /** Of an acknowledgement or shelf: until when. */
+  readonly expires_at: number | null;
 }
 
 export interface NotificationRow extends EntryRow, NotificationColumns<string> {
   readonly message: string;
   readonly ttl: number;
-  readonly expires_at: number | null;
   readonly throttled_on: string | null;
   readonly throttle_count: number;
 }
 
 /** As {@link readRecords} reads it. */
-export interface RecordRow extends NotificationRow, StateRow {
+export interface RecordRow extends NotificationRow, StateRow, MemoryRow {
   readonly token_name: string | null;
+  readonly is_live: boolean;
+  readonly counted: number | null;
   readonly expired: number;
   readonly cleared_on_panels: number;
 }
@@ -45,9 +51,11 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
 const recordsOf = (
   found: string,
 ) => `WITH n AS MATERIALIZED (${found}), given AS MATERIALIZED (SELECT array_agg(row) AS rows FROM n)
-  SELECT ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
+  SELECT ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason, s.counted,
+    l.row IS NOT NULL AS is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved,
     ${acknowledgedColumns}, coalesce(r.shown, 0) AS shown, coalesce(r.expired, 0) AS expired, coalesce(r.cleared, 0) AS cleared_on_panels
   FROM n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
+  LEFT JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
   LEFT JOIN states_of($1, (SELECT rows FROM given)) s ON s.row = n.row
   LEFT JOIN (
     SELECT row, count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared
@@ -63,8 +71,38 @@ export const readRecords = (
   values: readonly unknown[],
 ): Promise<RecordRow[]> => connections.query(tenant, recordsOf(found), values);
 
-export function toEntry(row: EntryRow): Entry {
-  return row.cleared === null ? toNotification(row as NotificationRow) : toChange(row);
+/** Also reads the notifications of alarms that came off the shelf: their entries show them again. */
+export async function toEntries(
+  connections: Connections,
+  tenant: TenantId,
+  rows: readonly EntryRow[],
+): Promise<Entry[]> {
+  const back = rows.filter(({ reason }) => reason === changeReasons.unshelving);
+  const shown = await readNotifications(
+    connections,
+    tenant,
+    back.map(({ id }) => id),
+  );
+  return rows.map((row) =>
+    row.cleared === null
+      ? toNotification(row as NotificationRow)
+      : toChange({ ...row, until: row.expires_at }, () => shown.get(row.id)),
+  );
+}
+
+/** Those that are kept, by their ids. */
+export async function readNotifications(
+  connections: Connections,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Notification>> {
+  if (ids.length === 0) return new Map();
+  const rows = await connections.query<NotificationRow>(
+    tenant,
+    `SELECT ${entryColumns} FROM find_entries($1, $2::uuid[]) n`,
+    [tenant, [...new Set(ids)]],
+  );
+  return new Map(rows.map((row) => [row.id, toNotification(row)]));
 }
 
 export function toNotification(row: NotificationRow): Notification {
@@ -86,6 +124,7 @@ export function toRecord(row: RecordRow): HistoryRecord {
     cleared: toCleared(row),
     acknowledged: toAcknowledged(row),
     receipts: { shown: row.shown, expired: row.expired, cleared: row.cleared_on_panels },
+    alarm: row.is_live ? toMemory(row, { receivedAt: row.at, ...row }, row.counted ?? 0) : null,
   };
 }
 

@@ -32,7 +32,11 @@ const firstRowsAtOnce = 2_048;
 /** Long lists that one statement reads of several partitions, at the most. */
 const mostLongLists = 64;
 /** States have tables of their own. */
-const storeTerms: StoreTerms = { later: ['live', 'acknowledged'], patterns: false, isByTenant: true };
+const storeTerms: StoreTerms = {
+  later: ['live', 'shelved', 'acknowledged'],
+  patterns: false,
+  isByTenant: true,
+};
 /** Rows that are tested one by one by this process, read at once. */
 const testedRows = 500;
 
@@ -190,6 +194,7 @@ export async function openSearch(
         cleared: row.cleared_at !== null,
         shown: row.shown > 0,
         acknowledged: row.acknowledged_at !== null,
+        shelved: row.shelved !== null,
       }),
     levelOf: ({ level }) => level,
     toRecords: (found) => found.map(({ row }) => toRecord(row)),

@@ -39,6 +39,8 @@ export async function readLists(
 /** With more notifications in a state than this, rows are tested for it: to list them all would take longer. */
 const mostOfState = 50_000;
 
+const standing = 'tenant = $1 AND (expires_at IS NULL OR expires_at > $2)';
+
 /** The rows of states that notifications enter later, if terms ask for them. */
 export async function readStates(
   connections: Connections,
@@ -46,16 +48,17 @@ export async function readStates(
   terms: readonly SingleTerm[],
   now: number,
 ): Promise<TermRows> {
-  const [live, acknowledged] = [flagTerm(tenant, 'live'), flagTerm(tenant, 'acknowledged')];
-  const asked = terms.filter(({ term }) => term === live || term === acknowledged);
-  if (asked.length === 0) return new Map();
+  const states = (['live', 'shelved', 'acknowledged'] as const).map((state) => flagTerm(tenant, state));
+  if (!terms.some(({ term }) => states.includes(term))) return new Map();
   const found = await connections.query<{ term: string; rows: readonly number[] }>(
     tenant,
     `SELECT $3 AS term, coalesce(json_agg(row), '[]') AS rows FROM (
-       SELECT row FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT ${mostOfState + 1}) l
+       SELECT row FROM live WHERE ${standing} AND shelved IS NULL LIMIT ${mostOfState + 1}) l
      UNION ALL SELECT $4, coalesce(json_agg(row), '[]') FROM (
+       SELECT row FROM live WHERE ${standing} AND shelved IS NOT NULL LIMIT ${mostOfState + 1}) l
+     UNION ALL SELECT $5, coalesce(json_agg(row), '[]') FROM (
        SELECT row FROM acknowledgements WHERE tenant = $1 LIMIT ${mostOfState + 1}) a`,
-    [tenant, now, live, acknowledged],
+    [tenant, now, ...states],
   );
   return new Map(found.map(({ term, rows }) => [term, rows.length > mostOfState ? null : rows]));
 }

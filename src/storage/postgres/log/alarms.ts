@@ -1,0 +1,137 @@
+/** Alarms: rows of the live set with a memory, and the actions of people. Each action is an entry of the log. */
+import type {
+  AlarmAction,
+  AlarmOutcome,
+  AlarmPlace,
+  DueReturn,
+  History,
+  Notification,
+  Route,
+} from '#core/log/log.ts';
+import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
+import type { PostgresLanes } from './history.ts';
+import { type EntryRow, entryColumns, readNotifications, readRecords, toEntries, toRecord } from './rows.ts';
+
+/** What `act_on_alarms` answers for an id. */
+interface ActedRow extends AcknowledgedRow {
+  readonly kind: AlarmOutcome['kind'];
+  readonly of_id: string;
+  readonly at_position: number;
+  readonly of_route: Route;
+}
+
+export const createAlarms = (
+  lanes: Pick<PostgresLanes, 'queue' | 'write' | 'reads' | 'turns'>,
+): Pick<History, 'act' | 'alarms' | 'dueReturns' | 'entriesOf' | 'recordsAt'> => ({
+  async act(tenant, given, action, within) {
+    const ids = given.map((id) => id.toLowerCase());
+    const known = ids.filter(isUuid);
+    if (known.length === 0) return ids.map(() => ({ kind: 'not-found' }));
+    await Promise.all(known.map((id) => lanes.queue.settled(id)));
+    const { rows } = await lanes.write(tenant, known.length, (client) =>
+      client.query<ActedRow>(
+        `SELECT kind, of_id, at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by,
+           earlier_note AS acknowledged_note, earlier_until AS acknowledged_until
+         FROM act_on_alarms($1, $2::uuid[], $3, $4, $5::text[])`,
+        [tenant, known, JSON.stringify(toStored(action)), within?.id ?? null, within?.tags ?? null],
+      ),
+    );
+    const back = action.kind === 'unshelve' ? rows.filter(({ kind }) => kind === 'done') : [];
+    const shown = await readNotifications(
+      lanes.reads,
+      tenant,
+      back.map(({ of_id }) => of_id),
+    );
+    const answers = rows.values();
+    return ids.map((id) => {
+      const row = isUuid(id) ? answers.next().value : undefined;
+      return row ? toOutcome(row, action, shown.get(row.of_id)) : { kind: 'not-found' };
+    });
+  },
+
+  alarms: (tenant, now) =>
+    lanes.turns.run(tenant, () =>
+      lanes.reads.query<AlarmPlace>(
+        tenant,
+        `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+         CASE WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+       FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
+       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       ORDER BY l.rank DESC, since DESC, l.position DESC`,
+        [tenant, now],
+      ),
+    ),
+
+  dueReturns: (now, limit) =>
+    lanes.reads.query<DueReturn>(
+      'all',
+      `SELECT tenant, id, CASE WHEN shelved IS NULL THEN 'unacknowledge' ELSE 'unshelve' END AS kind FROM live
+       WHERE returns_at <= $1 AND (expires_at IS NULL OR expires_at > returns_at) ORDER BY returns_at LIMIT $2`,
+      [now, limit],
+    ),
+
+  async entriesOf(tenant, ids, limit) {
+    const rows = await lanes.reads.query<EntryRow>(
+      tenant,
+      `WITH listed AS MATERIALIZED (
+         SELECT e.position FROM find_entries($1, $2::uuid[]) n JOIN alarm_entries e ON e.tenant = $1 AND e.row = n.row
+         ORDER BY e.position DESC LIMIT $3
+       )
+       SELECT ${entryColumns} FROM entries_at($1, array(SELECT position FROM listed)) n ORDER BY n.position`,
+      [tenant, [...new Set(ids.filter(isUuid))], limit],
+    );
+    return toEntries(lanes.reads, tenant, rows);
+  },
+
+  async recordsAt(tenant, positions) {
+    const found = `SELECT n.* FROM entries_at($1, $2) n
+      WHERE n.cleared IS NULL AND n.position >= (SELECT first FROM logs WHERE tenant = $1)`;
+    const rows = await readRecords(lanes.reads, tenant, found, [tenant, positions]);
+    const records = new Map(rows.map((row) => [row.position, toRecord(row)]));
+    return positions.flatMap((position) => records.get(position) ?? []);
+  },
+});
+
+/** As the type `alarm_action` of the schema has it. */
+function toStored(action: AlarmAction) {
+  if (action.kind !== 'unacknowledge' && action.kind !== 'unshelve') return action;
+  const { kind, at, by, isDue: is_due = false } = action;
+  return { kind, at, by, is_due };
+}
+
+/** `shown`: the notification of an alarm that comes off the shelf. */
+function toOutcome(row: ActedRow, action: AlarmAction, shown: Notification | undefined): AlarmOutcome {
+  const { kind, of_id: id } = row;
+  switch (kind) {
+    case 'done':
+      return { kind, id, entry: toEntry(row, action, shown) };
+    case 'already':
+      return { kind, id, acknowledged: toAcknowledged(row) ?? { at: action.at, by: '', note: null } };
+    case 'nothing':
+      return { kind, id };
+    default:
+      return { kind: 'not-found' };
+  }
+}
+
+function toEntry(
+  { of_id: id, at_position: position, of_route: route }: ActedRow,
+  action: AlarmAction,
+  shown: Notification | undefined,
+): Extract<AlarmOutcome, { kind: 'done' }>['entry'] {
+  const { at, by } = action;
+  switch (action.kind) {
+    case 'acknowledge': {
+      const { kind: _, over: __, ...given } = action;
+      return { ...given, kind: 'acknowledgement', position, id, route };
+    }
+    case 'shelve':
+      return { ...action, kind: 'shelving', position, id, route };
+    case 'clear': {
+      const { note } = action;
+      return { kind: 'clear', position, id, reason: 'cleared', at, by, ...(note != null && { note }), route };
+    }
+    default:
+      return { kind: 'return', position, id, at, by, shown: shown ?? null, route };
+  }
+}
