@@ -135,8 +135,8 @@ test('what is called the wrong way is not sent', async () => {
       { code: 2, stderr: expect.stringMatching(message) },
     ]);
   expect(await run(['alarms', '--query', 'hots:x'])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('host'),
+    code: 2,
+    stderr: expect.stringContaining('did you mean "host"'),
   });
   expect(await list()).toMatchObject([{ id, state: 'open' }]);
 });
