@@ -28,6 +28,8 @@ interface ActionCommand {
   readonly states: (options: ActionOptions) => readonly StandingState[];
   readonly options: readonly Option[];
   readonly example: string;
+  /** What BELFRY_TOKEN is; default: a member's key. */
+  readonly token?: string;
 }
 
 const noteOption = () => new Option('--note <text>', 'for the others, as in "on my way"');
@@ -38,8 +40,7 @@ const commands: readonly ActionCommand[] = [
     name: 'ack',
     action: 'acknowledge',
     summary: 'acknowledge alarms',
-    description:
-      'acknowledge alarms, so that every panel shows who takes care of them; with one id, BELFRY_TOKEN may also be a token with the panel scope',
+    description: 'acknowledge alarms, so that every panel shows who takes care of them',
     done: 'acknowledged',
     states: ({ take }) => (take ? ['open', 'acknowledged'] : ['open']),
     options: [
@@ -47,6 +48,7 @@ const commands: readonly ActionCommand[] = [
       forOption('they are open again after this time: 30m, 4h, 1d (default: never)'),
       new Option('--take', 'also what somebody else has acknowledged, in their place'),
     ],
+    token: 'an automation key with the role member, or, with one id, a token with the panel scope',
     example: 'ack 0199c0de-7abc-7def-8123-456789abcdef --note "on my way" --for 4h',
   },
   {
@@ -104,7 +106,9 @@ export function addAlarmActions(program: Command, io: Io): void {
     const command = program
       .command(each.name)
       .summary(each.summary)
-      .description(`${each.description}. BELFRY_TOKEN is an automation key with the role member`)
+      .description(
+        `${each.description}. BELFRY_TOKEN is ${each.token ?? 'an automation key with the role member'}`,
+      )
       .argument('[id...]', 'ids of their notifications, as belfry send and belfry alarms print them')
       .option('-q, --query <query>', `all ${statesText(each)} alarms that match this search`);
     for (const option of each.options) command.addOption(option);
