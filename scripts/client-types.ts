@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PanelEvent } from '#client/panel-events.ts';
+import { Alarm, AlarmActions, AlarmActionsDone } from '#contract/history/alarm.ts';
 import { HistoryNotification, NotificationEvent, NotifyBody } from '#contract/history/notification.ts';
 import * as events from '#contract/panels/panel.ts';
 import { ReadyEvent } from '#contract/panels/panel.ts';
@@ -49,6 +50,15 @@ export type Notification = ${typeOf(NotifyBody)};
 
 /** A notification as history has it. */
 export type HistoryNotification = ${typeOf(HistoryNotification)};
+
+/** What the notifications of one key share while it stands. */
+export type Alarm = ${typeOf(Alarm)};
+
+/** What to do with which alarms: \`ids\` of their notifications, or all that match \`q\`. */
+export type AlarmActions = ${typeOf(AlarmActions)};
+
+/** How many alarms were changed, and why the others were not. */
+export type AlarmActionsDone = ${typeOf(AlarmActionsDone)};
 
 /** The data of each event of a panel. */
 export interface PanelEventData {

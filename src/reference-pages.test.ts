@@ -36,8 +36,8 @@ test('the page of the command line is what each command says of itself', async (
   const found = await Promise.all(commands.map((name) => chapters([name])));
   const page = `# Command line
 
-\`belfry\` stands for \`npm run --silent belfry --\` in a checkout, for \`belfry\` under [systemd](operations.md), for \`npx belfry\` with the package, and for \`docker exec belfry belfry\` with a container. \`send\`, \`run\`, \`tail\`, \`ack\` and
-\`panel\` talk to the server at \`BELFRY_URL\` with \`BELFRY_TOKEN\`, and so do \`export\`, \`diff\` and \`apply\` if \`BELFRY_TOKEN\` is set. All others open the database at \`BELFRY_DATABASE_URL\`
+\`belfry\` stands for \`npm run --silent belfry --\` in a checkout, for \`belfry\` under [systemd](operations.md), for \`npx belfry\` with the package, and for \`docker exec belfry belfry\` with a container. \`send\`, \`run\`, \`tail\`, \`alarms\`, \`ack\`,
+\`unack\`, \`shelve\`, \`unshelve\`, \`clear\` and \`panel\` talk to the server at \`BELFRY_URL\` with \`BELFRY_TOKEN\`, and so do \`export\`, \`diff\` and \`apply\` if \`BELFRY_TOKEN\` is set. All others open the database at \`BELFRY_DATABASE_URL\`
 themselves, whether the server runs or not.
 The exit code is 0 for success, 1 for a failure, and 2 for wrong usage or configuration.
 

@@ -17,7 +17,7 @@ export class Failure extends Error {
   }
 }
 
-/** Carries the exit code of the command that `belfry run` ran. The command has printed its own error. */
+/** Ends with this exit code, without a message: what went wrong has been printed. */
 export class EndedWith extends Error {
   readonly exitCode: number;
 

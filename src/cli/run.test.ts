@@ -52,7 +52,12 @@ test('every command explains itself, with an example', async () => {
     'send',
     'run',
     'tail',
+    'alarms',
     'ack',
+    'unack',
+    'shelve',
+    'unshelve',
+    'clear',
     'token',
     'key',
     'tenant',
@@ -80,7 +85,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(25);
+  expect(paths).toHaveLength(30);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

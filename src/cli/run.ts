@@ -5,12 +5,13 @@ import { addMigrate } from './administration/migrate.ts';
 import { addPanel } from './administration/panel.ts';
 import { addTenant } from './administration/tenant.ts';
 import { addUser } from './administration/user.ts';
+import { addAlarmActions } from './alarms/actions.ts';
+import { addAlarms } from './alarms/list.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addApply, addDiff, addExport } from './configuration-commands.ts';
 import { errorMessage } from './failure.ts';
 import type { Io } from './io.ts';
-import { addAcknowledge } from './sending/acknowledge.ts';
 import { addSend } from './sending/send.ts';
 import { addRun } from './sending/watched-run.ts';
 import { addServe } from './serve.ts';
@@ -55,7 +56,8 @@ export function createProgram(io: Io): Command {
     addSend,
     addRun,
     addTail,
-    addAcknowledge,
+    addAlarms,
+    addAlarmActions,
     addToken,
     addKey,
     addTenant,

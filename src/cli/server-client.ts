@@ -1,9 +1,12 @@
 import { ApiError } from '#client/call.ts';
 import { type Client, createClient } from '#client/client.ts';
-import type { Scope } from '#contract/people/token.ts';
+import { type Role, roles, type Scope } from '#contract/people/token.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { visibleText } from './terminal-text.ts';
+
+/** What a command needs: a scope of a token, or a role, which only an automation key has. */
+type Right = Scope | Role;
 
 /** A client for the server and with the token of BELFRY_URL and BELFRY_TOKEN. */
 export interface ServerClient {
@@ -12,10 +15,11 @@ export interface ServerClient {
   ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
 
-export function serverClient(io: Io, scope: Scope): ServerClient {
+export function serverClient(io: Io, right: Right): ServerClient {
   const { url, token } = io.config().client;
   if (token === undefined) {
-    throw new Failure(`BELFRY_TOKEN is not set: make a token with ${tokenCommand(io, scope)}`, 2);
+    const what = isRole(right) ? 'an automation key' : 'a token';
+    throw new Failure(`BELFRY_TOKEN is not set: make ${what} with ${createCommand(io, right)}`, 2);
   }
   const client = createClient({ url, token });
   return {
@@ -24,14 +28,14 @@ export function serverClient(io: Io, scope: Scope): ServerClient {
       try {
         return await work(client);
       } catch (error) {
-        throw serverFailure(error, { io, url, scope });
+        throw serverFailure(error, { io, url, right });
       }
     },
   };
 }
 
 /** Turns errors of the client into messages for people; other errors stay as they are. */
-function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
+function serverFailure(error: unknown, { io, url, right }: { io: Io; url: string; right: Right }): unknown {
   if (!(error instanceof ApiError)) return error;
   const message = visibleText(error.message);
   // The answer of a proxy or of other software says nothing about the token.
@@ -42,11 +46,15 @@ function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string
       return new Failure(noAnswer(error, io, url));
     case 401:
       return new Failure(
-        `${url} does not know this token: it is mistyped, expired or revoked; make one with ${tokenCommand(io, scope)}, and set BELFRY_TOKEN`,
+        `${url} does not know this ${isRole(right) ? 'key' : 'token'}: it is mistyped, expired or revoked; make one with ${createCommand(io, right)}, and set BELFRY_TOKEN`,
       );
     case 403:
       if (error.code === 'tenant.suspended') return new Failure(message);
-      return new Failure(`this token lacks the ${scope} scope: make one with ${tokenCommand(io, scope)}`);
+      return new Failure(
+        isRole(right)
+          ? `this needs an automation key with the role ${right}: make one with ${createCommand(io, right)}`
+          : `this token lacks the ${right} scope: make one with ${createCommand(io, right)}`,
+      );
     case 404:
       return new URL(url).pathname === '/'
         ? error
@@ -67,7 +75,12 @@ function noAnswer(error: ApiError, io: Io, url: string): string {
     : `${visibleText(error.message)}: check BELFRY_URL`;
 }
 
-const tokenCommand = (io: Io, scope: Scope) => `${io.program} token create --name NAME --scopes ${scope}`;
+const isRole = (right: Right): right is Role => (roles as readonly string[]).includes(right);
+
+const createCommand = (io: Io, right: Right) =>
+  isRole(right)
+    ? `${io.program} key create --name NAME --role ${right}`
+    : `${io.program} token create --name NAME --scopes ${right}`;
 
 /** The system's error code, from the causes of a failed fetch; of several attempts, the first. */
 function codeOf(error: unknown): string | undefined {

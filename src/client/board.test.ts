@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { iso, note, ready, readyData, start } from '#test/support/panel-events.ts';
+import { iso, note, notification, ready, readyData, start } from '#test/support/panel-events.ts';
 import { Board } from './board.ts';
 import type { PanelEvent } from './panel-events.ts';
 
@@ -91,6 +91,39 @@ test('what a throttle counts is added to its card, and never goes back', () => {
   expect(board.apply(counted(3), start)).toMatchObject([{ kind: 'counted', card: { count: 3 } }]);
   expect(board.apply(counted(2), start)).toEqual([]);
   expect(board.cards()[0]?.count).toBe(3);
+});
+
+test('an acknowledgement that is taken back leaves the card as it was', () => {
+  board.apply(note(1), start);
+  const by = { at: iso(start), by: 'Ada' };
+  const given = { ...by, note: 'on my way', until: iso(start + 60_000) };
+  const acknowledge: PanelEvent = { type: 'acknowledge', data: { id: 'n1', position: 2, ...given } };
+  const back: PanelEvent = { type: 'unacknowledge', data: { id: 'n1', position: 3, ...by } };
+  board.apply(acknowledge, start);
+  expect(board.cards()[0]?.notification.acknowledged).toEqual(given);
+  expect(board.apply(back, start)).toMatchObject([
+    { kind: 'unacknowledged', card: { notification: { id: 'n1', acknowledged: null } } },
+  ]);
+  expect(board.apply({ ...back, data: { ...back.data, id: 'n9' } }, start)).toEqual([]);
+});
+
+test('the shelf takes a card off, and it comes back with the time that is left', () => {
+  const [by, id] = [{ at: iso(start), by: 'Ada' }, 'n1'];
+  board.apply(note(1, { remainingMs: 10_000, expiresAt: iso(start + 10_000) }), start);
+  const shelve: PanelEvent = {
+    type: 'shelve',
+    data: { id, position: 2, ...by, note: null, until: iso(start + 60_000) },
+  };
+  expect(board.apply(shelve, start)).toMatchObject([{ kind: 'shelved', card: { notification: { id } } }]);
+  expect(board.apply(shelve, start)).toEqual([]);
+  expect(ids()).toEqual([]);
+  const back = notification(1, { remainingMs: 6_000, expiresAt: iso(start + 10_000) });
+  const unshelve: PanelEvent = { type: 'unshelve', data: { id, position: 3, ...by, notification: back } };
+  expect(board.apply(unshelve, start + 4_000)).toMatchObject([
+    { kind: 'added', card: { endsAt: start + 10_000 } },
+  ]);
+  expect(board.apply(unshelve, start + 4_000)).toEqual([]);
+  expect(ids()).toEqual([id]);
 });
 
 const settings = (minLevel?: string): PanelEvent => {

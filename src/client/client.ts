@@ -1,6 +1,13 @@
 /** A typed client of Belfry's HTTP API, for programs and for browsers. */
 import type { Static } from 'typebox';
 import type {
+  AcknowledgeAlarm,
+  AlarmAcknowledged,
+  AlarmActions,
+  AlarmActionsDone,
+  AlarmPage,
+} from '#contract/history/alarm.ts';
+import type {
   AcknowledgeAccepted,
   HistoryPage,
   NotifyAccepted,
@@ -33,10 +40,18 @@ interface HistoryRequest {
   readonly cursor?: string;
 }
 
+interface AlarmsRequest extends HistoryRequest {
+  /** States with commas between; without it, those that are open or acknowledged. */
+  readonly state?: string;
+}
+
 interface ClientOptions extends CallerOptions {
   /** The time limit of a request; streams have a limit of silence instead. Default: 15 s. */
   readonly timeoutMs?: number;
 }
+
+/** Ten thousand alarms are many commits. */
+const actionsMs = 120_000;
 
 /** Every function throws an ApiError on an error response and on a timeout. */
 export interface Client {
@@ -57,6 +72,15 @@ export interface Client {
   /** Revokes the token of this client, which it got by pairing. */
   unpair(panelId: string, options?: { readonly timeoutMs: number }): Promise<void>;
   history(request?: HistoryRequest, options?: Pick<CallOptions, 'signal'>): Promise<HistoryPage>;
+  /** A page of the alarms that stand, the highest level first. */
+  alarms(request?: AlarmsRequest, options?: Pick<CallOptions, 'signal'>): Promise<AlarmPage>;
+  /** Acknowledges the alarm of a notification, or changes that. `first` is false if somebody else had acknowledged it. */
+  acknowledgeAlarm(
+    notificationId: string,
+    given?: Static<typeof AcknowledgeAlarm>,
+  ): Promise<Static<typeof AlarmAcknowledged>>;
+  /** Changes many alarms, named by ids or by a search. */
+  actOnAlarms(actions: Static<typeof AlarmActions>): Promise<AlarmActionsDone>;
   /** A panel's events, until the caller stops; see panelEvents. */
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
 }
@@ -87,15 +111,17 @@ export function createClient({ timeoutMs, ...options }: ClientOptions): Client {
     },
     unpair: (panelId, options) => request('POST', `/api/panels/${encode(panelId)}/unpair`, options),
     history: (query = {}, options = {}) => request('GET', `/api/history${queryOf(query)}`, options),
+    alarms: (query = {}, options = {}) => request('GET', `/api/alarms${queryOf(query)}`, options),
+    acknowledgeAlarm: (id, body = {}) => request('POST', `/api/alarms/${encode(id)}/acknowledge`, { body }),
+    actOnAlarms: (body) => request('POST', '/api/alarms/actions', { body, timeoutMs: actionsMs }),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),
   };
 }
 
-function queryOf({ q, limit, cursor }: HistoryRequest): string {
+function queryOf(request: AlarmsRequest): string {
   const query = new URLSearchParams();
-  if (q !== undefined) query.set('q', q);
-  if (limit !== undefined) query.set('limit', String(limit));
-  if (cursor !== undefined) query.set('cursor', cursor);
+  for (const name of ['q', 'state', 'limit', 'cursor'] as const)
+    if (request[name] !== undefined) query.set(name, String(request[name]));
   return query.size === 0 ? '' : `?${query}`;
 }
 

@@ -1,5 +1,12 @@
 /** `belfry/client`: sends, subscribes and searches. Needs only `fetch` and streams: Node 20, browsers, Deno, Bun. */
-import type { HistoryNotification, Notification, PanelEventData } from './published-contract.ts';
+import type {
+  Alarm,
+  AlarmActions,
+  AlarmActionsDone,
+  HistoryNotification,
+  Notification,
+  PanelEventData,
+} from './published-contract.ts';
 
 export type * from './published-contract.ts';
 
@@ -41,6 +48,18 @@ export interface BelfryClient {
    * @throws ApiError when the query is invalid; its message explains how to correct it.
    */
   history(query?: HistoryQuery): AsyncGenerator<HistoryNotification, void, void>;
+  /**
+   * The alarms that have not ended, the highest level first, page by page as you go on. Needs an automation key.
+   *
+   * @throws ApiError when the query is invalid; its message explains how to correct it.
+   */
+  alarms(query?: AlarmsQuery): AsyncGenerator<Alarm, void, void>;
+  /**
+   * Acknowledges, shelves or clears alarms, or takes that back. Needs an automation key with the role member.
+   *
+   * @returns how many were changed, and why the others were not.
+   */
+  actOnAlarms(actions: AlarmActions): Promise<AlarmActionsDone>;
   /** Takes a notification off every panel; false when no panel showed it any more. */
   clear(notificationId: string): Promise<boolean>;
 }
@@ -78,6 +97,11 @@ export interface HistoryQuery {
   /** In the query language: host:db-* level:>=warning since:2h. Without one, everything. */
   readonly q?: string;
   readonly signal?: AbortSignal;
+}
+
+export interface AlarmsQuery extends HistoryQuery {
+  /** Default: those that are open or acknowledged. */
+  readonly states?: readonly ('open' | 'acknowledged' | 'shelved')[];
 }
 
 /** One event. `id` is the cursor to resume after it. */

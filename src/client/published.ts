@@ -3,6 +3,7 @@ import { ApiError, createCall, isTemporary } from './call.ts';
 import { createClient as createApiClient, sendUntil } from './client.ts';
 import { panelEvents } from './panel-events.ts';
 import type {
+  AlarmsQuery,
   BelfryClient,
   BelfryClientOptions,
   HistoryQuery,
@@ -78,6 +79,24 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
         next = page.nextCursor;
       } while (next !== null);
     },
+
+    async *alarms({ q, states, signal }: AlarmsQuery = {}) {
+      let next: string | null = null;
+      do {
+        signal?.throwIfAborted();
+        const page = await client.alarms(
+          {
+            ...{ limit: pageSize, ...(q !== undefined && { q }), ...(next !== null && { cursor: next }) },
+            ...(states && { state: states.join(',') }),
+          },
+          signal && { signal },
+        );
+        yield* page.alarms;
+        next = page.nextCursor;
+      } while (next !== null);
+    },
+
+    actOnAlarms: (actions) => client.actOnAlarms(actions),
 
     clear: (id) => client.clear(id),
   };

@@ -67,6 +67,6 @@ test('belfry ack does so, and says who was first', async () => {
     /^already acknowledged by token token at 20\S+\n$/,
   );
   const wrong = await cli.run(['ack', 'none'], { env });
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('notification not found')]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('alarm not found')]);
   await cli.remove();
 });

@@ -74,6 +74,26 @@ test('the server hears what was shown and what became of it', async () => {
   for (const id of [short, cleared]) expect((await deliveryOf(id, 'desk')).shownAt).not.toBeNull();
 });
 
+test('what is taken back, put on the shelf and brought back is followed, and its end is reported', async () => {
+  const running = await tail('desk');
+  const id = await send('Pump', { level: 'error' });
+  await running.says(/ {2}error {5}Pump/);
+  const key = await server.key('member', tenant);
+  const act = (action: string, over: object = {}) =>
+    server.call('POST', '/api/alarms/actions', { token: key, json: { action, ids: [id], ...over } });
+  await act('acknowledge');
+  await act('unacknowledge');
+  await running.says(/ {2}acknowledged {2}Pump {2}by="key key"\n\S+ {2}unacknowledged {2}Pump\n/);
+  await act('shelve', { forMs: 60_000 });
+  await act('unshelve');
+  await running.says(/ {2}shelved {3}Pump\n\S+ {2}error {5}Pump — m\n/);
+  await act('acknowledge');
+  await act('unacknowledge');
+  await act('clear');
+  await running.says(/ {2}cleared {3}Pump/);
+  await expect.poll(async () => (await deliveryOf(id, 'desk')).clearedAt).not.toBeNull();
+});
+
 test('what was shown last is still reported when it is told to stop', async () => {
   const running = await tail('desk');
   const id = await send('last words', { level: 'error' });

@@ -126,3 +126,22 @@ test('history goes on over the pages, for as long as it is read', async () => {
   const wrong = reader.history({ q: 'hots:x' }).next();
   await expect(wrong).rejects.toMatchObject({ code: 'query.unknown-key', place: { nearest: ['host'] } });
 });
+
+test('alarms go on over the pages, in the states that are asked for, and many are changed in one call', async () => {
+  const token = await server.token({ tenant: 'standing' });
+  const desk = published.createClient({ url: server.url, token: await server.key('member', 'standing') });
+  const send = (n: number) =>
+    server.notify(token, { title: `t${n}`, message: 'm', ttl: 0, host: `h${n % 2}` });
+  for (let n = 0; n < 250; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => send(n + i)));
+  expect(await desk.actOnAlarms({ action: 'shelve', q: 'host:h1', forMs: 3_600_000 })).toEqual({
+    ...{ done: 125, failed: [] },
+  });
+  const count = async (query: Parameters<typeof desk.alarms>[0]) => {
+    const ids = new Set<string>();
+    for await (const { id } of desk.alarms(query)) ids.add(id);
+    return ids.size;
+  };
+  expect(await count({})).toBe(125);
+  expect(await count({ states: ['open', 'shelved'] })).toBe(250);
+  expect(await count({ q: 'host:h1', states: ['shelved'] })).toBe(125);
+});

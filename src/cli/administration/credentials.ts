@@ -2,10 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Key, type Role, roles, type Scope, scopes, type Token } from '#contract/people/token.ts';
 import { rulesThatNameToken } from '#contract/routing/rule-names.ts';
-import { parseDuration } from '#contract/time.ts';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { jsonOption, nameOption, tenantOption } from '../options.ts';
+import { jsonOption, nameOption, readList, readTimeSpan, readWords, tenantOption } from '../options.ts';
 import { briefTime, table, visibleText } from '../terminal-text.ts';
 import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
 
@@ -31,7 +30,7 @@ export function addToken(program: Command, io: Io): void {
   addCreate(token, io, 'token', {
     description: 'create a token; it is printed once and cannot be shown again',
     options: [
-      new Option('--scopes <scopes>', what).argParser(readScopes),
+      new Option('--scopes <scopes>', what).argParser((text) => readWords(text, scopes)),
       new Option(
         '--allow-in-url',
         'it may be in a URL (?token=…), which proxies and devices log; only with --scopes notify',
@@ -195,26 +194,8 @@ function stateOf({ revokedAt, expiresAt }: Token | Key, now: number): string {
 }
 
 function readExpiry(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms === 0) {
-    throw new InvalidArgumentError('Write a whole number and a unit: 30s, 15m, 12h, 90d or 52w.');
-  }
+  const ms = readTimeSpan(text);
   if (ms > 100 * 366 * 86_400_000)
     throw new InvalidArgumentError('A hundred years is the longest; leave it out for no end.');
   return ms;
-}
-
-/** The words between commas. */
-function readList(text: string): string[] {
-  const words = text.split(',').map((word) => word.trim());
-  if (words.includes('')) throw new InvalidArgumentError('Write at least one, and only commas between them.');
-  return words;
-}
-
-function readScopes(text: string): Scope[] {
-  const words = readList(text);
-  const unknown = words.find((word) => !(scopes as readonly string[]).includes(word));
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`"${unknown}" is not one of ${scopes.join(', ')}.`);
-  return words as Scope[];
 }

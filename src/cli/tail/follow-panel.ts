@@ -28,6 +28,10 @@ interface FollowPanelOptions {
 }
 
 const tickMs = 250;
+/** Changes after which a card is still shown. */
+const staying: ReadonlySet<BoardChange['kind']> = new Set([
+  ...(['added', 'counted', 'acknowledged', 'unacknowledged'] as const),
+]);
 /** At the end, how long to wait for the last receipts to be sent. */
 const lastReceiptsMs = 1_000;
 
@@ -63,7 +67,7 @@ export async function followPanel({
   const reportEnds = (changes: readonly BoardChange[]) => {
     for (const { kind, card } of changes) {
       const { id } = card.notification;
-      if (kind === 'added' || kind === 'counted' || kind === 'acknowledged' || !shown.delete(id)) continue;
+      if (staying.has(kind) || !shown.delete(id)) continue;
       if (kind === 'expired') report(id, 'expired');
       if (kind === 'cleared' || kind === 'replaced') report(id, 'cleared');
     }

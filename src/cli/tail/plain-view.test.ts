@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { BoardChange } from '#client/board.ts';
+import { Board, type BoardChange } from '#client/board.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
+import { FakeIo } from '#test/support/fake-io.ts';
 import { notification, start } from '#test/support/panel-events.ts';
-import { plainLine } from './plain-view.ts';
+import { PlainView, plainLine } from './plain-view.ts';
 
 function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {
   return {
@@ -49,6 +50,25 @@ test('clearing, replacing and counting are lines, at the time they happen', () =
   expect(plainLine(change('acknowledged', { acknowledged }), later)).toBe(
     '2026-11-20T10:01:01Z  acknowledged  Title 1  by=Ada  note="on my way"',
   );
+});
+
+test('an acknowledgement that is taken back and an alarm on the shelf are lines', () => {
+  expect(plainLine(change('unacknowledged'), later)).toBe('2026-11-20T10:01:01Z  unacknowledged  Title 1');
+  expect(plainLine(change('shelved', { host: 'db-01' }), later)).toBe(
+    '2026-11-20T10:01:01Z  shelved   Title 1  host=db-01',
+  );
+});
+
+test('what comes back from the shelf is written and shown again, and what comes again after a gap is not', () => {
+  const io = new FakeIo();
+  const shown: string[] = [];
+  const view = new PlainView(io, { url: 'http://belfry.test', onShown: (ids) => shown.push(...ids) });
+  const board = new Board();
+  for (const kind of ['added', 'added', 'shelved', 'added', 'added'] as const)
+    view.update(board, [change(kind)], start);
+  const words = io.out.split('\n').map((line) => line.split(/ {2,}/)[1]);
+  expect(words).toEqual(['info', 'shelved', 'info', undefined]);
+  expect(shown).toEqual(['n1', 'n1']);
 });
 
 test('what no event of the stream tells is no line', () => {

@@ -33,6 +33,8 @@ export class PlainView implements PanelView {
 
   update(board: Board, changes: readonly BoardChange[], now: number): void {
     const fresh = changes.filter(({ kind, card }) => kind !== 'added' || this.#isNew(card.notification.id));
+    // What comes back from the shelf is written again.
+    for (const { kind, card } of fresh) if (kind === 'shelved') this.#written.delete(card.notification.id);
     const lines = fresh.flatMap((change) => plainLine(change, board.serverTime(now)) ?? []);
     if (lines.length > 0) this.#io.stdout.write(`${lines.join('\n')}\n`);
     this.#options.onShown(

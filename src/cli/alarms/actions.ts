@@ -1,0 +1,188 @@
+/** `belfry ack`, `unack`, `shelve`, `unshelve` and `clear`: what people do about alarms. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AlarmAction, AlarmActionsDone, StandingState } from '#contract/history/alarm.ts';
+import { EndedWith, Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { readTimeSpan } from '../options.ts';
+import { serverClient } from '../server-client.ts';
+import { visibleText } from '../terminal-text.ts';
+
+interface ActionOptions {
+  readonly query?: string;
+  readonly note?: string;
+  /** Milliseconds from now. */
+  readonly for?: number;
+  /** Unix milliseconds. */
+  readonly until?: number;
+  readonly take?: boolean;
+}
+
+interface ActionCommand {
+  readonly name: string;
+  readonly action: AlarmAction;
+  readonly summary: string;
+  readonly description: string;
+  /** As in "40 acknowledged". */
+  readonly done: string;
+  /** The states in which a search finds alarms to change. */
+  readonly states: (options: ActionOptions) => readonly StandingState[];
+  readonly options: readonly Option[];
+  readonly example: string;
+  /** What BELFRY_TOKEN is; default: a member's key. */
+  readonly token?: string;
+}
+
+const noteOption = () => new Option('--note <text>', 'for the others, as in "on my way"');
+const forOption = (what: string) => new Option('--for <duration>', what).argParser(readTimeSpan);
+
+const commands: readonly ActionCommand[] = [
+  {
+    name: 'ack',
+    action: 'acknowledge',
+    summary: 'acknowledge alarms',
+    description: 'acknowledge alarms, so that every panel shows who takes care of them',
+    done: 'acknowledged',
+    states: ({ take }) => (take ? ['open', 'acknowledged'] : ['open']),
+    options: [
+      noteOption(),
+      forOption('they are open again after this time: 30m, 4h, 1d (default: never)'),
+      new Option('--take', 'also what somebody else has acknowledged, in their place'),
+    ],
+    token: 'an automation key with the role member, or, with one id, a token with the panel scope',
+    example: 'ack 0199c0de-7abc-7def-8123-456789abcdef --note "on my way" --for 4h',
+  },
+  {
+    name: 'unack',
+    action: 'unacknowledge',
+    summary: 'take acknowledgements back',
+    description: 'take acknowledgements back: the alarms are open again',
+    done: 'open again',
+    states: () => ['acknowledged'],
+    options: [],
+    example: 'unack --query host:db-01',
+  },
+  {
+    name: 'shelve',
+    action: 'shelve',
+    summary: 'take alarms off the panels until a time',
+    description:
+      'take alarms off the panels until a time, also when they repeat; a repeat with a higher level comes back at once',
+    done: 'shelved',
+    states: () => ['open', 'acknowledged'],
+    options: [
+      forOption('for this time: 30m, 4h, 1d'),
+      new Option(
+        '--until <time>',
+        'until 2026-11-02T06:00Z; without Z or an offset, in local time',
+      ).argParser(readTime),
+      noteOption(),
+    ],
+    example: 'shelve --query "host:db-* title:backup" --for 4h --note "maintenance"',
+  },
+  {
+    name: 'unshelve',
+    action: 'unshelve',
+    summary: 'bring shelved alarms back to the panels',
+    description: 'bring shelved alarms back to the panels, before their time is over',
+    done: 'open again',
+    states: () => ['shelved'],
+    options: [],
+    example: 'unshelve --query "host:db-*"',
+  },
+  {
+    name: 'clear',
+    action: 'clear',
+    summary: 'end alarms',
+    description: 'end alarms: they leave every panel; history keeps them',
+    done: 'cleared',
+    states: () => ['open', 'acknowledged', 'shelved'],
+    options: [noteOption()],
+    example: 'clear --query "is:acknowledged host:db-01" --note "repaired"',
+  },
+];
+
+export function addAlarmActions(program: Command, io: Io): void {
+  for (const each of commands) {
+    const command = program
+      .command(each.name)
+      .summary(each.summary)
+      .description(
+        `${each.description}. BELFRY_TOKEN is ${each.token ?? 'an automation key with the role member'}`,
+      )
+      .argument('[id...]', 'ids of their notifications, as belfry send and belfry alarms print them')
+      .option('-q, --query <query>', `all ${statesText(each)} alarms that match this search`);
+    for (const option of each.options) command.addOption(option);
+    command
+      .addHelpText('after', `\nExample:\n  ${io.program} ${each.example}`)
+      .action((ids: string[], options: ActionOptions) => run(io, each, ids, options));
+  }
+}
+
+const statesText = ({ states }: ActionCommand) => states({}).join(' or ');
+
+async function run(
+  io: Io,
+  command: ActionCommand,
+  ids: readonly string[],
+  options: ActionOptions,
+): Promise<void> {
+  const { name, action } = command;
+  if ((ids.length === 0) === (options.query === undefined))
+    throw new Failure(`give either ids or --query; see ${io.program} ${name} --help`, 2);
+  if (action === 'shelve' && (options.for === undefined) === (options.until === undefined))
+    throw new Failure(`give either --for or --until; see ${io.program} ${name} --help`, 2);
+  const [only] = ids;
+  if (action === 'acknowledge' && only !== undefined && ids.length === 1)
+    return acknowledgeOne(io, only, options);
+  const done = await serverClient(io, 'member').ask((client) =>
+    client.actOnAlarms({
+      action,
+      ...(options.query === undefined
+        ? { ids: [...ids] }
+        : { q: options.query, state: [...command.states(options)] }),
+      ...bodyOf(options),
+    }),
+  );
+  report(io, command, done);
+}
+
+const bodyOf = ({ note, for: forMs, until: untilMs, take }: ActionOptions) => ({
+  ...(note !== undefined && { note }),
+  ...(forMs !== undefined && { forMs }),
+  ...(untilMs !== undefined && { untilMs }),
+  ...(take && { take }),
+});
+
+/** @throws EndedWith 1 when not all were changed. */
+function report(io: Io, command: ActionCommand, { done, failed }: AlarmActionsDone): void {
+  if (done + failed.length === 0) throw new Failure(`no ${statesText(command)} alarm matches`);
+  const reasons = failed.map(({ id, error }) => `${visibleText(id)} ${visibleText(error)}`);
+  const tail =
+    reasons.length === 0
+      ? ''
+      : `, ${reasons.length} failed:${reasons.length === 1 ? ' ' : '\n'}${reasons.join('\n')}`;
+  io.stdout.write(`${done} ${command.done}${tail}\n`);
+  if (failed.length > 0) throw new EndedWith(1);
+}
+
+/** One alarm, which a token of a panel may acknowledge too. It is no failure that somebody was first. */
+async function acknowledgeOne(io: Io, id: string, options: ActionOptions): Promise<void> {
+  const answer = await serverClient(io, 'panel').ask((client) =>
+    client.acknowledgeAlarm(id, bodyOf(options)),
+  );
+  const { by, at } = answer.acknowledged;
+  const replaced = answer.id === id.toLowerCase() ? '' : ` (${visibleText(answer.id)} has replaced it)`;
+  io.stdout.write(
+    answer.first
+      ? `acknowledged${replaced}\n`
+      : `already acknowledged by ${visibleText(by)} at ${visibleText(at)}${replaced}\n`,
+  );
+}
+
+function readTime(text: string): number {
+  const isTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/.test(text);
+  const at = isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Write a date and a time, as in 2026-11-02T06:00Z.');
+  if (at <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
+  return at;
+}
