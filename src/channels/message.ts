@@ -1,6 +1,6 @@
 /** A notification as channels send it, and what the kinds of channels share. */
 import type { OptionalTexts } from '#contract/history/fields.ts';
-import { labelsOf, shownLabels } from '#contract/history/labels.ts';
+import { labelsOf, runbookLabel, runbookOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
@@ -73,10 +73,22 @@ export function originOf({ level, host, ip, key }: OutgoingNotification): string
 /** The most UTF-16 units of labels in a message for people. */
 const labelsChars = 500;
 
-/** {@link originOf}, and in a second line the labels, as in "env=prod · site=plant 2". */
+export const runbookLinkOf = ({ labels }: OutgoingNotification): string | undefined =>
+  runbookOf(labelsOf(labels));
+
+/** {@link originOf}, and in a second line the labels without the runbook, as in "env=prod · site=plant 2". */
 export function detailsOf(notification: OutgoingNotification): string {
-  const labels = clip(shownLabels(labelsOf(notification.labels)), labelsChars);
+  const { [runbookLabel]: runbook, ...others } = labelsOf(notification.labels);
+  const isLink = runbookLinkOf(notification) !== undefined;
+  const given = isLink || runbook === undefined ? others : { ...others, [runbookLabel]: runbook };
+  const labels = clip(shownLabels(given), labelsChars);
   return labels === '' ? originOf(notification) : `${originOf(notification)}\n${labels}`;
+}
+
+/** {@link detailsOf}, and in a last line the link of the runbook, for messages that are one plain text. */
+export function detailsWithRunbookOf(notification: OutgoingNotification): string {
+  const runbook = runbookLinkOf(notification);
+  return `${detailsOf(notification)}${runbook === undefined ? '' : `\nRunbook: ${runbook}`}`;
 }
 
 /** At most `most` UTF-16 units, the strictest way in which receivers count; a text that was cut ends with an ellipsis. */

@@ -22,7 +22,9 @@ export interface Card {
 
 /** What happened to a card: it is new, changed, or no longer shown. */
 export interface BoardChange {
-  readonly kind: 'added' | 'counted' | 'acknowledged' | 'cleared' | 'replaced' | 'expired' | 'dropped';
+  readonly kind:
+    | ('added' | 'counted' | 'acknowledged' | 'unacknowledged')
+    | ('cleared' | 'replaced' | 'shelved' | 'expired' | 'dropped');
   readonly card: Card;
 }
 
@@ -108,6 +110,12 @@ export class Board {
         return this.#count(event.data.id, event.data.count);
       case 'acknowledge':
         return this.#acknowledge(event.data);
+      case 'unacknowledge':
+        return this.#setAcknowledged(event.data.id, null);
+      case 'shelve':
+        return this.#remove(event.data.id, 'shelved');
+      case 'unshelve':
+        return this.#add(event.data.notification, now);
       case 'gap':
       case 'reset':
         return this.#clear();
@@ -164,12 +172,16 @@ export class Board {
     return [{ kind: 'counted', card }];
   }
 
-  #acknowledge({ id, at, by, note }: AcknowledgeEvent): BoardChange[] {
+  #acknowledge({ id, at, by, note, until }: AcknowledgeEvent): BoardChange[] {
+    return this.#setAcknowledged(id, { at, by, note, until });
+  }
+
+  #setAcknowledged(id: string, acknowledged: NotificationEvent['acknowledged']): BoardChange[] {
     const known = this.#cards.get(id);
     if (!known) return [];
-    const card = { ...known, notification: { ...known.notification, acknowledged: { at, by, note } } };
+    const card = { ...known, notification: { ...known.notification, acknowledged } };
     this.#cards.set(id, card);
-    return [{ kind: 'acknowledged', card }];
+    return [{ kind: acknowledged ? 'acknowledged' : 'unacknowledged', card }];
   }
 
   #remove(id: string, kind: BoardChange['kind']): BoardChange[] {

@@ -10,8 +10,11 @@ import type {
   ReloadEvent,
   RestartEvent,
   SettingsEvent,
+  ShelveEvent,
   TestEvent,
   ThrottledEvent,
+  UnacknowledgeEvent,
+  UnshelveEvent,
 } from '#contract/panels/panel.ts';
 import type { Call } from './call.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
@@ -21,6 +24,9 @@ interface DataOf {
   readonly notification: NotificationEvent;
   readonly clear: ClearEvent;
   readonly acknowledge: AcknowledgeEvent;
+  readonly unacknowledge: UnacknowledgeEvent;
+  readonly shelve: ShelveEvent;
+  readonly unshelve: UnshelveEvent;
   readonly throttled: ThrottledEvent;
   readonly settings: SettingsEvent;
   readonly heartbeat: HeartbeatEvent;
@@ -42,6 +48,9 @@ const known: Readonly<Record<keyof DataOf, true>> = {
   notification: true,
   clear: true,
   acknowledge: true,
+  unacknowledge: true,
+  shelve: true,
+  unshelve: true,
   throttled: true,
   settings: true,
   heartbeat: true,

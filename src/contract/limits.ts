@@ -27,6 +27,10 @@ export const limits = {
   headerBytes: 64 * 1024,
   headerPairs: 100,
   rulesPerTenant: 20_000,
+  /** Of one rule. */
+  instructionsChars: 4_000,
+  /** Rules whose instructions a notification is answered with. */
+  instructionsShown: 20,
   /** Of all rules of a tenant together, as they are stored. */
   rulesBytesPerTenant: 16 * 1024 * 1024,
   /** Of the earlier versions of a tenant's rules together; beyond it, the oldest are deleted. At least one whole earlier set fits. */

@@ -23,6 +23,8 @@ import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
 import { docsRoutes, openApiRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError, nothingThere } from './errors.ts';
+import { alarmActionRoutes } from './history/alarm-actions.ts';
+import { alarmRoutes } from './history/alarms.ts';
 import { expectationRoutes } from './history/expectations.ts';
 import { fieldValueRoutes, histogramRoutes, historyRoutes } from './history/history.ts';
 import { notificationRoutes } from './history/notifications.ts';
@@ -112,9 +114,11 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   notifyRoutes(app, services, { authenticator, control });
   integrationRoutes(app, services, { authenticator, control, turns });
   notificationRoutes(app, services);
+  alarmRoutes(app, services, authenticator);
   streamRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
   for (const routesOf of [
+    alarmActionRoutes,
     panelRoutes,
     pairingRoutes,
     channelRoutes,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelEntries } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
-import { fieldsOf, type Item, parseLevelMap, retryKeyOf, usualLevel } from './format.ts';
+import { fieldsOf, type Item, parseLevelMap, parseTtl, retryKeyOf, usualLevel } from './format.ts';
 import { labelsOfList, labelsOfObject, labelsOfWords } from './payload.ts';
 
 const none = parseLevelMap([]);
@@ -185,4 +185,31 @@ describe('levels', () => {
       );
     },
   );
+});
+
+describe('the time on panels', () => {
+  const ttl = (more: Partial<Item>, ofAddress?: number) =>
+    fieldsOf({ ...item, ...more }, none, ofAddress).ttl;
+
+  it('has no end while an alert fires; an info and an end have the time of their level', () => {
+    expect(ttl({ level: 'warning', isFiring: true })).toBe(0);
+    for (const level of ['info', 'success']) expect(ttl({ level, isFiring: true })).toBeNull();
+    expect(ttl({ level: 'warning' })).toBeNull();
+  });
+
+  it('is that of the address, but not for what ends an alert', () => {
+    expect(ttl({ isFiring: true }, 600_000)).toBe(600_000);
+    expect(ttl({ level: 'info' }, 0)).toBe(0);
+    expect(ttl({ level: 'success' }, 600_000)).toBeNull();
+  });
+
+  it('is read from the query before the header', () => {
+    expect(parseTtl(['60000'], '1')).toBe(60_000);
+    expect(parseTtl([], ' 0 ')).toBe(0);
+    expect([parseTtl([' '], undefined), parseTtl([], '')]).toEqual([undefined, undefined]);
+  });
+
+  it.each([['-1'], ['1.5'], ['5m'], ['604800001'], ['1', '2']])('%s is refused', (...texts) => {
+    expect(() => parseTtl(texts, undefined)).toThrow(expect.objectContaining({ code: 'bad-request' }));
+  });
 });

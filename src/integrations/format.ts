@@ -1,12 +1,12 @@
 /** The interface of formats: from a sender's payload to items, and from an item to the fields of a notification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { OptionalText } from '#contract/history/fields.ts';
-import type { Labels } from '#contract/history/labels.ts';
+import { type Labels, runbookLabel } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
-import { type CheckedFields, checkFields } from '#core/intake/notification.ts';
+import { type CheckedFields, checkFields, checkTtl } from '#core/intake/notification.ts';
 import type { HistoryRecord } from '#core/log/log.ts';
 import {
   type JsonObject,
@@ -35,8 +35,8 @@ export interface Item extends Readonly<Partial<Record<ItemText, string | undefin
   /** What the sender sorts it by. Names and values are made to fit, and of equal names the first stays. */
   readonly labels?: readonly SentLabel[] | undefined;
   /**
-   * It goes on until an item with the same key ends it. Panels show it until then, unless its level is `info` or `success`: those
-   * have the time of their level.
+   * It goes on until an item with the same key ends it. Panels show it until then, unless the address has a ttl or its level is
+   * `info` or `success`: those have the time of their level.
    */
   readonly isFiring?: boolean;
   /** Dropped unless it is an http or https link. */
@@ -114,19 +114,23 @@ export function endTitle(word: string, name: string, { alert }: Payload): string
   return `${word}: ${alert?.title ?? name}`;
 }
 
-/** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
-export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields {
+/**
+ * The fields of an item. `ttl` is that of the address: it is for all items but those that end an alert, which have the time of their level.
+ * @throws AppError `bad-request` when it has neither title nor message.
+ */
+export function fieldsOf(item: Item, { words, others }: LevelMap, ttl?: number): CheckedFields {
   const message = cut(item.message ?? '', limits.messageChars);
   const title =
     cut(oneLine(item.title?.slice(0, longestText) ?? ''), limits.titleChars) ||
     cut(oneLine(message), limits.titleChars);
   if (title === '') throw badRequest('the payload holds neither a title nor a message');
   const level = words.get(item.severity) ?? others ?? item.level;
+  const stays = item.isFiring && level !== 'info' && level !== 'success';
   return checkFields({
     title,
     message: message.trim() === '' ? title : message,
     level,
-    ttl: item.isFiring && level !== 'info' && level !== 'success' ? 0 : undefined,
+    ttl: item.level === 'success' ? undefined : (ttl ?? (stays ? 0 : undefined)),
     ...textsOf(item),
     labels: item.labels && fittingLabels(item.labels),
   });
@@ -145,7 +149,7 @@ function textsOf({
   };
 }
 
-/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut. */
+/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut, but not a link. */
 function fittingLabels(given: readonly SentLabel[]): Labels {
   const labels = new Map<string, string>();
   for (const [name, value] of given) {
@@ -153,6 +157,7 @@ function fittingLabels(given: readonly SentLabel[]): Labels {
     const [named, text] = [textOf(name), typeof value === 'string' ? value : textOf(value)];
     if (named === undefined || text === undefined) continue;
     const fitting = fittingName(named);
+    if (fitting === runbookLabel && text.length > limits.labelValueChars) continue;
     if (!labels.has(fitting)) labels.set(fitting, cut(text, limits.labelValueChars));
   }
   return Object.fromEntries(labels);
@@ -225,7 +230,8 @@ export function keyOf(key: string): string | undefined {
   return clean.length <= limits.keyChars ? clean : hash(clean);
 }
 
-function linkOf(text: string | undefined): string | undefined {
+/** An http or https link without user and password; undefined for anything else. */
+export function linkOf(text: string | undefined): string | undefined {
   const link = text?.trim();
   if (!link || link.length > limits.urlChars || !link.isWellFormed()) return undefined;
   const url = /^https?:\/\//i.test(link) && !/[\s\p{Cc}]/u.test(link) ? URL.parse(link) : null;
@@ -308,6 +314,18 @@ const invalid = (problem: string) =>
   new AppError('bad-request', `level in the query: ${problem.slice(0, 200)}; ${example}`, {
     place: { parameter: 'level' },
   });
+
+/**
+ * The value of `?ttl=` or of the header `X-TTL`: how long panels show what is sent there, in milliseconds; undefined: not given.
+ * @throws AppError `bad-request` when it cannot be read.
+ */
+export function parseTtl(given: readonly string[], header: string | undefined): number | undefined {
+  const [text, second] = given.filter((each) => each.trim() !== '');
+  if (second !== undefined)
+    throw new AppError('bad-request', 'ttl is given twice in the query', { place: { parameter: 'ttl' } });
+  const sent = (text ?? header ?? '').trim();
+  return sent === '' ? undefined : (checkTtl(/^\d{1,15}$/.test(sent) ? Number(sent) : sent) ?? undefined);
+}
 
 /** A sender's word in the form in which tables contain it. */
 export const wordOf = (text: string): string => text.trim().toLowerCase();

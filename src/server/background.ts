@@ -1,5 +1,6 @@
 /** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openReturned } from '#core/alarms/standing.ts';
 import { enforceLiveLimit, enforceRetention, removeDeletedTenants } from '#core/log/retention.ts';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
 import type { Directory } from '#core/tenants/directory.ts';
@@ -14,6 +15,8 @@ const pollMs = 400;
 const reportMs = 500;
 const flushMs = 5_000;
 const sweepMs = 2_000;
+/** How often alarms are opened whose shelf or acknowledgement has ended. */
+const alarmsMs = 1_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
 const indexMs = 1_000;
@@ -136,6 +139,7 @@ export function startLoops(
       : []),
     loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
+    loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),

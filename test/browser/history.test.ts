@@ -141,6 +141,33 @@ test('labels are completed, found, and clicked as the values of other fields', a
   await page.getByText('No results').waitFor();
 });
 
+test('a notification shows its runbook as a link, and the instructions of its rules as plain text with links', async () => {
+  const text = 'Look first.\n<b>Call</b> https://plant.example.org/a?b=1. Not javascript:alert(1)';
+  const { json: rule } = await lab.server.call('POST', '/api/rules', {
+    token: admin,
+    json: { name: 'gate', when: { host: ['gate'] }, then: { instructions: text }, continue: true },
+  });
+  const runbook_url = 'https://wiki.example.org/gate';
+  await send('Gate open', { host: 'gate', labels: { runbook_url } });
+  const { page, rows, drawer } = await open({ q: 'host:gate' });
+  await rows.getByText('Gate open').click();
+  const part = drawer.locator('section', { hasText: 'Instructions of the rule “gate”' });
+  await part.waitFor();
+  expect(await part.locator('p').innerText()).toBe(text);
+  const links = await drawer
+    .getByRole('link')
+    .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]));
+  expect(links).toEqual(
+    expect.arrayContaining([
+      ['https://plant.example.org/a?b=1', 'noopener noreferrer nofollow'],
+      [runbook_url, 'noopener noreferrer nofollow'],
+    ]),
+  );
+  expect(links.filter(([href]) => href?.startsWith('javascript:'))).toEqual([]);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await lab.server.call('DELETE', `/api/rules/${rule.id}`, { token: admin });
+});
+
 /**
  * Moves the mouse over the list by a pixel each 50 ms, until `stop` is called. The page does it itself, so that the mouse never rests for the
  * page's own timers, however busy the machine is.

@@ -58,6 +58,25 @@ test('cards show the labels that the settings name, each as its text', async () 
     .toEqual(['env<b>prod</b>', 'siteplant 2']);
 });
 
+test('cards, also in the dialog of a row, show the runbook as a link, and nothing else as one', async () => {
+  const { page, send } = await open({ name: 'runbook' });
+  const runbook_url = 'https://wiki.example.org/disk';
+  await send({ title: 'good', labels: { runbook_url } });
+  await send({ title: 'bad', labels: { runbook_url: 'javascript:alert(1)' } });
+  await page.locator('.card h2', { hasText: 'bad' }).waitFor();
+  const links = page.locator('.card a', { hasText: 'Runbook' });
+  expect(
+    await links.evaluateAll((all) =>
+      all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
+    ),
+  ).toEqual([[runbook_url, 'noopener noreferrer']]);
+  for (let i = 0; i < 80; i++)
+    await send({ title: `Disk full on ${i}`, host: `db-${i}`, labels: { runbook_url } });
+  await page.locator('.row[data-id], .card.group').first().click();
+  const opened = page.locator('dialog.details .card').filter({ hasText: 'Disk full' });
+  expect(await opened.first().locator('a', { hasText: 'Runbook' }).getAttribute('href')).toBe(runbook_url);
+});
+
 test('what is chosen at the screen goes first and stays, and the focus stays where it was', async () => {
   const { page, isLight, display } = await open({ name: 'own' });
   await page.keyboard.press('s');

@@ -96,6 +96,10 @@ test('a rule is written as a sentence, tried while it is written, and saved', as
   await sheet.getByRole('button', { name: 'Add action' }).click();
   await page.getByRole('menuitem', { name: 'Set display time' }).click();
   await sheet.getByText(/noc, show for 30\ss, then stop/).waitFor();
+  await sheet.getByRole('button', { name: 'Add action' }).click();
+  await page.getByRole('menuitem', { name: 'Show instructions' }).click();
+  await sheet.getByRole('textbox', { name: 'Instructions' }).fill('Call the plant.\nThen wait.');
+  await sheet.getByText(/show for 30\ss, show instructions, then stop/).waitFor();
   await sheet.getByRole('textbox', { name: 'Title', exact: true }).fill('Disk almost full');
   await sheet.getByRole('textbox', { name: 'Host', exact: true }).fill('db-01');
   await sheet.getByText('Not matched: level is at least warning (value: info)').waitFor();
@@ -106,7 +110,11 @@ test('a rule is written as a sentence, tried while it is written, and saved', as
   expect(await rulesNow()).toMatchObject([
     {
       when: { host: ['db-*'], minLevel: 'warning' },
-      then: { panels: { tags: ['noc'] }, setTtl: 30_000 },
+      then: {
+        panels: { tags: ['noc'] },
+        setTtl: 30_000,
+        instructions: 'Call the plant.\nThen wait.',
+      },
     },
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acknowledgeStanding, takeOffStanding } from '#core/log/take-off.ts';
+import { takeOffStanding } from '#core/log/take-off.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, type HistoryLab, now, readAll, shownOn, store, toTarget } from './history-lab.ts';
 
@@ -74,11 +74,8 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     );
     const [last] = await shownOn(history, tenant);
     const context = { history, bus: { publish: () => undefined }, now: () => now };
-    const given = { at: now, by: 'ada', note: null };
-    expect(await acknowledgeStanding(context, tenant, first.id, given)).toMatchObject({
-      kind: 'acknowledged',
-      id: last,
-    });
+    const action = { kind: 'acknowledge', at: now, by: 'ada', note: null } as const;
+    expect(await history.act(tenant, [first.id], action)).toMatchObject([{ kind: 'done', id: last }]);
     expect(await takeOffStanding(context, tenant, first.id, 'ada')).toMatchObject({
       kind: 'cleared',
       id: last,

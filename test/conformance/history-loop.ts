@@ -43,7 +43,11 @@ async function play(
       const cleared = of(entry.id);
       if (entry.kind === 'clear' && cleared) cleared.cleared = true;
       if (entry.kind === 'notification')
-        known.push({ ...made, position: entry.position, cleared: false, shown: false, acknowledged: false });
+        known.push({
+          ...made,
+          position: entry.position,
+          ...{ cleared: false, shown: false, acknowledged: false, shelved: false },
+        });
     }
     const aimed = known[aim % known.length] as Known;
     if (act === 'clear') {

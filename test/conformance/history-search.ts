@@ -301,6 +301,7 @@ export function searchConformance(lab: () => HistoryLab): void {
       cleared: null,
       acknowledged: null,
       receipts: { shown: 0, expired: 0, cleared: 0 },
+      alarm: { since: now, count: 1, highestLevel: 'info', highestRank: stored.rank, shelved: null },
     };
     expect(await database.history.find(tenant, stored.id)).toEqual(record);
     expect(await database.history.find(tenant, stored.id.toUpperCase())).toEqual(record);

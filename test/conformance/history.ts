@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { acknowledgingConformance } from './history-acknowledging.ts';
+import { alarmsConformance } from './history-alarms.ts';
 import { clearingConformance } from './history-clearing.ts';
 import { intakeConformance } from './history-intake.ts';
 import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
@@ -30,6 +31,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       replacing: replacingConformance,
       clearing: clearingConformance,
       acknowledging: acknowledgingConformance,
+      alarms: alarmsConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

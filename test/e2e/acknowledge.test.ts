@@ -25,7 +25,7 @@ test('every panel hears of it at once, when it comes back, and when it starts la
   const seen = await stream.next(({ data }) => data.id === id);
   stream.close();
   const { json } = await acknowledge(id, key, { note: ' on my way ' });
-  const acknowledged = { at: expect.any(String), by: 'key key', note: 'on my way' };
+  const acknowledged = { at: expect.any(String), by: 'key key', note: 'on my way', until: null };
   expect(json).toEqual({ ok: true, id, first: true, acknowledged });
   const expected = { event: 'acknowledge', data: { id, position: 2, ...json.acknowledged } };
   expect(await wall.next(({ event }) => event === 'acknowledge')).toMatchObject(expected);

@@ -91,7 +91,12 @@ rules:
     continue: true
     enabled: false
   - name: rest to the NOC
-    then: { panels: { tags: [noc] }, setTtl: 5000 }
+    then:
+      panels: { tags: [noc] }
+      setTtl: 5000
+      instructions: |
+        Look at the gate.
+        Then call the plant.
 searches:
   - name: databases
     q: 'host:db-* level:>=warning'

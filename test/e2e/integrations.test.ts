@@ -109,6 +109,20 @@ describe('a group of alerts', () => {
     ]);
   });
 
+  it('has the time on panels of the address or of a header, but its end has that of its level', async () => {
+    const group = ++groups;
+    const ttlOf = async (answer: Answer) => (await desk.find(ids(answer)[0])).ttl;
+    expect(await ttlOf(await post({ json: alerts(1) }))).toBe(0);
+    expect(await ttlOf(await post({ json: alerts(1, 'firing', 'error', group) }, `${path}?ttl=600000`))).toBe(
+      600_000,
+    );
+    expect(await ttlOf(await post({ json: alerts(1), headers: { 'X-TTL': '700000' } }))).toBe(700_000);
+    const end = await post({ json: alerts(1, 'resolved', 'error', group) }, `${path}?ttl=600000`);
+    expect(await desk.find(ids(end)[0])).toMatchObject({ level: 'success', ttl: 15_000 });
+    const refused = await post({ json: alerts(1) }, `${path}?ttl=5m`);
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining('milliseconds')]);
+  });
+
   it('of which one cannot be stored answers it by itself', async () => {
     const tenant = 'levels';
     const token = await desk.server.token({ tenant });

@@ -63,6 +63,37 @@ test('a notification is explained for ever by the rules that held when it came',
   ]);
 });
 
+test('a notification has the instructions of the rules that matched it, as they are now', async () => {
+  const { ask, rule, send, detail, token } = await newTenant();
+  const text = 'Look at the gate.\n<b>Then</b> call https://plant.example.org.';
+  const gate = await rule('gate', { when: { host: ['gate'] }, then: { instructions: text }, continue: true });
+  await rule('other', { when: { host: ['x'] }, then: { instructions: 'Never.' }, continue: true });
+  const all = await rule('all', { then: { panels: 'all', instructions: 'Write it down.' } });
+  const id = await send({ host: 'gate' });
+  const refs = [
+    { rule: { id: gate.id, name: 'gate' }, text },
+    { rule: { id: all.id, name: 'all' }, text: 'Write it down.' },
+  ];
+  expect((await detail(id)).instructions).toEqual(refs);
+  expect((await detail(id)).trace[0].reason).toBe('has instructions; later rules are checked too');
+  const { notifications } = await ask('GET', '/api/history?limit=1');
+  expect(notifications[0]).not.toHaveProperty('instructions');
+  const own = await server.call('GET', `/api/notifications/${id}`, { token });
+  expect(own.json.instructions).toEqual([]);
+  await ask('PATCH', `/api/rules/${gate.id}`, { name: 'renamed', then: { instructions: 'New.' } });
+  await ask('DELETE', `/api/rules/${all.id}`);
+  expect((await detail(id)).instructions).toEqual([{ rule: { id: gate.id, name: 'renamed' }, text: 'New.' }]);
+});
+
+test('instructions are a text of at most 4,000 characters', async () => {
+  const { ask, rule } = await newTenant();
+  const then = (instructions: unknown) => ({ name: 'x', then: { instructions } });
+  for (const wrong of ['', ' \n', 'x'.repeat(4_001), 7])
+    expect((await ask('POST', '/api/rules', then(wrong))).error).toContain('then.instructions');
+  const longest = 'ä'.repeat(4_000);
+  expect((await rule('long', { then: { instructions: longest } })).then.instructions).toBe(longest);
+});
+
 test('a notification of a time whose rules are deleted has no trace, and the rest as before', async () => {
   const { ask, rule, send, detail } = await newTenant();
   const first = await rule('first', { then: { setTtl: 600_000 } });

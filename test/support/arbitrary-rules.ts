@@ -148,6 +148,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
         ),
         setLevel: fc.constantFrom('info', 'error'),
         setTtl: fc.constantFrom(0, 5000),
+        instructions: fc.constantFrom('Call the plant.', 'Two\nlines: <b>'),
         mute: fc.boolean(),
         throttle: fc.record({
           by: some([...throttleFields, 'label:env', 'label:__proto__'] as const),

@@ -9,7 +9,8 @@ import { isEmpty, reaches } from '#core/log/target.ts';
 import { isPatternTerm, type Query, type SearchState, type Term } from '#core/search/search-query.ts';
 import { matchesPattern } from '#core/search/search-words.ts';
 import type { Db } from '#storage/sqlite/file/database-file.ts';
-import { append, clear, recordReceipts } from '#storage/sqlite/log/changes.ts';
+import { clear } from '#storage/sqlite/log/alarms.ts';
+import { append, recordReceipts } from '#storage/sqlite/log/changes.ts';
 import { LiveOrder } from '#storage/sqlite/log/live-order.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log/log-writer.ts';
 import { maintain } from '#storage/sqlite/log/maintenance.ts';
@@ -35,6 +36,7 @@ export interface Known extends NotificationDraft {
   cleared: boolean;
   shown: boolean;
   acknowledged: boolean;
+  shelved: boolean;
 }
 
 export interface CountTimes {
@@ -120,6 +122,7 @@ export class HistoryModel {
       cleared: false,
       shown: false,
       acknowledged: false,
+      shelved: false,
     });
   }
 
@@ -260,6 +263,8 @@ function isIn(state: SearchState, record: Known, now: number): boolean {
       return !route.muted && isEmpty(route.target) && throttledOn === null;
     case 'cleared':
       return cleared;
+    case 'shelved':
+      return record.shelved;
     case 'acknowledged':
       return record.acknowledged;
     case 'live':

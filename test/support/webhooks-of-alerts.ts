@@ -171,7 +171,12 @@ export const alertCases: Readonly<Record<string, readonly WebhookCase[]>> = {
           },
         },
       },
-      items: [{ title: 'Resolved: ReferenceError', level: 'success', key: 'sentry:1170820242' }],
+      items: [{ title: 'Resolved: ReferenceError', level: 'success', key: 'sentry:1170820242', ttl: null }],
+    },
+    {
+      what: 'an issue that begins, which stays until it is resolved',
+      body: { action: 'created', data: { issue: { id: '1170820242', title: 'Slow', level: 'warning' } } },
+      items: [{ title: 'Slow', level: 'warning', key: 'sentry:1170820242', ttl: 0 }],
     },
     {
       what: 'an issue that somebody took',

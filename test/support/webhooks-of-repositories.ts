@@ -123,7 +123,17 @@ export const repositoryCases: Readonly<Record<string, readonly WebhookCase[]>> =
       ],
     },
     {
-      what: 'an alert of Dependabot, and its end',
+      what: 'an alert of Dependabot, which stays until it is fixed',
+      body: {
+        action: 'created',
+        alert: { number: 7, security_advisory: { severity: 'high', summary: 'Prototype pollution' } },
+        repository: run.repository,
+      },
+      headers: githubHeaders('dependabot_alert'),
+      items: [{ title: 'octo-org/octo-repo: dependabot alert', level: 'warning', ttl: 0 }],
+    },
+    {
+      what: 'the end of an alert of Dependabot',
       body: {
         action: 'fixed',
         alert: {

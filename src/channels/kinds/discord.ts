@@ -5,12 +5,14 @@ import {
   type HttpKind,
   jsonRequest,
   retryAfterInBody,
+  runbookLinkOf,
   withoutLinks,
 } from '../message.ts';
 
 /** An embed has at most 6,000 characters in all: https://discord.com/developers/docs/resources/webhook#execute-webhook */
 export const discord: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
+    const runbook = runbookLinkOf(notification);
     const embed = {
       title: clip(withoutLinks(notification.title), 256),
       description: clip(withoutLinks(notification.message), 4_096),
@@ -18,6 +20,7 @@ export const discord: HttpKind = {
       timestamp: new Date(notification.receivedAt).toISOString(),
       footer: { text: clip(detailsOf(notification), 1_000) },
       ...(notification.url !== null && { url: notification.url }),
+      ...(runbook !== undefined && { fields: [{ name: 'Runbook', value: withoutLinks(runbook) }] }),
     };
     // A sender's text must not mention anybody.
     return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });

@@ -6,7 +6,7 @@ import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outboun
 import {
   attemptMs,
   type ChannelSetup,
-  detailsOf,
+  detailsWithRunbookOf,
   type OutgoingNotification,
   type SendResult,
 } from '../message.ts';
@@ -98,7 +98,7 @@ function mailOf(to: string, from: string, notification: OutgoingNotification) {
   const domain = from.split('@')[1] ?? 'belfry';
   const thread =
     key === null ? undefined : createHash('sha256').update(`${tenant} ${key}`).digest('hex').slice(0, 32);
-  const end = [detailsOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
+  const end = [detailsWithRunbookOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
   return {
     ...{ from, to },
     subject: `[${level}] ${title}`,

@@ -185,6 +185,38 @@ describe('a notification', () => {
   });
 });
 
+describe('the runbook of a notification', () => {
+  const url = 'https://wiki.example.org/disk?a=1&b=2';
+  const over = { labels: JSON.stringify({ env: 'prod', runbook_url: url }) };
+
+  test('is a link of its own, and not among the labels', async () => {
+    const [slack] = (await sent('slack', over)).json.attachments;
+    expect(slack.blocks[2].text.text).toBe('<https://wiki.example.org/disk?a=1&amp;b=2|Runbook>');
+    const { actions } = (await sent('teams', over)).json.attachments[0].content;
+    expect(actions.at(-1)).toEqual({ type: 'Action.OpenUrl', title: 'Runbook', url });
+    expect((await sent('discord', over)).json.embeds[0].fields).toEqual([{ name: 'Runbook', value: url }]);
+    expect((await sent('pagerduty', over)).json.links.at(-1)).toEqual({ href: url, text: 'Runbook' });
+    for (const kind of ['telegram', 'ntfy', 'gotify', 'apprise'] as const) {
+      const { text, message, body } = (await sent(kind, over)).json;
+      expect(text ?? message ?? body).toContain(`\nenv=prod\nRunbook: ${url}`);
+    }
+    for (const kind of ['slack', 'teams', 'discord', 'telegram'] as const)
+      expect((await sent(kind, over)).body).not.toContain('runbook_url');
+  });
+
+  test.each(['javascript:alert(1)', 'disk.md', 'https://'])(
+    'that is no link, as %s, is a label',
+    async (text) => {
+      const labels = JSON.stringify({ runbook_url: text });
+      for (const kind of ['slack', 'teams', 'discord', 'telegram', 'ntfy'] as const) {
+        const { body } = await sent(kind, { labels });
+        expect(body).toContain(`runbook_url=${text}`);
+        expect(body).not.toContain('Runbook');
+      }
+    },
+  );
+});
+
 test.each([
   [10, 2, 2, 'info', 'success'],
   [20, 3, 4, 'info', 'info'],
@@ -240,7 +272,10 @@ describe('what a sender wrote', () => {
       ...{
         host: letter.repeat(253),
         key: letter.repeat(255),
-        labels: JSON.stringify({ a: letter.repeat(255), b: letter.repeat(255), c: letter.repeat(255) }),
+        labels: JSON.stringify({
+          ...{ a: letter.repeat(255), b: letter.repeat(255), c: letter.repeat(255) },
+          runbook_url: `https://example.org/${'&'.repeat(235)}`,
+        }),
         url: `https://example.org/${'&'.repeat(2_028)}`,
       },
     };

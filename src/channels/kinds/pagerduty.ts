@@ -1,4 +1,4 @@
-import { clip, type HttpKind, jsonRequest, severityOf, toJson, urlWith } from '../message.ts';
+import { clip, type HttpKind, jsonRequest, runbookLinkOf, severityOf, toJson, urlWith } from '../message.ts';
 
 /**
  * Events API v2. Notifications with the same key form one incident; a notification with the level success or below resolves it.
@@ -12,7 +12,10 @@ export const pagerduty: HttpKind = {
     const { id, key, title, host, ip, tenant, receivedAt } = notification;
     const severity = severityOf(notification);
     const isOver = severity === 'success';
-    const links = notification.url === null ? {} : { links: [{ href: notification.url, text: 'Open' }] };
+    const links = [
+      { href: notification.url ?? undefined, text: 'Open' },
+      { href: runbookLinkOf(notification), text: 'Runbook' },
+    ].filter(({ href }) => href !== undefined);
     return jsonRequest(urlWith(url, '/v2/enqueue'), {
       routing_key: routingKey,
       event_action: isOver && key !== null ? 'resolve' : 'trigger',
@@ -24,7 +27,7 @@ export const pagerduty: HttpKind = {
         timestamp: new Date(receivedAt).toISOString(),
         custom_details: toJson(notification),
       },
-      ...{ client: 'Belfry', ...links },
+      ...{ client: 'Belfry', ...(links.length > 0 && { links }) },
     });
   },
 };

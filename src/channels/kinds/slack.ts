@@ -1,4 +1,4 @@
-import { clip, colorOf, detailsOf, type HttpKind, jsonRequest } from '../message.ts';
+import { clip, colorOf, detailsOf, type HttpKind, jsonRequest, runbookLinkOf } from '../message.ts';
 
 /** The most characters of a block's text: beyond 3,000 Slack refuses the message. */
 const textChars = 2_900;
@@ -6,20 +6,23 @@ const textChars = 2_900;
 /** Slack gives only these three characters a meaning. */
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const targetOf = (url: string) => escaped(url).replaceAll('|', '%7C');
 
 /** An incoming webhook: https://api.slack.com/messaging/webhooks */
 export const slack: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
     const title = escaped(notification.title);
-    const target = escaped(notification.url ?? '').replaceAll('|', '%7C');
-    const link = `<${target}|${title}>`;
-    const heading = target !== '' && link.length < textChars ? link : title;
+    const target = targetOf(notification.url ?? '');
+    const linked = `<${target}|${title}>`;
+    const heading = target !== '' && linked.length < textChars ? linked : title;
     // Clipping may have cut an escape in two.
     const message = clip(escaped(notification.message), textChars).replace(/&[a-z]*…$/, '…');
     // Verbatim: `@here` and `#general` in a sender's text stay text.
     const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
     const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
-    const blocks = [section(`*${heading}*`), section(message), context];
+    const runbook = runbookLinkOf(notification);
+    const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
+    const blocks = [section(`*${heading}*`), section(message), ...link, context];
     return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
   },
 };

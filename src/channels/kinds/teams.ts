@@ -1,4 +1,12 @@
-import { clipBytes, detailsOf, type HttpKind, jsonRequest, severityOf, withoutLinks } from '../message.ts';
+import {
+  clipBytes,
+  detailsOf,
+  type HttpKind,
+  jsonRequest,
+  runbookLinkOf,
+  severityOf,
+  withoutLinks,
+} from '../message.ts';
 
 const colors = {
   success: 'good',
@@ -31,8 +39,12 @@ export const teams: HttpKind = {
         text(clipBytes(withoutLinks(notification.message), messageBytes)),
         text(withoutLinks(detailsOf(notification)), { isSubtle: true, size: 'Small' }),
       ],
-      actions:
-        notification.url === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: notification.url }],
+      actions: [
+        { title: 'Open', url: notification.url ?? undefined },
+        { title: 'Runbook', url: runbookLinkOf(notification) },
+      ].flatMap(({ title, url: target }) =>
+        target === undefined ? [] : [{ type: 'Action.OpenUrl', title, url: target }],
+      ),
     };
     const contentType = 'application/vnd.microsoft.card.adaptive';
     return jsonRequest(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] });

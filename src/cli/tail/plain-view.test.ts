@@ -45,7 +45,7 @@ test('clearing, replacing and counting are lines, at the time they happen', () =
   );
   expect(plainLine(change('replaced'), later)).toBe('2026-11-20T10:01:01Z  replaced  Title 1');
   expect(plainLine(change('counted', {}, 7), later)).toBe('2026-11-20T10:01:01Z  counted   Title 1  count=7');
-  const acknowledged = { at: '2026-11-20T10:01:00.000Z', by: 'Ada', note: 'on my way' };
+  const acknowledged = { at: '2026-11-20T10:01:00.000Z', by: 'Ada', note: 'on my way', until: null };
   expect(plainLine(change('acknowledged', { acknowledged }), later)).toBe(
     '2026-11-20T10:01:01Z  acknowledged  Title 1  by=Ada  note="on my way"',
   );

@@ -61,7 +61,7 @@ export const AlarmPage = component('AlarmPage', {
 export type AlarmPage = Static<typeof AlarmPage>;
 
 /** What people did, and what happened by itself when a time ended. */
-export const alarmEvents = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve'] as const;
+export const alarmEvents = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'clear'] as const;
 export type AlarmEvent = (typeof alarmEvents)[number];
 
 export const AlarmDetail = component('AlarmDetail', {

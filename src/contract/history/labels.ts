@@ -36,6 +36,14 @@ export type LabelField = `label:${string}`;
 export const isLabelField = (field: string): field is LabelField => field.startsWith('label:');
 export const labelOfField = (field: LabelField): string => field.slice('label:'.length);
 
+/** The label with the address of a page that says what to do. */
+export const runbookLabel = 'runbook_url';
+
+/** What {@link runbookLabel} has, if it is an http or https link; any sender may set it. */
+export function runbookOf({ [runbookLabel]: url = '' }: Labels): string | undefined {
+  return /^https?:\/\/[^\s/]\S*$/i.test(url) ? url : undefined;
+}
+
 /** `env=prod · site=plant 2`, for people. */
 export const shownLabels = (labels: Labels): string =>
   Object.entries(labels)

@@ -122,14 +122,22 @@ export const PanelsTarget = Type.Union(
 );
 export type PanelsTarget = Static<typeof PanelsTarget>;
 
-export const historyStates = ['live', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'] as const;
+export const historyStates = [
+  'live',
+  'shelved',
+  'expired',
+  'cleared',
+  'muted',
+  'throttled',
+  'unrouted',
+] as const;
 
 /** A notification as history returns it. */
 export const HistoryNotification = component('HistoryNotification', {
   ...content,
   state: Type.Enum([...historyStates], {
     description:
-      'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+      'live: on its panels now; shelved: off them until a time; unrouted: no panel was chosen; throttled: counted on an earlier one.',
   }),
   token: NamedRef,
   origin: nullable(

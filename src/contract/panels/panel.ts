@@ -216,10 +216,44 @@ export const AcknowledgeEvent = Type.Object(
     at: Instant,
     by: Type.String({ description: 'The name of a person, token or key.' }),
     note: nullable(Type.String()),
+    until: nullable(Instant, { description: 'When it is open again by itself.' }),
   },
   { title: 'AcknowledgeEvent' },
 );
 export type AcknowledgeEvent = Static<typeof AcknowledgeEvent>;
+
+/** The notification `id` is open again: its acknowledgement was taken back, or its time is over. */
+export const UnacknowledgeEvent = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    position: Position,
+    at: Instant,
+    by: Type.String({ description: 'The name of a person, token or key; "belfry" when the time was over.' }),
+  },
+  { title: 'UnacknowledgeEvent' },
+);
+export type UnacknowledgeEvent = Static<typeof UnacknowledgeEvent>;
+
+/** Take the notification `id` off until a time: `unshelve` brings it back. */
+export const ShelveEvent = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    position: Position,
+    at: Instant,
+    by: Type.String({ description: 'The name of a person, token or key.' }),
+    note: nullable(Type.String()),
+    until: Type.String({ format: 'date-time', description: 'When it comes back by itself.' }),
+  },
+  { title: 'ShelveEvent' },
+);
+export type ShelveEvent = Static<typeof ShelveEvent>;
+
+/** Show the notification again; nobody has acknowledged it. */
+export const UnshelveEvent = Type.Object(
+  { ...UnacknowledgeEvent.properties, notification: NotificationEvent },
+  { title: 'UnshelveEvent' },
+);
+export type UnshelveEvent = Static<typeof UnshelveEvent>;
 
 /** One more that a throttle counted on the notification `id`. */
 export const ThrottledEvent = Type.Object(

@@ -9,6 +9,11 @@ export const auditActions = [
   'account.password',
   'account.rename',
   'account.two-factor',
+  'alarm.acknowledge',
+  'alarm.clear',
+  'alarm.shelve',
+  'alarm.unacknowledge',
+  'alarm.unshelve',
   'channel.create',
   'channel.delete',
   'channel.update',
@@ -58,12 +63,14 @@ export type AuditAction = (typeof auditActions)[number];
 
 /** Fields of details that are not fields of what was changed, as the API has it. */
 export const auditFacts = [
+  'alarms',
   'device',
   'email',
   'from',
   'invitation',
   'invitedBy',
   'moved',
+  'note',
   'on',
   'panel',
   'passkeysRemoved',
@@ -74,6 +81,7 @@ export const auditFacts = [
   'sessions',
   'to',
   'twoFactor',
+  'until',
   'with',
 ] as const;
 

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { ChannelDelivery } from '../channels/channel.ts';
 import { LabelsSchema, mapOptionalTexts } from '../history/fields.ts';
 import { HistoryNotification } from '../history/notification.ts';
+import { limits } from '../limits.ts';
 import { PanelReceipt } from '../panels/panel.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
 import { Level, LevelName } from './level.ts';
@@ -200,6 +201,9 @@ export const NotificationDetail = component('NotificationDetail', {
   trace: Type.Union([Type.Array(RuleTrace), Type.Null()], {
     description:
       'null: the rules of that time are no longer stored, because they were changed so often since.',
+  }),
+  instructions: Type.Array(closed({ rule: NamedRef, text: Type.String() }), {
+    description: `What to do, by the rules that matched, as these rules are now: the first ${limits.instructionsShown} that have instructions. A token gets none.`,
   }),
   deliveries: Type.Array(PanelReceipt),
   channels: Type.Array(ChannelDelivery),

@@ -129,6 +129,14 @@ export const RuleThen = component('RuleThen', {
         'What Belfry sends while nobody has acknowledged a notification that is still on its panels.',
     }),
   ),
+  instructions: Type.Optional(
+    Type.String({
+      maxLength: limits.instructionsChars,
+      pattern: '\\S',
+      errorMessage: `must be a text of 1 to ${limits.instructionsChars} characters, not white space alone`,
+      description: 'What to do, as plain text. Shown with each notification that the rule matched.',
+    }),
+  ),
   throttle: Type.Optional(
     closed(
       {

@@ -37,6 +37,8 @@ interface EscalationData {
   readonly since: number;
   /** A panel has shown an earlier notification of this alarm. */
   readonly isShown?: boolean;
+  /** Its next step is due if the alarm is open again. */
+  readonly isHandled?: true;
 }
 
 export interface EscalationContext {
@@ -123,6 +125,27 @@ export async function escalateAgain(
     if (!due || !data || data.step > times) return;
     if (data.since !== since) return;
     if (await schedule.putOff(due, 0, { ...data, step: times - 1 })) return;
+  }
+}
+
+/** An alarm is open again: its next step is decided now, if it has one. */
+export async function continueEscalation(
+  {
+    schedule,
+    history,
+  }: { readonly schedule: Pick<Schedule, 'dueTimes' | 'putOff'>; readonly history: Pick<History, 'find'> },
+  tenant: TenantId,
+  id: string,
+): Promise<void> {
+  const record = await history.find(tenant, id);
+  if (!record) return;
+  const subject = { tenant, kind, subject: await subjectOf(history, tenant, record) } as const;
+  for (;;) {
+    const due = await schedule.dueTimes.find(subject);
+    const data = due?.data as EscalationData | undefined;
+    if (!due || !data?.isHandled) return;
+    const { isHandled: _, ...open } = data;
+    if (await schedule.putOff(due, 0, open)) return;
   }
 }
 
@@ -226,7 +249,10 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   if (id === undefined) {
     if (!isLive(record, now()) || !(await hasRule(context.tenancy, tenant, data)))
       return void (await schedule.dueTimes.settle(due, undefined));
-    if (!fields || isHandled(record, data, step)) return void (await settleFor(schedule, due, data));
+    if (!fields) return void (await settleFor(schedule, due, data));
+    // It may be open again, so it is kept while it stands.
+    if (isHandled(record, data, step))
+      return void (await schedule.putOff(due, checkFinishedMs, { ...data, isHandled: true }));
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
     const to = {
       channels: record.route.channels ?? [],
@@ -343,11 +369,12 @@ function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {
 }
 
 function isHandled(
-  { acknowledged, receipts }: HistoryRecord,
+  { acknowledged, receipts, alarm }: HistoryRecord,
   data: EscalationData,
   { unless }: EscalationStep,
 ) {
-  return acknowledged !== null || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
+  const isAttended = acknowledged !== null || alarm?.shelved != null;
+  return isAttended || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
 }
 
 /**

@@ -191,7 +191,8 @@ function checkLevel(value: unknown, field: 'level' | 'expectLevel' = 'level'): s
   return level;
 }
 
-function checkTtl(value: unknown): number | null {
+/** @throws AppError `bad-request`. */
+export function checkTtl(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > limits.ttlMaxMs) {
     throw badRequest(

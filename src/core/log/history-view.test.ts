@@ -37,6 +37,7 @@ const record: HistoryRecord = {
   cleared: { at: Date.UTC(2026, 10, 1, 10, 0, 1), by: 'ann', reason: 'cleared' },
   acknowledged: { at: Date.UTC(2026, 10, 1, 10, 0, 2), by: 'bob', note: '=1' },
   receipts: { shown: 2, expired: 0, cleared: 2 },
+  alarm: null,
 };
 
 test('a row has a cell for each column of the header, quoted as RFC 4180 says and harmless in a spreadsheet', () => {

@@ -58,7 +58,7 @@ function partsOf(record: HistoryRecord, now: number) {
     sent: { level: record.sentLevel, ttl: record.sentTtl },
     throttledOn,
     cleared: cleared && { at: iso(cleared.at), by: cleared.by, reason: cleared.reason },
-    acknowledged: acknowledgedView(record.acknowledged),
+    acknowledged: record.acknowledged && acknowledgedView(record.acknowledged),
     receipts: { ...record.receipts },
   };
   return [before, route.muted || throttledOn !== null ? noPanel : route.target, after] as const;
@@ -103,6 +103,7 @@ function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[num
   if (record.throttledOn !== null) return 'throttled';
   if (isEmpty(record.route.target)) return 'unrouted';
   if (record.cleared) return 'cleared';
+  if (record.alarm?.shelved) return 'shelved';
   return record.expiresAt !== null && record.expiresAt <= now ? 'expired' : 'live';
 }
 
@@ -111,6 +112,7 @@ function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[num
 /** One line of NDJSON, line break included; times in ISO 8601 UTC. */
 export function ndjsonLine({
   kind: _,
+  alarm: _alarm,
   route,
   tokenId,
   tokenName,
@@ -134,7 +136,7 @@ export function ndjsonLine({
     throttledOn,
     throttleCount,
     cleared: cleared && { ...cleared, at: iso(cleared.at) },
-    acknowledged: acknowledgedView(acknowledged),
+    acknowledged: acknowledged && acknowledgedView(acknowledged),
     receipts,
   };
   return `${JSON.stringify(line)}\n`;

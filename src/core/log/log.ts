@@ -1,6 +1,6 @@
 /**
  * The log of a tenant and the history of its notifications: the only truth about what was accepted. The log is a sequence of
- * entries: notifications, clears and acknowledgements. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
+ * entries: notifications, and what happens to them: clears, acknowledgements, shelvings, returns. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
  * a reader that continues after a position misses nothing. An entry never changes; a clear or an acknowledgement of a
  * notification is an entry of its own. A notification is live on its panels until it is cleared, replaced by another one of its
  * key, or expired by its ttl; history keeps it until retention deletes the oldest entries. When the promise of a write resolves,
@@ -28,6 +28,8 @@ export interface Route {
   readonly target: Target;
   /** The channels that rules named, by id; absent when there are none. */
   readonly channels?: readonly string[];
+  /** Set when its alarm was shelved then: it was not shown on the panels of `target`. */
+  readonly shelved?: true;
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
   readonly origin?: string;
   /** Of an escalation: the notification that it sends again. */
@@ -84,6 +86,7 @@ export interface Clear {
   /** The name of a token or key, or the id of the notification that replaced it. */
   readonly by: string;
   readonly at: number;
+  readonly note?: string | null;
   readonly route: Route;
 }
 
@@ -93,6 +96,8 @@ export interface Acknowledged {
   /** The name of a person, token or key. */
   readonly by: string;
   readonly note: string | null;
+  /** When the alarm is open again by itself; absent: it stays acknowledged. */
+  readonly until?: number;
 }
 
 /** A notification was acknowledged on the panels that `route` names; it stays there. */
@@ -102,6 +107,51 @@ export interface Acknowledgement extends Acknowledged {
   /** The notification that was acknowledged. */
   readonly id: string;
   readonly route: Route;
+}
+
+/** Somebody has put an alarm aside until a time. */
+export interface Shelved extends Acknowledged {
+  readonly until: number;
+}
+
+/** A notification was taken off the panels that `route` names, until a time. */
+export interface Shelving extends Shelved {
+  readonly kind: 'shelving';
+  readonly position: number;
+  /** The notification that was shelved. */
+  readonly id: string;
+  readonly route: Route;
+}
+
+/** An alarm is open again: its acknowledgement was taken back, or it comes off the shelf. */
+export interface Return {
+  readonly kind: 'return';
+  readonly position: number;
+  /** The notification that stood then. */
+  readonly id: string;
+  readonly at: number;
+  /** Who did so; {@link ownName} when the time was over. */
+  readonly by: string;
+  readonly route: Route;
+  /** Of one that comes off the shelf: panels show it again. null: it was on panels all the time. */
+  readonly shown: Notification | null;
+}
+
+/** As whom Belfry acts when a time is over. */
+export const ownName = 'belfry';
+
+/**
+ * What an alarm remembers of its notifications: those of one key that replaced each other, or a notification without a key and its
+ * escalations. It ends when the last of them is cleared, resolved or expired.
+ */
+export interface AlarmMemory {
+  /** When the first notification was received. */
+  readonly since: number;
+  /** Notifications, also those that throttles counted. */
+  readonly count: number;
+  readonly highestLevel: string;
+  readonly highestRank: number;
+  readonly shelved: Shelved | null;
 }
 
 /** Of a live notification. */
@@ -114,7 +164,7 @@ export interface LiveNotification extends Notification {
 }
 
 /** One entry of a tenant's log. */
-export type Entry = Notification | Clear | Acknowledgement;
+export type Entry = Notification | Clear | Acknowledgement | Shelving | Return;
 
 /** The sender's idempotency key. A repeat with the same key and hash within `limits.idempotencyMs` stores nothing. */
 export interface Idempotency {
@@ -176,6 +226,50 @@ export type AcknowledgeOutcome =
   | { readonly kind: 'already'; readonly acknowledged: Acknowledged }
   | { readonly kind: 'not-found' };
 
+/** What somebody does about alarms. */
+export type AlarmAction =
+  | ({
+      readonly kind: 'acknowledge';
+      /** Whose acknowledgement it changes: nobody's (the default), that of the same `by`, or anybody's. */
+      readonly over?: 'own' | 'any';
+    } & Acknowledged)
+  | ({ readonly kind: 'shelve' } & Shelved)
+  | ({ readonly kind: 'clear' } & Pick<Clear, 'at' | 'by' | 'note'>)
+  | ({
+      readonly kind: 'unacknowledge' | 'unshelve';
+      /** Only if its time is over at `at`. */
+      readonly isDue?: true;
+    } & Pick<Return, 'at' | 'by'>);
+
+/** `id`: the notification that stands in the place of the given one. */
+export type AlarmOutcome =
+  | {
+      readonly kind: 'done';
+      readonly id: string;
+      readonly entry: Clear | Acknowledgement | Shelving | Return;
+    }
+  /** Somebody else has acknowledged it. */
+  | { readonly kind: 'already'; readonly id: string; readonly acknowledged: Acknowledged }
+  /** It has ended, or there is nothing to take back. */
+  | { readonly kind: 'nothing'; readonly id: string }
+  | { readonly kind: 'not-found' };
+
+/** An alarm that is to be open again. */
+export interface DueReturn {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly kind: 'unacknowledge' | 'unshelve';
+}
+
+/** A standing alarm in the order of a list. */
+export interface AlarmPlace {
+  /** Of the notification that stands. */
+  readonly position: number;
+  readonly rank: number;
+  readonly since: number;
+  readonly state: 'open' | 'acknowledged' | 'shelved';
+}
+
 export interface LogBounds {
   /** The position of the newest entry; 0 when there is none. */
   readonly head: number;
@@ -193,6 +287,8 @@ export interface HistoryRecord extends Notification {
   readonly cleared: Pick<Clear, 'at' | 'by' | 'reason'> | null;
   readonly acknowledged: Acknowledged | null;
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
+  /** null: it is not the one that stands of an alarm. */
+  readonly alarm: AlarmMemory | null;
 }
 
 /** Time limits of a call that may take long. */
@@ -261,6 +357,22 @@ export interface History {
   clear(tenant: TenantId, id: string, by: string | Pick<Ref, 'id'>, at: number): Promise<ClearOutcome>;
   /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
   acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
+  /**
+   * Applies an action to the alarms of these notifications, all of them durable or none; at most some hundred. The answers are in the
+   * order of `ids`. An id of any notification of an alarm names it. `within`: an alarm that does not reach this panel is not found.
+   */
+  act(
+    tenant: TenantId,
+    ids: readonly string[],
+    action: AlarmAction,
+    within?: PanelAddress,
+  ): Promise<readonly AlarmOutcome[]>;
+  /** All alarms that stand at `now`, by rank, then the newest `since` first. */
+  alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
+  /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
+  dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
+  /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
+  entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;
   bounds(tenant: TenantId): Promise<LogBounds>;
   /** The heads of several logs in one read; one that has no entry may be missing. */
   heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>>;
@@ -289,6 +401,8 @@ export interface History {
    */
   stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The notifications at these positions, in the given order, without those that history no longer keeps; at most some hundred. */
+  recordsAt(tenant: TenantId, positions: readonly number[]): Promise<readonly HistoryRecord[]>;
   /** The id of the notification of this key that is live at `now`. */
   findLive(tenant: TenantId, key: string, now: number): Promise<string | undefined>;
   /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */

@@ -1,13 +1,4 @@
-import type {
-  Acknowledged,
-  AcknowledgeOutcome,
-  Bus,
-  ClearOutcome,
-  History,
-  HistoryRecord,
-  Ref,
-  TenantId,
-} from './log.ts';
+import type { Bus, ClearOutcome, History, HistoryRecord, Ref, TenantId } from './log.ts';
 
 export interface TakeOffContext {
   readonly history: Pick<History, 'clear' | 'find' | 'findLive'>;
@@ -36,7 +27,7 @@ export const isEscalation = ({ route }: HistoryRecord): boolean => route.escalat
  * The notification that stands in the place of this one: itself, or the last of those that replaced it, if that is on panels.
  * `isSame` ends the search at a replacement that is something else.
  */
-export async function findStanding(
+async function findStanding(
   { history, now }: Pick<TakeOffContext, 'now'> & { readonly history: Pick<History, 'find' | 'findLive'> },
   tenant: TenantId,
   id: string,
@@ -74,39 +65,6 @@ export async function takeOffStanding(
     // It may have been replaced in the meantime.
     const next = await findStanding(context, tenant, standing, isSame);
     if (next === standing) return { ...outcome, id: standing };
-    standing = next;
-  }
-}
-
-/** Acknowledges what stands in the place of a notification. `id` of the result: the one to which it applied. */
-export async function acknowledgeStanding(
-  {
-    history,
-    bus,
-    now,
-  }: Omit<TakeOffContext, 'history'> & {
-    readonly history: Pick<History, 'find' | 'findLive' | 'acknowledge'>;
-  },
-  tenant: TenantId,
-  id: string,
-  given: Acknowledged,
-): Promise<AcknowledgeOutcome & { readonly id: string }> {
-  let standing = await findStanding({ history, now }, tenant, id);
-  let made: AcknowledgeOutcome | undefined;
-  for (let tries = 1; ; tries++) {
-    const outcome = await history.acknowledge(tenant, standing, given);
-    if (outcome.kind === 'acknowledged') {
-      made = outcome;
-      bus.publish(tenant, [outcome.entry]);
-    }
-    const answer = { ...(made ?? outcome), id: standing };
-    if (tries === mostTries) return answer;
-    // It may have been replaced in the meantime, by one that takes over this acknowledgement or not.
-    const next = await findStanding({ history, now }, tenant, standing).catch((error: unknown) => {
-      if (made) return standing;
-      throw error;
-    });
-    if (next === standing) return answer;
     standing = next;
   }
 }

@@ -46,6 +46,7 @@ test('every rule says what became of it', async () => {
       rule({ when: { host: ['web-*'], minLevel: 'warning' } }),
       rule({ when: { not: { title: { contains: 'disk' } } } }),
       rule({ continue: true, when: { host: ['web-*'] }, then: { setLevel: 'error', setTtl: 5000 } }),
+      rule({ continue: true, then: { instructions: 'Call the plant.' } }),
       rule({ then: { panels: { tags: ['noc', 'lobby'] } } }),
       rule({ enabled: false }),
     ),
@@ -56,8 +57,9 @@ test('every rule says what became of it', async () => {
     'failed at minLevel: level info (20) is below warning (30)',
     'failed at not.title: title "disk full" is excluded (contains "disk")',
     'matched: sets the level to error, sets the ttl to 5000 ms; later rules are checked too',
+    'matched: has instructions; later rules are checked too',
     'matched: names panels tagged noc, lobby; stops here',
-    'not-tried: rule 7 stopped the evaluation',
+    'not-tried: rule 8 stopped the evaluation',
   ]);
 });
 

@@ -2,7 +2,7 @@
 import type { ReplayResponse } from '#contract/routing/routing.ts';
 import type { EscalationStep } from '#contract/routing/rule.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
-import type { Acknowledgement, Clear, Ref, Route } from '../log/log.ts';
+import type { Entry, Ref, Route } from '../log/log.ts';
 import { isEmpty, type PanelAddress, reaches, type Target } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import type { Recorded } from './explain.ts';
@@ -189,13 +189,13 @@ export class ReplayedEscalations {
     if (key !== null) this.#byKey.set(key, alarm);
   }
 
-  change(entry: Clear | Acknowledgement): void {
+  change(entry: Exclude<Entry, { kind: 'notification' }>): void {
     const alarm = this.#byId.get(entry.id);
     // The replacement arrives as a notification of its own.
-    if (!alarm || (entry.kind === 'clear' && entry.reason === 'replaced')) return;
+    if (!alarm || entry.kind === 'return' || (entry.kind === 'clear' && entry.reason === 'replaced')) return;
     if (entry.kind === 'clear' && entry.by === ownSenderId('escalation')) return;
     this.#end(alarm, entry.at);
-    if (entry.kind === 'acknowledgement') return;
+    if (entry.kind !== 'clear') return;
     if (alarm.key !== null && this.#byKey.get(alarm.key) === alarm) this.#byKey.delete(alarm.key);
   }
 

@@ -1,6 +1,6 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing/routing.ts';
 import { createYieldToEventLoop } from '../limits/concurrency.ts';
-import type { Acknowledgement, Clear, Entry, History, Route, TenantId } from '../log/log.ts';
+import type { Entry, History, Route, TenantId } from '../log/log.ts';
 import { isEmpty, reaches, type Target } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import { iso } from '../time/time.ts';
@@ -20,7 +20,9 @@ import { mustShow, Throttle, type Throttled } from './throttle.ts';
 export type Comparison = Omit<ReplayResponse, 'complete'>;
 
 /** An entry of the log. */
-export type ReplayEntry = Recorded | Clear | Acknowledgement;
+export type ReplayEntry = Recorded | EntryAbout;
+/** An entry about a notification. */
+export type EntryAbout = Exclude<Entry, { kind: 'notification' }>;
 
 interface ReplaySetting {
   /** The tenant's channels before and after the change. */
@@ -271,7 +273,7 @@ class ReplayedThrottle {
   readonly #shown = new Map<string, Pick<Decision, 'level' | 'rank'> & Pick<Recorded, 'key'>>();
 
   /** Call it for each change of a notification, in the order of the log. */
-  change(entry: Clear | Acknowledgement): void {
+  change(entry: EntryAbout): void {
     if (entry.kind === 'clear' && entry.reason === 'cleared') this.#shown.delete(entry.id);
   }
 

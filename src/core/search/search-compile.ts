@@ -252,8 +252,8 @@ class Compiler {
       case 'unrouted':
         return { rows: this.#without(flag('unrouted'), flag('throttled')), exact: true };
       default: {
-        if (state === 'acknowledged') return { rows: 'all', exact: false };
-        const others: readonly LaterState[] = state === 'unseen' ? ['shown'] : ['cleared', 'live'];
+        if (state === 'acknowledged' || state === 'shelved') return { rows: 'all', exact: false };
+        const others: readonly LaterState[] = state === 'unseen' ? ['shown'] : ['cleared', 'live', 'shelved'];
         const exact = others.every((other) => this.#isKnown(other));
         const never = (['muted', 'throttled', 'unrouted', ...(exact ? others : [])] as const).map(flag);
         const not = joined('or', never);

@@ -86,7 +86,7 @@ test('programs get the place and what is near, without the sentence', () => {
     ['query.unknown-key', 'hots', ['host']],
     ['query.unknown-value', 'eror', ['error']],
     ['query.unknown-value', 'eror', ['error']],
-    ['query.unknown-value', '"live long"', ['live', 'unseen', 'muted', 'cleared', 'expired']],
+    ['query.unknown-value', '"live long"', ['live', 'shelved', 'unseen', 'open', 'muted']],
     ['query.unknown-value', '"a b"', ['lobby', 'Wall *', 'NOC wall', 'NOC desk']],
     ['query.invalid', '10.0.0', undefined],
     ['query.invalid', '5min', undefined],

@@ -33,6 +33,8 @@ export interface SearchableNotification
   /** A panel has reported showing it. */
   readonly shown: boolean;
   readonly acknowledged: boolean;
+  /** Its alarm is off the panels until a time. */
+  readonly shelved: boolean;
 }
 
 export type Matcher = (given: SearchableNotification) => boolean;
@@ -130,6 +132,7 @@ function isInAny(ranges: readonly AddressPattern[], address: string): boolean {
 function isIn(state: SearchState, given: SearchableNotification, now: number): boolean {
   const { route, throttledOn, expiresAt } = given;
   const isForPanels = !route.muted && throttledOn === null && !isEmpty(route.target);
+  const isStanding = !(expiresAt !== null && expiresAt <= now) && !given.cleared;
   switch (state) {
     case 'muted':
       return route.muted;
@@ -144,7 +147,9 @@ function isIn(state: SearchState, given: SearchableNotification, now: number): b
     case 'unseen':
       return isForPanels && !given.shown;
     case 'live':
-      return isForPanels && !(expiresAt !== null && expiresAt <= now) && !given.cleared;
+      return isForPanels && isStanding && !given.shelved;
+    case 'shelved':
+      return isForPanels && isStanding && given.shelved;
     case 'expired':
       return isForPanels && expiresAt !== null && expiresAt <= now && !given.cleared;
   }

@@ -9,6 +9,7 @@ export const searchStates = [
   'live',
   'expired',
   'cleared',
+  'shelved',
   'unseen',
   'acknowledged',
   'throttled',
@@ -16,7 +17,7 @@ export const searchStates = [
 ] as const;
 
 /**
- * `live`: on its panels now. `expired`: its ttl ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a
+ * `live`: on its panels now. `shelved`: off them until a time. `expired`: its ttl ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a
  * person. `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled,
  * but no panel has reported showing it.
  */
@@ -89,9 +90,9 @@ export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
 }
 
 /** A notification for panels is in one of these states at a time. */
-const lifetimes: readonly SearchState[] = ['live', 'expired', 'cleared'];
+const lifetimes: readonly SearchState[] = ['live', 'shelved', 'expired', 'cleared'];
 /** No notification in one of these states is on panels. */
-const offPanels: readonly SearchState[] = ['expired', 'cleared', 'muted', 'throttled', 'unrouted'];
+const offPanels: readonly SearchState[] = ['shelved', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'];
 
 export const excludesLive = (query: Query) =>
   query.kind === 'is' && query.states.every((state) => offPanels.includes(state));

@@ -63,7 +63,7 @@ const readers: Readonly<Record<SearchKey, Reader>> = {
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
   panel: readPanels,
-  is: (values) => ({ kind: 'is', states: [...new Set(values.map(readState))] }),
+  is: readStates,
   title: (values) => ({ kind: 'text', field: 'title', phrases: values.map(readPhrase) }),
   message: (values) => ({ kind: 'text', field: 'message', phrases: values.map(readPhrase) }),
   // Several values mean any of them, so the widest bound counts.
@@ -208,12 +208,33 @@ function readPanels(values: readonly Value[], { panels, deletedPanels }: SearchC
 
 const toAddress = ({ id, tags }: PanelAddress): PanelAddress => ({ id, tags: [...tags] });
 
-function readState(value: Value): SearchState {
+/** `open`: live and not acknowledged. `ended`: expired or cleared. */
+function readStates(values: readonly Value[]): Query {
+  const named = values.map(readState);
+  const plain = named.flatMap((state): readonly SearchState[] => {
+    if (state === 'ended') return ['expired', 'cleared'];
+    return state === 'open' ? [] : [state];
+  });
+  const states: Query[] = plain.length > 0 ? [{ kind: 'is', states: [...new Set(plain)] }] : [];
+  return join('or', named.includes('open') ? [...states, open] : states);
+}
+
+const open: Query = {
+  kind: 'and',
+  terms: [
+    { kind: 'is', states: ['live'] },
+    { kind: 'not', term: { kind: 'is', states: ['acknowledged'] } },
+  ],
+};
+
+const stateNames = [...searchStates, 'open', 'ended'] as const;
+
+function readState(value: Value): (typeof stateNames)[number] {
   const text = literalOf(value.pattern)?.toLowerCase();
-  const state = searchStates.find((name) => name === text);
+  const state = stateNames.find((name) => name === text);
   if (!state) {
     const typed = patternText(value.pattern);
-    const { nearest, clause } = offerNearest(typed, searchStates);
+    const { nearest, clause } = offerNearest(typed, stateNames);
     throw searchError(`unknown state ${shown(typed)} for "is"`, value.column, clause, {
       code: 'query.unknown-value',
       length: value.length,

@@ -10,6 +10,8 @@ import type {
   Entry,
   LiveNotification,
   Notification,
+  Return,
+  Shelving,
 } from '../log/log.ts';
 import { isEmpty, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
 import { iso, isoOrNull } from '../time/time.ts';
@@ -30,8 +32,10 @@ export interface Frame {
 const staleMs = 1_000;
 
 /** As the API returns it. */
-export const acknowledgedView = (given: Acknowledged | null) =>
-  given && { at: iso(given.at), by: given.by, note: given.note };
+export const acknowledgedView = ({ at, by, note, until }: Acknowledged) => ({
+  ...{ at: iso(at), by, note },
+  until: isoOrNull(until),
+});
 
 /** What a notification has on panels and in history alike. */
 export function contentOf(n: Notification) {
@@ -62,7 +66,7 @@ export function notificationEvent(
     ...contentOf(n),
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count: n.count ?? 0,
-    acknowledged: acknowledgedView(n.acknowledged ?? null),
+    acknowledged: n.acknowledged ? acknowledgedView(n.acknowledged) : null,
   };
 }
 
@@ -84,9 +88,27 @@ function encodeClear(epoch: string, { position, id, reason, by }: Clear): string
   return encodeSse({ event: 'clear', id: formatCursor(epoch, position), data: { id, position, reason, by } });
 }
 
-function encodeAcknowledgement(epoch: string, { position, id, at, by, note }: Acknowledgement): string {
-  const data = { id, position, at: iso(at), by, note };
+function encodeAcknowledgement(epoch: string, entry: Acknowledgement): string {
+  const { position, id, at, by, note, until } = entry;
+  const data = { id, position, at: iso(at), by, note, until: isoOrNull(until) };
   return encodeSse({ event: 'acknowledge', id: formatCursor(epoch, position), data });
+}
+
+function encodeShelving(epoch: string, { position, id, at, by, note, until }: Shelving): string {
+  const data = { id, position, at: iso(at), by, note, until: iso(until) };
+  return encodeSse({ event: 'shelve', id: formatCursor(epoch, position), data });
+}
+
+/** What comes off the shelf is sent whole: panels do not have it. */
+function encodeReturn(epoch: string, { position, id, at, by, shown }: Return, now: number): string {
+  const data = { id, position, at: iso(at), by };
+  const cursor = formatCursor(epoch, position);
+  if (!shown) return encodeSse({ event: 'unacknowledge', id: cursor, data });
+  return encodeSse({
+    event: 'unshelve',
+    id: cursor,
+    data: { ...data, notification: notificationEvent(shown, now) },
+  });
 }
 
 /** A throttle suppressed one more notification: the panel raises the count on the shown one. */
@@ -101,20 +123,31 @@ function encodeThrottled(epoch: string, n: Notification): string {
 }
 
 /** Encodes a change of a notification that panels have. */
-function encodeChange(epoch: string, entry: Entry): string {
-  if (entry.kind === 'clear') return encodeClear(epoch, entry);
-  return entry.kind === 'acknowledgement'
-    ? encodeAcknowledgement(epoch, entry)
-    : encodeThrottled(epoch, entry);
+function encodeChange(epoch: string, entry: Entry, now: number): string {
+  switch (entry.kind) {
+    case 'clear':
+      return encodeClear(epoch, entry);
+    case 'acknowledgement':
+      return encodeAcknowledgement(epoch, entry);
+    case 'shelving':
+      return encodeShelving(epoch, entry);
+    case 'return':
+      return encodeReturn(epoch, entry, now);
+    case 'notification':
+      return encodeThrottled(epoch, entry);
+  }
 }
 
-/** The frame of an entry; undefined if it goes to no panel (muted, or without a target). */
+/** The frame of an entry; undefined if it goes to no panel: muted, shelved, or without a target. */
 export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
   const { route, position } = entry;
   if (route.muted || isEmpty(route.target)) return undefined;
   const base = { position, target: route.target, encodedAt: now };
-  if (entry.kind !== 'notification' || entry.throttledOn !== null)
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeChange(epoch, entry)), ttl: null };
+  if (entry.kind !== 'notification' || entry.throttledOn !== null) {
+    const { expiresAt, ttl } = (entry.kind === 'return' && entry.shown) || { expiresAt: null, ttl: null };
+    return { ...base, expiresAt, bytes: Buffer.from(encodeChange(epoch, entry, now)), ttl };
+  }
+  if (route.shelved) return undefined;
   const { expiresAt, ttl } = entry;
   return { ...base, expiresAt, bytes: Buffer.from(encodeNotification(epoch, entry, now)), ttl };
 }

@@ -1,6 +1,6 @@
 /** The audit log: who changed which configuration of a tenant, and when. Each change writes its entry; see storage/directory/change.ts. */
 import { limits } from '#contract/limits.ts';
-import type { AuditEntry } from '#contract/people/audit.ts';
+import type { AuditAction, AuditDetail, AuditEntry } from '#contract/people/audit.ts';
 import type { TenantId } from '../log/log.ts';
 
 /** Who changes something, for the audit log: "key deploy", "cli", a person's email. */
@@ -21,6 +21,17 @@ export interface AuditQuery {
 }
 
 export interface AuditLog {
+  /** Writes an entry about what is no configuration. */
+  add(
+    tenant: TenantId,
+    entry: {
+      readonly by: Actor;
+      readonly at: number;
+      readonly action: AuditAction;
+      readonly subject: string;
+      readonly detail: AuditDetail;
+    },
+  ): Promise<void>;
   /** Newest first. `more`: there are older entries that match. */
   page(query: AuditQuery): Promise<{ readonly entries: readonly AuditEntry[]; readonly more: boolean }>;
   /** Deletes a batch of the entries written before `at`; returns how many. Call it again until it returns 0. */

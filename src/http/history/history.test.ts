@@ -140,6 +140,7 @@ const record: fc.Arbitrary<HistoryRecord> = fc.record({
   cleared: fc.option(
     fc.tuple(given, fc.constantFrom('cleared', 'replaced')).map(([by, reason]) => ({ ...by, reason })),
   ),
+  alarm: fc.constant(null),
   acknowledged: fc.option(fc.tuple(given, fc.option(word)).map(([by, note]) => ({ ...by, note }))),
   receipts: fc.record({ shown: time, expired: time, cleared: time }),
 });

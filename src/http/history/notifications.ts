@@ -9,19 +9,18 @@ import { deliveryView } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
 import type { HistoryRecord, TenantId } from '#core/log/log.ts';
-import { acknowledgeStanding, findStanding, takeOffStanding } from '#core/log/take-off.ts';
 import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
+import { instructionsOf } from '#core/routing/instructions.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { acknowledgeOne, actOnOne, panelsOrMembers } from './alarm-actions.ts';
 
 /** The most panels whose receipts one response lists; panels with receipts come first. */
 const maxReceipts = 1_000;
-
-const panelsOrMembers = { scope: 'panel', role: 'member' } as const;
 
 /** One notification: its trace and deliveries, acknowledging and clearing it. */
 export function notificationRoutes(app: App, services: Services): void {
@@ -46,6 +45,8 @@ export function notificationRoutes(app: App, services: Services): void {
       return {
         ...historyView(record, snapshot, now()),
         trace: await traceOf(services, snapshot, record),
+        // A sender needs to know no internal procedures.
+        instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),
         escalation: await escalationView(services, principal.tenant, record),
@@ -63,10 +64,9 @@ export function notificationRoutes(app: App, services: Services): void {
       response: { 200: ClearAccepted },
     }),
     async ({ principal, params }) => {
-      await requireRoutedToOwnPanel(services, principal, params.id);
-      const outcome = await takeOffStanding(services, principal.tenant, params.id, shownNameOf(principal));
-      if (outcome.kind === 'not-found') throw notFound('notification');
-      return { ok: true as const, id: outcome.id, cleared: outcome.kind === 'cleared' };
+      const action = { kind: 'clear', at: now(), by: shownNameOf(principal) } as const;
+      const outcome = await actOnOne(services, principal, params.id, action, 'notification');
+      return { ok: true as const, id: outcome.id, cleared: outcome.kind === 'done' };
     },
   );
 
@@ -81,14 +81,9 @@ export function notificationRoutes(app: App, services: Services): void {
       response: { 200: AcknowledgeAccepted },
     }),
     async ({ principal, params, body }) => {
-      await requireRoutedToOwnPanel(services, principal, params.id);
       const note = body?.note?.trim() || null;
-      const given = { at: now(), by: shownNameOf(principal), note };
-      const outcome = await acknowledgeStanding(services, principal.tenant, params.id, given);
-      if (outcome.kind === 'not-found') throw notFound('notification');
-      const first = outcome.kind === 'acknowledged';
-      const { at, by, note: text } = first ? outcome.entry : outcome.acknowledged;
-      return { ok: true as const, id: outcome.id, first, acknowledged: { at: iso(at), by, note: text } };
+      const action = { kind: 'acknowledge', at: now(), by: shownNameOf(principal), note } as const;
+      return acknowledgeOne(services, principal, params.id, action, 'notification');
     },
   );
 
@@ -127,18 +122,6 @@ function receiptTime(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
-}
-
-/** @throws AppError `not-found` for a token that is bound to a panel, if the notification was not routed to that panel. */
-async function requireRoutedToOwnPanel(services: Services, principal: Principal, id: string): Promise<void> {
-  if (principal.kind !== 'token' || principal.panelId === null) return;
-  const { history, tenancy } = services;
-  const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
-  // Both the notification and what stands in its place now.
-  for (const each of new Set([id, await findStanding(services, principal.tenant, id)])) {
-    const record = await history.find(principal.tenant, each);
-    if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
-  }
 }
 
 async function escalationView(services: Services, tenant: TenantId, record: HistoryRecord) {

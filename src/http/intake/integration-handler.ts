@@ -1,10 +1,10 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { actOnAlarms } from '#core/alarms/standing.ts';
 import { AppError, unavailable } from '#core/errors.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import { acknowledgeStanding } from '#core/log/take-off.ts';
 import { shownNameOf } from '#core/people/access.ts';
 import { join } from '#core/search/search-query.ts';
 import { literalPattern } from '#core/search/search-words.ts';
@@ -16,6 +16,7 @@ import {
   mayHoldCritical,
   type Payload,
   parseLevelMap,
+  parseTtl,
   retryKeyOf,
   type Stored,
   type StoredAlert,
@@ -122,6 +123,7 @@ export class IntegrationHandler {
     try {
       const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
+      const ttl = parseTtl(query.getAll('ttl'), readHeader(request.raw.rawHeaders, 'X-TTL'));
       const given: Payload = {
         body: await inTurn(() => this.#readBody(call, format, refusal, unpackedBytes)),
         header: (name: string) => readHeader(request.raw.rawHeaders, name),
@@ -143,7 +145,7 @@ export class IntegrationHandler {
       const payload = key === undefined ? given : { ...given, alert: await findAlert(key) };
       const drafts = await inTurn(() =>
         format.read(payload).map((item) => {
-          const fields = fieldsOf(item, levels);
+          const fields = fieldsOf(item, levels, ttl);
           return { fields, retryKey: retryKeyOf(format.name, item, fields) };
         }),
       );
@@ -188,8 +190,9 @@ export class IntegrationHandler {
   async #acknowledge(sender: Sender, alert: StoredAlert | undefined): Promise<void> {
     // An alert that has ended needs no acknowledgement.
     if (!alert || alert.sentLevel === 'success') return;
-    const given = { at: this.#services.now(), by: shownNameOf(sender), note: null };
-    await acknowledgeStanding(this.#services, sender.tenant, alert.id, given);
+    const at = this.#services.now();
+    const action = { kind: 'acknowledge', at, by: shownNameOf(sender), note: null } as const;
+    await actOnAlarms(this.#services, sender.tenant, [alert.id], action);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The routes of senders: their paths, their descriptions and the formats that they take. */
 import type { FastifyRequest, FastifySchema } from 'fastify';
 import { Type } from 'typebox';
+import { sentFields } from '#contract/history/fields.ts';
 import {
   GotifyAccepted,
   GotifyMessage,
@@ -38,15 +39,20 @@ const webhookBytes = 1024 * 1024;
 /** A storm has a thousand alerts and more in one payload. */
 const batchBytes = 4 * webhookBytes;
 
-const levels = Type.Object({
+const ofAddress = Type.Object({
   level: Type.Optional(
     Type.String({
       description:
         "Levels by the sender's own words, and one for all others, as in `critical:alarm,warning:warn,info`.",
     }),
   ),
+  ttl: Type.Optional({
+    ...sentFields.ttl.schema,
+    description:
+      'How long panels show what is sent, in milliseconds, except for the end of an alert; 0 stays until cleared. Otherwise an alert stays until its end, and anything else for the time of its level.',
+  }),
 });
-const querystring = Type.Object({ ...levels.properties, ...UrlToken.properties });
+const querystring = Type.Object({ ...ofAddress.properties, ...UrlToken.properties });
 
 export interface SenderRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -109,7 +115,7 @@ GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id
       name: Type.Enum([...webhookNames]),
       tokenId: Type.String({ description: 'The public part of the token.' }),
     }),
-    querystring: levels,
+    querystring: ofAddress,
     response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
   },
   entryOf({ name = '', tokenId = '' }) {

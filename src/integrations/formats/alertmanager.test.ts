@@ -72,6 +72,19 @@ describe("Alertmanager's webhook", () => {
     expect(labelsOf(first?.labels ?? null)).toEqual(firing.labels);
   });
 
+  it('has the link of its runbook as a label, whatever other labels it has, and none that is cut or no link', () => {
+    const runbookOf = (runbook_url: unknown, labels: object = firing.labels) =>
+      labelsOf(read(alertmanager, of({ ...firing, labels, annotations: { runbook_url } }))[0]?.labels ?? null)
+        .runbook_url;
+    const url = 'https://wiki.example.org/disk?a=1#full';
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`l${i}`, 'x']));
+    expect(runbookOf(url)).toBe(url);
+    expect(runbookOf(url, many)).toBe(url);
+    expect(runbookOf(url, { runbook_url: 'https://other.example.org' })).toBe(url);
+    for (const none of ['javascript:alert(1)', 'disk.md', '', 7, `https://a/${'x'.repeat(250)}`])
+      expect(runbookOf(none)).toBeUndefined();
+  });
+
   it('keeps the first 32 of many labels, made to fit, and of two with one name the first', () => {
     const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`l${i}`, 'x']));
     const hostile = {

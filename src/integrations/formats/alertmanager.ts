@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { runbookLabel } from '#contract/history/labels.ts';
 import { badRequest } from '#core/errors.ts';
-import { type Format, type Item, itemsOf, usualLevel, wordOf } from '../format.ts';
+import { type Format, type Item, itemsOf, linkOf, usualLevel, wordOf } from '../format.ts';
 import {
   choiceAt,
   type JsonObject,
@@ -15,7 +16,7 @@ import {
 /** The webhook of Alertmanager (version 4): https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
 export const alertmanager: Format = {
   read: ({ body }) =>
-    readAlerts(objectAt(body), { name: 'alertmanager', linkOf: ({ generatorURL }) => generatorURL }),
+    readAlerts(objectAt(body), { name: 'alertmanager', urlOf: ({ generatorURL }) => generatorURL }),
 };
 
 /** Prometheus itself accepts only some dozens. */
@@ -23,7 +24,7 @@ const mostLabels = 1_000;
 
 interface Source {
   readonly name: string;
-  readonly linkOf: (alert: JsonObject) => unknown;
+  readonly urlOf: (alert: JsonObject) => unknown;
   /** A better title than the alert's own summary. */
   readonly titleOf?: (labels: JsonObject) => string | undefined;
 }
@@ -48,7 +49,7 @@ export function readAlerts(group: JsonObject, source: Source): readonly Item[] {
   ];
 }
 
-function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }: Source): Item {
+function readAlert(alert: JsonObject, pointer: string, { name, urlOf, titleOf }: Source): Item {
   const labels = labelsAt(alert.labels, `${pointer}/labels`);
   const annotations = optionalObject(alert.annotations, `${pointer}/annotations`);
   const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';
@@ -67,10 +68,14 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf, titleOf }
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
     source: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
-    // To Prometheus, a label with an empty value is one that does not exist.
-    labels: labelsOfObject(labels).filter(([, value]) => value !== ''),
+    labels: [
+      // Before the others, of which there may be too many.
+      [runbookLabel, linkOf(textOf(annotations[runbookLabel]))],
+      // To Prometheus, a label with an empty value is one that does not exist.
+      ...labelsOfObject(labels).filter(([, value]) => value !== ''),
+    ],
     isFiring: !isResolved,
-    url: textOf(linkOf(alert)),
+    url: textOf(urlOf(alert)),
     identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),
   };
 }

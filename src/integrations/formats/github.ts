@@ -193,6 +193,7 @@ function alertOf(name: string, event: string, payload: JsonObject): Item | undef
     severity,
     level: isOver ? 'success' : severity === 'critical' ? 'error' : 'warning',
     key: number && `github:${name}:${event}:${number}`,
+    isFiring: !isOver && number !== undefined,
     url: textOf(alert.html_url),
   };
 }

@@ -10,7 +10,7 @@ export const grafana: Format = {
   read: ({ body }) =>
     readAlerts(objectAt(body), {
       name: 'grafana',
-      linkOf: ({ panelURL, dashboardURL, generatorURL }) => panelURL || dashboardURL || generatorURL,
+      urlOf: ({ panelURL, dashboardURL, generatorURL }) => panelURL || dashboardURL || generatorURL,
       titleOf: withoutData,
     }),
 };

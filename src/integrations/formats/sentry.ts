@@ -31,6 +31,8 @@ function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Item {
     severity,
     level: usualLevel(severity, 'error'),
     key: id && `sentry:${id}`,
+    // Of an issue alert, Sentry does not send the end.
+    isFiring: data.issue !== undefined && !isResolved,
     // Only events have tags. Each is a pair, as in ["browser", "Firefox 151"].
     labels: labelsOfList(event.tags, '0', '1'),
     url: textOf(event.web_url, event.permalink),

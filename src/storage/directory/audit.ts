@@ -86,6 +86,10 @@ export function createAuditLog(db: Database): AuditLog {
   };
 
   return {
+    async add(tenant, entry) {
+      await db.write([auditMark({ tenant, ...entry }, sql<SqlBool>`1 = 1`).insert], tenant);
+    },
+
     dropBefore,
 
     newest: () =>

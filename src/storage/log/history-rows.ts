@@ -5,8 +5,11 @@
  * of the log.
  */
 import { optionalTextNames } from '#contract/history/fields.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type {
   Acknowledged,
+  Acknowledgement,
+  AlarmMemory,
   Clear,
   Entry,
   HistoryRecord,
@@ -15,6 +18,9 @@ import type {
   NotificationDraft,
   Ref,
   RepeatOutcome,
+  Return,
+  Shelved,
+  Shelving,
 } from '#core/log/log.ts';
 import { isEmpty } from '#core/log/target.ts';
 
@@ -27,7 +33,7 @@ export interface EntryColumns {
   readonly cleared: number | null;
   readonly by: string | null;
   readonly reason: string | null;
-  /** The note of an acknowledgement; null for a clearing. */
+  /** The note of an acknowledgement or a shelving; else null. */
   readonly message: string | null;
 }
 
@@ -78,6 +84,9 @@ export const columnValue = (
   field: StoredField,
 ): string | number | null => (field === 'sentLevel' && draft.sentLevel === draft.level ? null : draft[field]);
 
+/** A notification with a key and a lower rank ends an alarm, and is none itself: see `isResolve`. */
+export const firstAlarmRank = builtInStyles.info.rank;
+
 /** Whether it leads to any panel. */
 export const isShown = ({ route, throttledOn }: Pick<NotificationDraft, 'route' | 'throttledOn'>): boolean =>
   !route.muted && !isEmpty(route.target) && throttledOn === null;
@@ -125,6 +134,7 @@ export interface AcknowledgedRow {
   readonly acknowledged_at: number | null;
   readonly acknowledged_by: string | null;
   readonly acknowledged_note: string | null;
+  readonly acknowledged_until: number | null;
 }
 
 /** What happened to a notification since it was stored, as a query can test it. */
@@ -133,34 +143,98 @@ export interface StateRow extends ClearedRow, AcknowledgedRow {
   readonly shown: number;
 }
 
+/** What the live set remembers of an alarm; all columns are null if the notification is not live. */
+export interface MemoryRow {
+  readonly since: number | null;
+  readonly earlier: number | null;
+  readonly highest_level: string | null;
+  readonly highest_rank: number | null;
+  /** JSON of {@link ShelfRow}. */
+  readonly shelved: string | null;
+}
+
+/** `rank`: that of the alarm when it was shelved. A notification of a higher one ends the shelf. */
+export type ShelfRow = Shelved & { readonly rank: number };
+
+/** The memory of the notification that is live now, of which throttles have counted `counted`. */
+export function toMemory(
+  { since, earlier, highest_level, highest_rank, shelved }: MemoryRow,
+  { receivedAt, level, rank }: Pick<Notification, 'receivedAt' | 'level' | 'rank'>,
+  counted: number,
+): AlarmMemory {
+  const isHigher = highest_rank !== null && highest_rank > rank;
+  return {
+    since: since ?? receivedAt,
+    count: (earlier ?? 0) + 1 + counted,
+    highestLevel: isHigher ? (highest_level ?? level) : level,
+    highestRank: isHigher ? highest_rank : rank,
+    shelved: toShelved(shelved),
+  };
+}
+
+export function toShelved(shelved: string | null): Shelved | null {
+  if (shelved === null) return null;
+  const { at, by, note, until } = JSON.parse(shelved) as ShelfRow;
+  return { at, by, note, until };
+}
+
 /** Goes with {@link acknowledgedJoin}. */
 export const acknowledgedColumns =
-  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';
+  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note, a.until AS acknowledged_until';
 
 /** Goes with `FROM log n`. */
 export const acknowledgedJoin = 'LEFT JOIN acknowledgements a ON a.tenant = n.tenant AND a.row = n.row';
 
 export function toAcknowledged(row: AcknowledgedRow | undefined): Acknowledged | null {
   if (!row || row.acknowledged_at === null) return null;
-  return { at: row.acknowledged_at, by: row.acknowledged_by ?? '', note: row.acknowledged_note };
+  const {
+    acknowledged_at: at,
+    acknowledged_by: by,
+    acknowledged_note: note,
+    acknowledged_until: until,
+  } = row;
+  return { at, by: by ?? '', note, ...(until !== null && { until }) };
 }
 
-/** The reason of an entry that acknowledges; such an entry has the note in the column `message`. */
-export const acknowledgedReason = 'acknowledged';
+/** The reasons of entries about a notification that do not clear it. Such an entry may have a note, in the column `message`. */
+export const changeReasons = {
+  acknowledgement: 'acknowledged',
+  shelving: 'shelved',
+  return: 'unacknowledged',
+  unshelving: 'unshelved',
+} as const;
 
-/** An entry of the log that is about a notification: its clearing, or its acknowledgement. */
-export function toChange({
-  position,
-  id,
-  reason,
-  by,
-  at,
-  message,
-  route,
-}: Omit<EntryColumns, 'row' | 'cleared'> & Pick<Entry, 'id' | 'route'>): Entry {
+/** The reason of such an entry. */
+export function reasonOf(entry: Acknowledgement | Shelving | Return): string {
+  if (entry.kind === 'return' && entry.shown) return changeReasons.unshelving;
+  return changeReasons[entry.kind];
+}
+
+/** An entry of the log about a notification. */
+export type ChangeColumns = Omit<EntryColumns, 'row' | 'cleared'> &
+  Pick<Entry, 'id' | 'route'> & {
+    /** When an acknowledgement or a shelf ends; null: never, or it is another change. */
+    readonly until: number | null;
+  };
+
+/** `find` reads the notification of an alarm that comes off the shelf. */
+export function toChange(
+  { position, id, reason, by, at, message: note, until, route }: ChangeColumns,
+  find: () => Notification | undefined,
+): Entry {
   const change = { position, id, by: by ?? '', at, route };
-  if (reason === acknowledgedReason) return { ...change, kind: 'acknowledgement', note: message };
-  return { ...change, kind: 'clear', reason: toReason(reason) };
+  switch (reason) {
+    case changeReasons.acknowledgement:
+      return { ...change, kind: 'acknowledgement', note, ...(until !== null && { until }) };
+    case changeReasons.shelving:
+      return { ...change, kind: 'shelving', note, until: until ?? at };
+    case changeReasons.return:
+      return { ...change, kind: 'return', shown: null };
+    case changeReasons.unshelving:
+      return { ...change, kind: 'return', shown: find() ?? null };
+    default:
+      return { ...change, kind: 'clear', reason: toReason(reason), ...(note !== null && { note }) };
+  }
 }
 
 /** The outcome of a repeated idempotency key; undefined when the key was not used before. */

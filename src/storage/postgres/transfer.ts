@@ -5,7 +5,7 @@ import type { TenantId } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import type { Database } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';
-import { acknowledgedReason, isShown } from '../log/history-rows.ts';
+import { changeReasons, isShown } from '../log/history-rows.ts';
 import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
 import { isLockTimeout, toAppError } from './errors.ts';
 import { fieldsOf } from './log/append-queue.ts';
@@ -162,7 +162,7 @@ async function importPage(
       Object.assign(stateOf(of), { cleared_at: at, cleared_by: by, cleared_reason: reason });
     } else {
       const { note } = entry;
-      log.push({ ...place, at, route, cleared, by, reason: acknowledgedReason, message: note });
+      log.push({ ...place, at, route, cleared, by, reason: changeReasons.acknowledgement, message: note });
       if (of) acknowledgements.push({ tenant, row: of.row, at, by, note });
     }
   }

@@ -38,9 +38,21 @@ export function createSqliteHistory({
   searches,
 }: SqliteThreads): History & ReceiptStore {
   const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
+  const { dueReturns, entriesOf } = reader;
   const toRow = draftRows();
   return {
-    ...{ bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond },
+    ...{
+      bounds,
+      heads,
+      readAfter,
+      find,
+      findLive,
+      oldestRevision,
+      size,
+      stayingBeyond,
+      dueReturns,
+      entriesOf,
+    },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
     of: reader.receiptsOf,
@@ -52,8 +64,9 @@ export function createSqliteHistory({
       if (typeof result === 'number')
         return { kind: 'stored', id, entries: [{ ...draft, kind: 'notification', position: result }] };
       if (result.kind !== 'stored') return result;
-      const { clears, position, acknowledgement, endsDelivered } = result;
-      const stored = [...clears, { ...draft, kind: 'notification' as const, position }];
+      const { clears, position, acknowledgement, endsDelivered, isShelved } = result;
+      const route = isShelved ? { ...draft.route, shelved: true as const } : draft.route;
+      const stored = [...clears, { ...draft, route, kind: 'notification' as const, position }];
       return {
         kind: 'stored',
         id,
@@ -75,6 +88,14 @@ export function createSqliteHistory({
       if (!isUuid(id)) return { kind: 'not-found' };
       return queue.push('acknowledge', tenant, id.toLowerCase(), given);
     },
+
+    async act(tenant, ids, action, within) {
+      const known = ids.map((id) => id.toLowerCase());
+      return queue.push('act', tenant, known, action, within);
+    },
+
+    alarms: (tenant, now) => searches.run(tenant, () => searcher.alarms(tenant, now)),
+    recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
 
     async record(tenant, panel, given) {
       const receipts = given.filter(({ id }) => isUuid(id));

@@ -1,14 +1,21 @@
 import { existsSync } from 'node:fs';
 import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { Notification, TenantId } from '#core/log/log.ts';
 import { Database } from '../database/sql.ts';
-import { acknowledgedReason } from '../log/history-rows.ts';
+import { reasonOf } from '../log/history-rows.ts';
 import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
 import { type Db, openWritable, realDatabasePath, tryServerLock } from './file/database-file.ts';
 import { toDraftRow } from './history.ts';
-import { insertAcknowledgement } from './log/changes.ts';
-import { findById } from './log/log-lookup.ts';
+import {
+  endAcknowledgement,
+  handOver,
+  insertAcknowledgement,
+  putOnShelf,
+  readRemembering,
+  takeOffShelf,
+} from './log/alarms.ts';
+import { type FoundRow, findById } from './log/log-lookup.ts';
 import { bounds, readAfter, receiptsOf } from './log/log-reader.ts';
 import { LogWriter } from './log/log-writer.ts';
 import { readNewest, tablesOf } from './log/partitions.ts';
@@ -96,12 +103,30 @@ function importEntry(
         .run(row, panelId, shownAt, expiredAt, clearedAt);
     return position;
   }
-  const { id } = entry;
-  const found = findById(writer.sql, tenant, id);
-  if (found && entry.kind === 'clear') return writer.takeOff(tenant, found, id, entry).position;
-  if (found && entry.kind === 'acknowledgement')
-    return insertAcknowledgement(writer, tenant, found, entry).position;
+  const found = findById(writer.sql, tenant, entry.id);
+  if (found) return importChange(writer, tenant, found, entry);
   const lost = { route: writer.routeNumber(tenant, route), position: 0 };
-  const change = entry.kind === 'acknowledgement' ? { ...entry, reason: acknowledgedReason } : entry;
-  return writer.insertChange(tenant, lost, id, change);
+  const change = entry.kind === 'clear' ? entry : { ...entry, reason: reasonOf(entry) };
+  return writer.insertChange(tenant, lost, entry.id, change);
+}
+
+/** What happened to a notification. */
+function importChange(
+  writer: LogWriter,
+  tenant: TenantId,
+  found: FoundRow,
+  entry: Exclude<TransferEntry['entry'], Notification>,
+): number {
+  const live = readRemembering(writer.sql, found.row);
+  switch (entry.kind) {
+    case 'acknowledgement':
+      return insertAcknowledgement(writer, tenant, found, entry).position;
+    case 'shelving':
+      return putOnShelf(writer, tenant, { found, live: live ?? found }, entry).position;
+    case 'return':
+      return (entry.shown ? takeOffShelf : endAcknowledgement)(writer, tenant, found, entry).position;
+    case 'clear':
+      if (live && entry.reason === 'replaced') handOver(writer, tenant, live, entry.by);
+      return writer.takeOff(tenant, found, entry.id, entry).position;
+  }
 }

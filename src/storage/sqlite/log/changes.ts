@@ -6,22 +6,24 @@ import type {
   Acknowledgement,
   AcknowledgeOutcome,
   Clear,
-  ClearOutcome,
   Idempotency,
   ReceiptStore,
   ReceiptWrite,
   RepeatOutcome,
+  Route,
   TenantId,
 } from '#core/log/log.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
+import { type MemoryRow, toRepeat } from '../../log/history-rows.ts';
+import { insertAcknowledgement, passedOn, readAcknowledged, staysShelved } from './alarms.ts';
+import { findById, findRetry, idAt } from './log-lookup.ts';
 import {
-  type AcknowledgedRow,
-  acknowledgedReason,
-  toAcknowledged,
-  toRepeat,
-} from '../../log/history-rows.ts';
-import { type FoundRow, findById, findRetry, idAt } from './log-lookup.ts';
-import type { Inserted, LiveRow, LogWriter } from './log-writer.ts';
+  type Inserted,
+  type LiveRow,
+  type LogWriter,
+  type RememberingRow,
+  rememberingColumns,
+} from './log-writer.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import { type DraftRow, toBlob } from './rows.ts';
 
@@ -36,6 +38,8 @@ export type AppendResult =
       readonly acknowledgement?: Acknowledgement | undefined;
       /** As in `AppendOutcome`. */
       readonly endsDelivered: boolean;
+      /** Its alarm is shelved, as its route then says. */
+      readonly isShelved?: true;
     }
   | RepeatOutcome;
 
@@ -57,21 +61,39 @@ export function append(
   const replaced = draft.key === null ? [] : liveUnder(writer, tenant, draft.key, draft);
   const change = { reason: 'replaced', by: draft.id, at: draft.receivedAt } as const;
   const clears = replaced.map((row) => writer.takeOff(tenant, row, row.id, change));
-  const inserted = writer.insert(tenant, draft);
+  const last = replaced.at(-1);
+  const memory = last && remember(writer, draft, last);
+  const isShelved = memory?.shelved != null;
+  const inserted = writer.insert(tenant, isShelved ? shelvedDraft(draft) : draft, memory);
   const endsDelivered = queueDeliveries(writer, tenant, draft, inserted);
   const { position } = inserted;
-  const last = replaced.at(-1);
   if (!last && !endsDelivered) return position;
   const acknowledgement = last && takeOver(writer, tenant, draft, { inserted, last });
-  return { kind: 'stored', position, clears, acknowledgement, endsDelivered };
+  return {
+    ...{ kind: 'stored', position, clears, acknowledgement, endsDelivered },
+    ...(isShelved && { isShelved }),
+  };
 }
+
+/** What the notification remembers of the alarm whose last one it replaces; undefined when it ends the alarm, or none was left. */
+function remember({ sql }: LogWriter, draft: DraftRow, last: RememberingRow): MemoryRow | undefined {
+  const { key } = draft;
+  if (!draft.shown || isResolve(draft) || isResolve({ key, rank: last.rank })) return undefined;
+  return passedOn(sql, last, { rank: draft.rank, isShelved: staysShelved(last, draft.rank) });
+}
+
+/** Its route says that it was on no panel. */
+const shelvedDraft = (draft: DraftRow): DraftRow => ({
+  ...draft,
+  route: JSON.stringify({ ...(JSON.parse(draft.route) as Route), shelved: true } satisfies Route),
+});
 
 /** What a throttle counted is not shown itself, so it leaves the one it was counted on. */
 function liveUnder({ sql }: LogWriter, tenant: TenantId, key: string, by: DraftRow) {
   return sql
-    .of<[number, string, number], LiveRow>(
+    .of<[number, string, number], RememberingRow>(
       // SQLite would go through all that the tenant has on panels.
-      `SELECT rank, position, row, expires_at, route FROM live INDEXED BY live_keys
+      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
        WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
     )
     .all(tenant, key, by.receivedAt)
@@ -91,7 +113,7 @@ function queueDeliveries(
 ): boolean {
   const { id, receivedAt, key, throttledOn } = draft;
   const ends = isResolve(draft);
-  const own = throttledOn === null ? (decided.channels ?? []) : [];
+  const own = throttledOn === null && !decided.shelved ? (decided.channels ?? []) : [];
   const had = ends && !decided.muted ? closeAlert(sql, tenant, key) : [];
   for (const channel of new Set([...own, ...had])) {
     if (!ends && key !== null)
@@ -133,8 +155,6 @@ function takeOver(
   return given ? insertAcknowledgement(writer, tenant, inserted, { ...given, id, at }) : undefined;
 }
 
-/** Acknowledgements. Each is an entry of the log, and a row that is read together with its notification. */
-
 /** Runs inside the caller's transaction. */
 export function acknowledge(
   writer: LogWriter,
@@ -149,50 +169,9 @@ export function acknowledge(
   return { kind: 'acknowledged', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
 }
 
-/** Adds the entry, and adds or replaces the row. */
-export function insertAcknowledgement(
-  writer: LogWriter,
-  tenant: TenantId,
-  { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
-  { id, at, by, note }: Acknowledged & { readonly id: string },
-): Acknowledgement {
-  const change = { reason: acknowledgedReason, by, at, note };
-  const position = writer.insertChange(tenant, { route, position: of }, id, change);
-  writer.sql
-    .of('INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note) VALUES (?, ?, ?, ?, ?)')
-    .run(tenant, row, at, by, note);
-  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(tenant, route) };
-}
-
-export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
-  const found = sql
-    .of<[number, number], AcknowledgedRow>(
-      `SELECT at AS acknowledged_at, by AS acknowledged_by, note AS acknowledged_note
-       FROM acknowledgements WHERE tenant = ? AND row = ?`,
-    )
-    .get(tenant, row);
-  return toAcknowledged(found);
-}
-
 /** Changes of a stored notification. Each runs inside the transaction of its batch. */
 
 type NewReceipts = Awaited<ReturnType<ReceiptStore['record']>>;
-
-/** Takes a notification off its panels, if it is on any. */
-export function clear(
-  writer: LogWriter,
-  tenant: TenantId,
-  id: string,
-  given: Pick<Clear, 'by' | 'reason' | 'at'>,
-): ClearOutcome {
-  const found = findById(writer.sql, tenant, id);
-  if (!found) return { kind: 'not-found' };
-  const live = writer.sql
-    .of<[number], { expires_at: number | null }>('SELECT expires_at FROM live WHERE row = ?')
-    .get(found.row);
-  if (!live || (live.expires_at !== null && live.expires_at <= given.at)) return { kind: 'not-live' };
-  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
-}
 
 /** Saves when a panel has shown, or removed, notifications that reach it. Returns the receipts that are new. */
 export function recordReceipts(

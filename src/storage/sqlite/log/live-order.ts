@@ -144,7 +144,7 @@ export class LiveOrder {
          SELECT o.position, o.row, l.expires_at AS expiresAt FROM json_each(@positions) p CROSS JOIN ranks
          CROSS JOIN temp.live_order o ON o.tenant = @tenant AND o.rank = ranks.rank AND o.position = p.value
          CROSS JOIN live l ON l.row = o.row
-         WHERE l.expires_at IS NULL OR l.expires_at > @now`,
+         WHERE (l.expires_at IS NULL OR l.expires_at > @now) AND l.shelved IS NULL`,
       )
       .all({ tenant, positions: JSON.stringify(positions), now });
     return new Map(rows.map(({ position, ...row }) => [position, row]));

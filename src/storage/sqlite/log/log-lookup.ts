@@ -113,6 +113,18 @@ export function rowAtOrAfter(sql: Statements, tenant: TenantId, position: number
   return found?.rows[0]?.row;
 }
 
+/** The key of a notification. */
+export function keyAt(sql: Statements, { partition, row }: FoundRow): string | null {
+  const { log, dictionary } = tablesOf(partition);
+  const found = sql
+    .of<[number], { key: string | null }>(
+      `SELECT coalesce((SELECT text FROM ${dictionary} WHERE id = n.key AND typeof(n.key) = 'integer'), n.key) AS key
+       FROM ${log} n WHERE n.row = ?`,
+    )
+    .get(row);
+  return found?.key ?? null;
+}
+
 /** The id of the notification in a row. */
 export function idAt(sql: Statements, row: number): string {
   const partition = findPartition(sql, row);

@@ -2,7 +2,7 @@
 import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { charsBySender, leavesAt } from '../../log/history-rows.ts';
-import { readAcknowledged } from './changes.ts';
+import { notificationFinder, readAcknowledged } from './alarms.ts';
 import type { Leaving, LiveRowEnd } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';
@@ -40,8 +40,9 @@ export function readAfter(
   const entries: Entry[] = [];
   if (after >= head) return { head, first, entries };
   const range = { tenant, from: after + 1, limit };
+  const find = notificationFinder(connection);
   for (const { partition, rows } of entriesFrom<EntryRow>(sql, range, entryColumns))
-    for (const row of rows) entries.push(reader.entry(row, partition));
+    for (const row of rows) entries.push(reader.entry(row, partition, find));
   return { head, first, entries };
 }
 
@@ -58,7 +59,7 @@ export function live(
     .of<[number, string, number, number], LivePosition>(
       `SELECT rank, position FROM temp.live_order o
        WHERE tenant = ? AND route IN (SELECT value FROM json_each(?))
-         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row AND (l.expires_at IS NULL OR l.expires_at > ?))
+         AND EXISTS (SELECT 1 FROM live l WHERE l.row = o.row AND (l.expires_at IS NULL OR l.expires_at > ?) AND l.shelved IS NULL)
        ORDER BY rank DESC, position DESC LIMIT ?`,
     )
     .all(tenant, JSON.stringify(routes), now, limit);

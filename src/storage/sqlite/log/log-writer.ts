@@ -7,7 +7,7 @@
  */
 import type { Clear, Route } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
-import { columnList, columnValue } from '../../log/history-rows.ts';
+import { columnList, columnValue, type MemoryRow, toShelved } from '../../log/history-rows.ts';
 import type { Db } from '../file/database-file.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById } from './log-lookup.ts';
@@ -42,6 +42,12 @@ export interface LiveRow {
   readonly expires_at: number | null;
   readonly route: number;
 }
+
+/** A row of the live set that remembers the notifications before it. */
+export interface RememberingRow extends LiveRow, MemoryRow {}
+
+export const rememberingColumns =
+  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved';
 
 /** A new notification of the log. */
 export interface Inserted {
@@ -142,17 +148,18 @@ export class LogWriter {
     tenant: number,
     live: Omit<LiveRow, 'expires_at'>,
     id: string,
-    { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
+    { reason, by, at, note = null }: Pick<Clear, 'reason' | 'by' | 'at' | 'note'>,
   ): Clear {
     this.sql.of('DELETE FROM live WHERE row = ?').run(live.row);
-    const position = this.insertChange(tenant, live, id, { reason, by, at });
+    const position = this.insertChange(tenant, live, id, { reason, by, at, note });
     this.#saveState(
       live.row,
       'cleared_at, cleared_by, cleared_reason',
       [at, by, reason],
       'cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason',
     );
-    return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(tenant, live.route) };
+    const route = this.routes.get(tenant, live.route);
+    return { kind: 'clear', position, id, reason, by, at, ...(note !== null && { note }), route };
   }
 
   /** Adds an entry about a notification, which retention may have dropped. Returns the position of the entry. */
@@ -160,15 +167,15 @@ export class LogWriter {
     tenant: number,
     { route, position: cleared }: Pick<LiveRow, 'route' | 'position'>,
     id: string,
-    { reason, by, at, note = null }: ChangeRow,
+    { reason, by, at, note = null, until }: ChangeRow,
   ): number {
     const { position, previous } = this.#next(tenant);
     const { log } = tablesOf(this.#partition);
     const { time, rest } = splitId(id);
     this.sql
       .of(
-        `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, cleared, "by", reason, message)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO ${log} (row, tenant, position, previous, id_time, id_rest, delay, route, cleared, "by", reason, message, lasts)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
         this.#nextRow,
@@ -183,6 +190,7 @@ export class LogWriter {
         by,
         reason,
         note,
+        until === undefined ? null : until - at,
       );
     this.#unindexed.push({ row: this.#nextRow });
     this.#nextRow += 1;
@@ -195,7 +203,7 @@ export class LogWriter {
   }
 
   /** Adds a notification without looking at its key, and without deliveries. */
-  insert(tenant: number, d: DraftRow): Inserted {
+  insert(tenant: number, d: DraftRow, memory: MemoryRow | undefined = undefined): Inserted {
     const row = this.#nextRow;
     const { position, previous } = this.#next(tenant, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
@@ -207,9 +215,16 @@ export class LogWriter {
     if (d.shown) {
       this.sql
         .of(
-          'INSERT INTO live (row, tenant, rank, position, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, shelved, returns_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
-        .run(row, tenant, d.rank, position, d.expiresAt, d.key, route);
+        .run(
+          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory?.since ?? d.receivedAt],
+          ...[memory?.earlier, memory?.highest_level, memory?.highest_rank, memory?.shelved].map(
+            (each) => each ?? null,
+          ),
+          toShelved(memory?.shelved ?? null)?.until ?? null,
+        );
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');

@@ -20,7 +20,7 @@ const [firstEntries, entriesAtOnce] = [16, 512];
 /** In one transaction. */
 const maxDeletedKeys = 1_000;
 const maxCleared = 500;
-const maxDeletedAcknowledgements = 10_000;
+const maxDeletedAtOnce = 10_000;
 
 /** The step, with those of its rows that panels still show. */
 export interface LogRetentionStep extends RetentionStep {
@@ -88,9 +88,10 @@ export function retain(writer: LogWriter, tenant: TenantId, step: LogRetentionSt
   log.firstRow = step.firstRow;
   log.notifications = Math.max(0, log.notifications - step.notifications);
   log.bytes = Math.max(0, log.bytes - step.bytes);
-  sql
-    .of(`DELETE FROM acknowledgements WHERE tenant = ? AND row < ? LIMIT ${maxDeletedAcknowledgements}`)
-    .run(tenant, log.firstRow);
+  for (const table of ['acknowledgements', 'alarm_entries'])
+    sql
+      .of(`DELETE FROM ${table} WHERE tenant = ? AND row < ? LIMIT ${maxDeletedAtOnce}`)
+      .run(tenant, log.firstRow);
   return false;
 }
 

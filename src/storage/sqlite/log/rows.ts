@@ -23,12 +23,13 @@ export interface EntryRow extends EntryColumns {
   readonly id_time: number;
   readonly id_rest: Buffer;
   readonly route: number;
+  /** Of an acknowledgement or shelf: until when; milliseconds from its time. */
+  readonly lasts: number | null;
 }
 
 export interface NotificationRow extends EntryRow, NotificationColumns<StoredText> {
   readonly message: string;
   readonly ttl: number | null;
-  readonly lasts: number | null;
   readonly throttled_on: Buffer | null;
   readonly throttle_count: number;
 }
@@ -46,6 +47,7 @@ export interface ChangeRow {
   readonly by: string;
   readonly at: number;
   readonly note?: string | null;
+  readonly until?: number;
 }
 
 /** The columns of a row that stay when a partition is written anew. */
@@ -74,13 +76,17 @@ export class RowReader {
     this.routes = new Routes(sql);
   }
 
-  entry(row: EntryRow, partition: PartitionName): Entry {
+  /** `find` reads the notification of an entry that shows it again. */
+  entry(
+    row: EntryRow,
+    partition: PartitionName,
+    find: (tenant: TenantId, id: string) => Notification | undefined,
+  ): Entry {
     if (row.cleared === null) return this.notification(row as NotificationRow, partition);
-    return toChange({
-      ...row,
-      id: joinId(row.id_time, row.id_rest),
-      route: this.routes.get(row.tenant, row.route),
-    });
+    const id = joinId(row.id_time, row.id_rest);
+    const until = row.lasts === null ? null : row.at + row.lasts;
+    const route = this.routes.get(row.tenant, row.route);
+    return toChange({ ...row, id, until, route }, () => find(row.tenant, id));
   }
 
   notification(row: NotificationRow, partition: PartitionName): Notification {

@@ -7,7 +7,7 @@ import { flagTerm, one } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
-import { finite, toAcknowledged, toCleared } from '../../log/history-rows.ts';
+import { finite, toAcknowledged, toCleared, toMemory } from '../../log/history-rows.ts';
 import {
   type FoundRow,
   type LogPart,
@@ -19,7 +19,7 @@ import {
   timer,
 } from '../../search/log-search.ts';
 import { RowSet } from '../../search/row-set.ts';
-import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
+import { entriesFrom, findById, rowAtOrAfter } from '../log/log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 import { readLog } from '../log/tenant-log.ts';
@@ -28,7 +28,7 @@ import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { type StateRows, stateRows } from './state-rows.ts';
 
 /** For pages. Usually few notifications are live or acknowledged. For cleared ones and patterns, testing rows is faster, because many match. */
-const ofPages: StoreTerms = { later: ['live', 'acknowledged'], patterns: false };
+const ofPages: StoreTerms = { later: ['live', 'shelved', 'acknowledged'], patterns: false };
 /** Rows read at once by their numbers: a usual page, and one more, which shows that there is a next page. */
 const rowsAtOnce = 51;
 /** The time limit is checked once for this many rows. */
@@ -236,6 +236,24 @@ export function findRecord(
   return row && toRecords(connection, tenant, [{ row, part: { partition } }])[0];
 }
 
+/** The notifications at these positions, in the given order. */
+export function recordsAt(
+  connection: LogConnection,
+  tenant: TenantId,
+  positions: readonly number[],
+): HistoryRecord[] {
+  const { sql } = connection;
+  const { first } = readLog(sql, tenant);
+  const found = positions.flatMap((position) => {
+    if (position < first) return [];
+    const [at] = entriesFrom<NotificationRow>(sql, { tenant, from: position, limit: 1 }, entryColumns);
+    const [row] = at?.rows ?? [];
+    const isKept = row?.position === position && row.cleared === null;
+    return at && isKept ? [{ row, part: { partition: at.partition } }] : [];
+  });
+  return toRecords(connection, tenant, found);
+}
+
 function toRecords(
   { sql, reader }: LogConnection,
   tenant: TenantId,
@@ -255,13 +273,14 @@ function toRecords(
       .get(tenant, tokenId) ?? tokenId;
   return found.map(({ row, part }) => {
     const notification = reader.notification(row, part.partition);
-    const { shown, expired, cleared, ...state } = states.get(row.row) as RowState;
+    const { shown, expired, cleared, memory, counted, ...state } = states.get(row.row) as RowState;
     return {
       ...notification,
       tokenName: getOrMake(tokenNames, notification.tokenId, nameOf),
       cleared: toCleared(state),
       acknowledged: toAcknowledged(state),
       receipts: { shown, expired, cleared },
+      alarm: memory && toMemory(memory, notification, counted),
     };
   });
 }

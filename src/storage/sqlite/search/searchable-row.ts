@@ -1,7 +1,7 @@
 /** A stored notification for the test of a query. It reads a field from its row only if the query uses the field. */
 import type { HistoryRecord, TenantId } from '#core/log/log.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, type StateRow } from '../../log/history-rows.ts';
+import { acknowledgedColumns, type MemoryRow, type StateRow } from '../../log/history-rows.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import { type LogConnection, type NotificationRow, uuidToText } from '../log/rows.ts';
 
@@ -73,17 +73,27 @@ export class SearchableRow implements SearchableNotification {
   get acknowledged() {
     return this.#state.acknowledged_at !== null;
   }
+  get shelved() {
+    return this.#state.memory?.shelved != null;
+  }
 
   get #state() {
     return this.#stateOf(this.#row.row, this.#partition);
   }
 }
 
-export type RowState = StateRow & HistoryRecord['receipts'];
+export type RowState = StateRow &
+  HistoryRecord['receipts'] & {
+    /** null: it is not live. */
+    readonly memory: MemoryRow | null;
+    /** How many throttles have counted on it. */
+    readonly counted: number;
+  };
 
 const unchanged: RowState = {
   ...{ cleared_at: null, cleared_by: null, cleared_reason: null },
-  ...{ acknowledged_at: null, acknowledged_by: null, acknowledged_note: null },
+  ...{ acknowledged_at: null, acknowledged_by: null, acknowledged_note: null, acknowledged_until: null },
+  ...{ memory: null, counted: 0 },
   ...{ shown: 0, expired: 0, cleared: 0 },
 };
 
@@ -99,7 +109,7 @@ export function readStates(
     sql.of<(number | string)[], { row: number } & Partial<RowState>>(select).all(...values, numbers);
   const states = new Map(rows.map((row) => [row, unchanged]));
   for (const { row, ...found } of [
-    ...read(`SELECT row, cleared_at, cleared_by, cleared_reason FROM ${state} WHERE ${among}`),
+    ...read(`SELECT row, cleared_at, cleared_by, cleared_reason, counted FROM ${state} WHERE ${among}`),
     ...read(
       `SELECT row, ${acknowledgedColumns} FROM acknowledgements a WHERE tenant = ? AND ${among}`,
       tenant,
@@ -108,6 +118,10 @@ export function readStates(
       FROM ${receipts} WHERE ${among} GROUP BY row`),
   ])
     states.set(row, { ...(states.get(row) ?? unchanged), ...found });
+  for (const { row, ...memory } of read(
+    `SELECT row, since, earlier, highest_level, highest_rank, shelved FROM live WHERE ${among}`,
+  ) as unknown as (MemoryRow & { row: number })[])
+    states.set(row, { ...(states.get(row) ?? unchanged), memory });
   return states;
 }
 

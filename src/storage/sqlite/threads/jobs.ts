@@ -3,7 +3,8 @@ import type { Idempotency } from '#core/log/log.ts';
 import { getOrMake } from '#core/maps.ts';
 import type { SqlResult } from '../../database/sql.ts';
 import { columnList } from '../../log/history-rows.ts';
-import { acknowledge, append, clear, recordReceipts } from '../log/changes.ts';
+import { act, clear } from '../log/alarms.ts';
+import { acknowledge, append, recordReceipts } from '../log/changes.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
 import type { DraftRow } from '../log/rows.ts';
@@ -26,7 +27,7 @@ export function runSql({ sql }: LogWriter, statements: readonly Statement[]): Sq
 
 /** What the writer can do, each inside the transaction of its batch. */
 const logWrites = {
-  ...{ append, clear, acknowledge, receipts: recordReceipts },
+  ...{ append, clear, acknowledge, act, receipts: recordReceipts },
   ...{ retain, sweep, sql: runSql },
 };
 
@@ -93,6 +94,7 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
 /** About how many rows a job writes: what a transaction takes grows with it, not with the number of jobs. */
 export function weightOf(job: Job): number {
   if (job[0] === 'receipts') return Math.max(1, job[3].length);
+  if (job[0] === 'act') return Math.max(1, job[2].length);
   return job[0] === 'sql' ? Math.max(1, job[1].length) : 1;
 }
 

@@ -10,6 +10,7 @@ import {
   isDiskFailure,
   openReadOnly,
 } from '../file/database-file.ts';
+import { alarms, dueReturns, entriesOf } from '../log/alarms.ts';
 import { findRetry } from '../log/log-lookup.ts';
 import {
   bounds,
@@ -29,7 +30,7 @@ import {
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
-import { findRecord, searchPage } from '../search/search.ts';
+import { findRecord, recordsAt, searchPage } from '../search/search.ts';
 import { busiestHosts, countStep, fieldValues } from '../search/statistics.ts';
 import { lowerPriority } from './process.ts';
 import { type Call, serveWorker } from './thread.ts';
@@ -48,7 +49,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 /** What a reading thread does for the main thread (see `Remote` in thread.ts). */
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
-  ...{ stayingBeyond, findLive, misdated },
+  ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, entriesOf, recordsAt },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 

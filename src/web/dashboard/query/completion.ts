@@ -3,7 +3,10 @@ import { type SearchKey, searchKeys } from '#contract/history/fields.ts';
 import { quoteValue, readWords } from './query-words.ts';
 
 export const states = [
+  'open',
   'live',
+  'shelved',
+  'ended',
   'unseen',
   'acknowledged',
   'cleared',

@@ -132,6 +132,7 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
     );
   }
   done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
+  if (then.instructions !== undefined) done.push([word(t('instructions'))]);
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 

@@ -57,7 +57,7 @@ const seen = cardOf({
   id: 'c',
   level: 'critical',
   rank: 50,
-  acknowledged: { at: '', by: 'ada', note: null },
+  acknowledged: { at: '', by: 'ada', note: null, until: null },
 });
 
 /** The sounds of a page that looks every half second, with the seconds at which they were played. */

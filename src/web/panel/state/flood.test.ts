@@ -10,7 +10,7 @@ const wall = { width: 1840, height: 940 };
 /** 1080 × 1920, at the least size of its text. */
 const portrait = { width: 1463, height: 2602 };
 const none: ReadonlySet<string> = new Set();
-const acknowledged = { at: '2026-11-20T10:00:00.000Z', by: 'Ada', note: null };
+const acknowledged = { at: '2026-11-20T10:00:00.000Z', by: 'Ada', note: null, until: null };
 
 /** Titles of words alone, so that no two are similar. */
 const word = (n: number): string =>

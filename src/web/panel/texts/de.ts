@@ -25,6 +25,7 @@ export const de: PanelTexts = {
   seenBy: 'Quittiert von {{by}}',
   clearFailed: 'Nicht erledigt: {{reason}}',
   open: 'Link öffnen',
+  runbook: 'Runbook',
   showing: '{{n}} {{level}}',
 
   'level.success': 'Erfolg',

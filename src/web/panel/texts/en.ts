@@ -26,6 +26,7 @@ export const en = {
   seenBy: 'Acknowledged by {{by}}',
   clearFailed: 'Not cleared: {{reason}}',
   open: 'Open link',
+  runbook: 'Runbook',
   showing: '{{n}} {{level}}',
 
   'level.success': 'Success',

@@ -1,4 +1,5 @@
 import type { Card } from '#client/board.ts';
+import { runbookOf } from '#contract/history/labels.ts';
 import { ageText } from '#contract/time.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
@@ -165,7 +166,12 @@ function fitText(
   };
 }
 
-/** Host, address, link and labels. */
+function linkTo(href: string, text: string): HTMLElement {
+  const attributes = { href, target: '_blank', rel: 'noopener noreferrer' };
+  return element('a', attributes, icon('arrow-up-right'), element('span', { text }));
+}
+
+/** Host, address, links and labels. */
 function originOf(
   { notification: { host, ip, url, labels } }: Card,
   { translate, labels: names }: CardContext,
@@ -173,12 +179,9 @@ function originOf(
   const parts: HTMLElement[] = [];
   if (host !== null) parts.push(element('span', { class: 'host mono', text: host, dir: 'auto' }));
   if (ip !== null) parts.push(element('span', { class: 'ip mono', text: ip }));
-  if (url !== null && /^https?:\/\//i.test(url)) {
-    const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
-    parts.push(
-      element('a', attributes, icon('arrow-up-right'), element('span', { text: translate('open') })),
-    );
-  }
+  if (url !== null && /^https?:\/\//i.test(url)) parts.push(linkTo(url, translate('open')));
+  const runbook = runbookOf(labels);
+  if (runbook !== undefined) parts.push(linkTo(runbook, translate('runbook')));
   for (const name of names) {
     const value = Object.entries(labels).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];
     if (value === undefined) continue;

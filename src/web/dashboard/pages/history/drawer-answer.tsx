@@ -82,6 +82,7 @@ const looks = {
   unrouted: { icon: unroutedIcon, tone: 'quiet' },
   cleared: { icon: clearedIcon, tone: 'quiet' },
   replaced: { icon: replacedIcon, tone: 'quiet' },
+  shelved: { icon: pendingIcon, tone: 'quiet' },
   expired: { icon: expiredIcon, tone: 'quiet' },
   escalated: { icon: escalatedIcon, tone: 'warn' },
 } as const;
@@ -127,6 +128,8 @@ function useAnswer(
         by: actorText(cleared?.by ?? ''),
       });
     }
+    case 'shelved':
+      return t('why.shelved');
     case 'expired':
       return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
     case 'live': {

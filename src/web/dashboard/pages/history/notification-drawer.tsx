@@ -1,4 +1,3 @@
-import linkIcon from 'virtual:icon/external-link';
 import closeIcon from 'virtual:icon/x';
 import { ActionIcon } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -6,10 +5,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/call.ts';
 import { patternFieldNames } from '#contract/history/fields.ts';
-import { labelPair } from '#contract/history/labels.ts';
+import { labelPair, runbookOf } from '#contract/history/labels.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { ExternalLink } from '#web/dashboard/components/external-link.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
@@ -17,6 +17,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerAnswer, ownSenderOf } from './drawer-answer.tsx';
+import { Instructions } from './drawer-instructions.tsx';
 import { ChannelDeliveryList, DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
 import { RoutingReason } from './drawer-routing.tsx';
 import { DrawerActions, type RowActions } from './notification-actions.tsx';
@@ -71,6 +72,7 @@ export function NotificationDrawer(props: DrawerProps) {
             <p className={styles.message}>{notification.message}</p>
             {about}
             <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
+            {detail && <Instructions detail={detail} />}
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (
@@ -119,6 +121,7 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
   const formats = useFormats();
   const { host, ip, sourceIp, token, origin, url, labels, ttl, sent, level, rules, position } = notification;
   const pairs = Object.entries(labels).map(([name, value]) => labelPair(name, value));
+  const runbook = runbookOf(labels);
   const ownSender = ownSenderOf(origin);
   const chip = (refineKey: RefineKey, value: string, name?: string) => (
     <RefineChip refineKey={refineKey} value={value} name={name} onRefine={onRefine} />
@@ -168,6 +171,7 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
         />
       )}
       {url !== null && <Field name={t('field.url')} value={<ExternalLink url={url} />} />}
+      {runbook !== undefined && <Field name={t('field.runbook')} value={<ExternalLink url={runbook} />} />}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );
@@ -179,16 +183,5 @@ function Field({ name, value, mono = false }: { name: string; value: ReactNode; 
       <dt>{name}</dt>
       <dd data-mono={mono}>{value}</dd>
     </>
-  );
-}
-
-/** Only http and https become links. */
-function ExternalLink({ url }: { url: string }) {
-  if (!/^https?:\/\//i.test(url)) return <bdi>{url}</bdi>;
-  return (
-    <a href={url} target="_blank" rel="noopener noreferrer nofollow">
-      <bdi>{url}</bdi>
-      <Icon paths={linkIcon} size={13} />
-    </a>
   );
 }

@@ -2,12 +2,13 @@ import downIcon from 'virtual:icon/chevron-down';
 import upIcon from 'virtual:icon/chevron-up';
 import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
-import { ActionIcon, Button, MultiSelect } from '@mantine/core';
+import { ActionIcon, Button, MultiSelect, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isLabelField, type LabelField, labelFieldPattern } from '#contract/history/labels.ts';
 import type { PanelsTarget } from '#contract/history/notification.ts';
+import { limits } from '#contract/limits.ts';
 import {
   type EscalationStep,
   maxEscalationSteps,
@@ -230,6 +231,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   setTtl: 30_000,
   throttle: { by: ['host', 'title'], perMs: 300_000 },
   escalate: [initialStep],
+  instructions: '',
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -340,6 +342,14 @@ function ActionFields({
           problem={problem}
         />
       );
+    case 'instructions':
+      return (
+        <InstructionsField
+          value={then.instructions ?? ''}
+          onChange={(instructions) => onChange({ ...then, instructions })}
+          problem={problem}
+        />
+      );
   }
 }
 
@@ -368,6 +378,32 @@ function ChannelFields({
         }))}
         value={channels}
         onChange={onChange}
+      />
+    </>
+  );
+}
+
+function InstructionsField({
+  value,
+  onChange,
+  problem,
+}: Field<string> & { problem: FieldProblem | undefined }) {
+  const { t } = useTranslation('rules');
+  return (
+    <>
+      <span className={styles.field}>{t('showInstructions')}</span>
+      <Textarea
+        size="xs"
+        className={styles.text ?? ''}
+        aria-label={t('instructionsText')}
+        placeholder={t('instructionsExample')}
+        error={problem !== undefined}
+        maxLength={limits.instructionsChars}
+        autosize
+        minRows={2}
+        maxRows={12}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
     </>
   );

@@ -82,6 +82,9 @@ test('what misses something is named before the server is asked', () => {
   });
   expect([...missingIn(draft).keys()]).toEqual(['when.not.host', 'then.panels']);
   expect([...missingIn(newDraft('UTC')).keys()]).toEqual(['then']);
+  expect([...missingIn(newDraft('UTC', { then: { instructions: ' ' } })).keys()]).toEqual([
+    'then.instructions',
+  ]);
   const step = (panels: RuleThen['panels']) => ({ afterMs: 1_000, ...(panels && { panels }) });
   const escalating = (panels: RuleThen['panels']) =>
     missingIn(newDraft('UTC', { then: { escalate: [step(undefined), step(panels)] } }));

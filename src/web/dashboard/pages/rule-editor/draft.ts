@@ -145,7 +145,12 @@ export function isSame(a: unknown, b: unknown): boolean {
 /** Why the rule is not complete, by the place of each field, as in `when.host`. */
 export type MissingFields = ReadonlyMap<
   string,
-  'missing.values' | 'missing.then' | 'missing.label' | 'wrong.labelName' | 'wrong.labelTwice'
+  | 'missing.values'
+  | 'missing.text'
+  | 'missing.then'
+  | 'missing.label'
+  | 'wrong.labelName'
+  | 'wrong.labelTwice'
 >;
 
 export function missingIn({ conditions, then }: Draft): MissingFields {
@@ -166,6 +171,7 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.escalate?.some(({ panels }) => isEmptyTarget(panels)))
     missing.set('then.escalate', 'missing.values');
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
+  if (then.instructions?.trim() === '') missing.set('then.instructions', 'missing.text');
   return missing;
 }
 

@@ -110,6 +110,7 @@ export const alarms: TranslatedPage<'alarms'> = {
   'event.unacknowledge': '{{by}} hat die Quittierung zurückgenommen',
   'event.shelve': '{{by}} hat ihn bis {{time}} zurückgestellt',
   'event.unshelve': '{{by}} hat ihn zurückgeholt',
+  'event.clear': '{{by}} hat ihn erledigt',
   'event.unacknowledgeItself': 'Die Quittierung ist abgelaufen',
   'event.unshelveItself': 'Er ist von selbst zurückgekommen',
   notifications_one: 'Seine Meldung',

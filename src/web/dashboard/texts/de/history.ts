@@ -55,6 +55,7 @@ export const history: TranslatedPage<'history'> = {
   exclude: '{{term}} ausschließen',
   refineHint: 'Nach {{term}} filtern; mit Alt oder Umschalt ausschließen',
   'state.live': 'jetzt auf Anzeigen',
+  'state.shelved': 'zurückgestellt',
   'state.expired': 'Anzeigedauer ist vorbei',
   'state.cleared': 'erledigt',
   'state.muted': 'von einer Regel stummgeschaltet: aufgezeichnet, aber nicht gezeigt',
@@ -94,9 +95,11 @@ export const history: TranslatedPage<'history'> = {
   'field.display': 'Anzeigedauer',
   'field.sentAs': 'Gesendet als',
   'field.rules': 'Regeln',
+  'field.runbook': 'Runbook',
   'field.position': 'Nummer im Log',
   shownFor: '{{time}}',
   sentLevel: '{{level}}, von einer Regel geändert',
+  instructionsOf: 'Anweisungen der Regel „{{rule}}“',
   whyOn: 'Warum sie auf diesen Anzeigen ist',
   whyWasOn: 'Warum sie auf diesen Anzeigen war',
   whyNot: 'Warum sie auf keiner Anzeige ist',
@@ -108,6 +111,7 @@ export const history: TranslatedPage<'history'> = {
   'why.replaced':
     'Nicht mehr auf Anzeigen: am {{time}} durch eine neuere Meldung mit demselben Schlüssel ersetzt.',
   'why.escalated': 'Nicht mehr auf Anzeigen: am {{time}} eskaliert. Belfry hat sie erneut gesendet.',
+  'why.shelved': 'Jemand hat sie zurückgestellt; sie kommt von selbst wieder.',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
   'why.noPanels': 'Auf keiner Anzeige: Es gibt noch keine Anzeigen.',
   'why.noneTagged':

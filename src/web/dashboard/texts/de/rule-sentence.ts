@@ -40,6 +40,7 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   escalateTo: ' an {{values}}',
   escalateAs: ' als {{values}}',
   escalateUnlessShown: ', wenn nicht angezeigt,',
+  instructions: 'Anweisungen zeigen',
   throttle: 'eine pro {{duration}} zeigen, den Rest zählen',
   throttleBy: 'eine pro {{duration}} mit gleichem Wert für {{values}} zeigen, den Rest zählen',
   nothing: 'noch keine Aktion',

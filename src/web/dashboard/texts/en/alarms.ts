@@ -108,6 +108,7 @@ export const alarms = {
   'event.unacknowledge': '{{by}} took the acknowledgement back',
   'event.shelve': '{{by}} shelved it until {{time}}',
   'event.unshelve': '{{by}} took it off the shelf',
+  'event.clear': '{{by}} cleared it',
   'event.unacknowledgeItself': 'The acknowledgement ended',
   'event.unshelveItself': 'It came back from the shelf',
   notifications_one: 'Its notification',

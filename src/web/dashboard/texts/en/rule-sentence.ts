@@ -40,6 +40,7 @@ export const ruleSentence = {
   escalateTo: ' to {{values}}',
   escalateAs: ' as {{values}}',
   escalateUnlessShown: ' unless shown',
+  instructions: 'show instructions',
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
   nothing: 'no action yet',

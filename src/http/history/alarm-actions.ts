@@ -1,0 +1,218 @@
+import { type Static, Type } from 'typebox';
+import {
+  AcknowledgeAlarm,
+  AlarmAcknowledged,
+  AlarmActions,
+  AlarmActionsDone,
+  AlarmChanged,
+  ClearAlarm,
+  ShelveAlarm,
+  standingStates,
+} from '#contract/history/alarm.ts';
+import { limits } from '#contract/limits.ts';
+import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
+import { badRequest, notFound } from '#core/errors.ts';
+import type { Acknowledgement, AlarmAction, AlarmOutcome } from '#core/log/log.ts';
+import type { PanelAddress } from '#core/log/target.ts';
+import { actorOf, type Principal, shownNameOf } from '#core/people/access.ts';
+import { acknowledgedView } from '#core/streams/frames.ts';
+import { iso } from '#core/time/time.ts';
+import { IdPath, route } from '../openapi/route-schemas.ts';
+import { connectionSignal } from '../requests.ts';
+import type { App, Services } from '../services.ts';
+import { queryOf } from './searches.ts';
+
+/** Of an alarm; shelving needs a member. */
+export const panelsOrMembers = { scope: 'panel', role: 'member' } as const;
+
+/** What people do about alarms. */
+export function alarmActionRoutes(app: App, services: Services): void {
+  app.post(
+    '/api/alarms/:id/acknowledge',
+    route(panelsOrMembers, {
+      summary: 'Say that somebody has seen an alarm and takes care of it',
+      description:
+        'Who has acknowledged it can change the note or the time. Others are answered who that was, unless `take` is true.',
+      params: IdPath,
+      body: Type.Union([AcknowledgeAlarm, Type.Null()]),
+      response: { 200: AlarmAcknowledged },
+    }),
+    async ({ principal, params, body }) => {
+      const action = toAction(services, principal, { ...body, action: 'acknowledge' });
+      return acknowledgeOne(services, principal, params.id, action);
+    },
+  );
+  const change = (
+    method: 'post' | 'delete',
+    path: string,
+    action: 'unacknowledge' | 'shelve' | 'unshelve' | 'clear',
+    summary: string,
+  ) => {
+    const isShelf = action === 'shelve' || action === 'unshelve';
+    app[method](
+      `/api/alarms/:id/${path}`,
+      route(isShelf ? 'member' : panelsOrMembers, {
+        summary,
+        params: IdPath,
+        ...(action === 'shelve' && { body: ShelveAlarm }),
+        ...(action === 'clear' && { body: Type.Union([ClearAlarm, Type.Null()]) }),
+        response: { 200: AlarmChanged },
+      }),
+      async ({ principal, params, body }) => {
+        const given = { ...(body as Static<typeof ShelveAlarm> | null), action };
+        const outcome = await actOnOne(services, principal, params.id, toAction(services, principal, given));
+        if (isShelf && outcome.kind === 'done')
+          await note(services, principal, { ...given, subject: outcome.id, alarms: 1 });
+        return { ok: true as const, id: outcome.id, changed: outcome.kind === 'done' };
+      },
+    );
+  };
+  change('delete', 'acknowledge', 'unacknowledge', 'Take an acknowledgement back: the alarm is open again');
+  change('post', 'shelve', 'shelve', 'Take an alarm off its panels until a time');
+  change('delete', 'shelve', 'unshelve', 'Bring a shelved alarm back to its panels');
+  change('post', 'clear', 'clear', 'End an alarm: it leaves its panels; history keeps it');
+
+  app.post(
+    '/api/alarms/actions',
+    route('member', {
+      summary: 'Change many alarms in one call',
+      description: `Either ids, or q: all alarms that match and have not ended. At most ${limits.alarmsAtOnce}.`,
+      body: AlarmActions,
+      response: { 200: AlarmActionsDone },
+      expensive: 'search',
+    }),
+    async (request) => {
+      const { principal, body } = request;
+      const { tenant } = principal;
+      const action = toAction(services, principal, body);
+      if ((body.ids === undefined) === (body.q === undefined))
+        throw badRequest('give either ids or q, which names the alarms by a search');
+      const ids =
+        body.ids ??
+        (await alarmIds(services, tenant, {
+          query: await queryOf(services, tenant, body.q),
+          states: body.state ?? standingStates,
+          signal: connectionSignal(request),
+        }));
+      const outcomes = await actOnAlarms(services, tenant, ids, action);
+      const failed = outcomes.flatMap((outcome, i) => {
+        const error = reasonOf(outcome, body.action);
+        return error === undefined ? [] : [{ id: ids[i] as string, error }];
+      });
+      const done = ids.length - failed.length;
+      if (done > 0)
+        await note(services, principal, { ...body, subject: body.q || (ids[0] as string), alarms: done });
+      return { done, failed };
+    },
+  );
+}
+
+const refusals: Readonly<Record<AlarmAction['kind'], string>> = {
+  acknowledge: 'it is shelved',
+  unacknowledge: 'it is not acknowledged',
+  shelve: 'it has ended',
+  unshelve: 'it is not shelved',
+  clear: 'it has ended',
+};
+
+/** Why an alarm was not changed; undefined if it was. */
+function reasonOf(outcome: AlarmOutcome, action: AlarmAction['kind']): string | undefined {
+  switch (outcome.kind) {
+    case 'done':
+      return undefined;
+    case 'already':
+      return `acknowledged by ${outcome.acknowledged.by}`;
+    case 'nothing':
+      return refusals[action];
+    case 'not-found':
+      return 'there is no such alarm';
+  }
+}
+
+interface GivenAction {
+  readonly action: AlarmAction['kind'];
+  readonly note?: string;
+  readonly forMs?: number;
+  readonly untilMs?: number;
+  readonly take?: boolean;
+}
+
+/** @throws AppError `bad-request` for a shelf without an end, or one that is over or too long. */
+function toAction({ now }: Services, principal: Principal, given: GivenAction): AlarmAction {
+  const by = shownNameOf(principal);
+  const at = now();
+  const note = given.note?.trim() || null;
+  const until = given.untilMs ?? (given.forMs === undefined ? undefined : at + given.forMs);
+  if (until !== undefined && (until <= at || until > at + limits.shelfMs))
+    throw badRequest('untilMs must be in the future, within a year');
+  switch (given.action) {
+    case 'acknowledge': {
+      const over = given.take ? ('any' as const) : ('own' as const);
+      return { kind: 'acknowledge', at, by, note, over, ...(until !== undefined && { until }) };
+    }
+    case 'shelve':
+      if (until === undefined) throw badRequest('give untilMs or forMs: until when it is shelved');
+      return { kind: 'shelve', at, by, note, until };
+    case 'clear':
+      return { kind: 'clear', at, by, note };
+    default:
+      return { kind: given.action, at, by };
+  }
+}
+
+/** @throws AppError `not-found` as {@link actOnOne}, and `bad-request` while it is shelved. */
+export async function acknowledgeOne(
+  services: Services,
+  principal: Principal,
+  id: string,
+  action: AlarmAction,
+  what?: string,
+) {
+  const outcome = await actOnOne(services, principal, id, action, what);
+  const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
+  if (!first && outcome.kind !== 'already') throw badRequest('it is shelved: take it off the shelf first');
+  const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
+  return { ok: true as const, id: outcome.id, first, acknowledged: acknowledgedView(given) };
+}
+
+/** @throws AppError `not-found`, also for what does not reach the panel of a token that is bound to one. */
+export async function actOnOne(
+  services: Services,
+  principal: Principal,
+  id: string,
+  action: AlarmAction,
+  what = 'alarm',
+) {
+  const within = await ownPanel(services, principal);
+  const [outcome] = await actOnAlarms(services, principal.tenant, [id], action, within);
+  if (!outcome || outcome.kind === 'not-found') throw notFound(what);
+  return outcome;
+}
+
+/** The panel of a token that may act only for it. @throws AppError `not-found` when that panel is gone. */
+async function ownPanel({ tenancy }: Services, principal: Principal): Promise<PanelAddress | undefined> {
+  if (principal.kind !== 'token' || principal.panelId === null) return undefined;
+  const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
+  if (!panel) throw notFound('alarm');
+  return panel;
+}
+
+/** The audit log has one entry for a call, however many alarms it changed. */
+async function note(
+  { directory, now }: Services,
+  principal: Principal,
+  {
+    action,
+    subject,
+    alarms,
+    note: text,
+    ...given
+  }: GivenAction & { readonly subject: string; readonly alarms: number },
+): Promise<void> {
+  const at = now();
+  const until = given.untilMs ?? (given.forMs === undefined ? undefined : at + given.forMs);
+  await directory.auditLog.add(principal.tenant, {
+    ...{ by: actorOf(principal), at, action: `alarm.${action}`, subject },
+    detail: { alarms, ...(text && { note: text }), ...(until !== undefined && { until: iso(until) }) },
+  });
+}

@@ -1,0 +1,220 @@
+import { Type } from 'typebox';
+import {
+  type Alarm,
+  AlarmDetail,
+  AlarmPage,
+  type StandingState,
+  standingStates,
+} from '#contract/history/alarm.ts';
+import { searchForm } from '#contract/history/fields.ts';
+import { limits } from '#contract/limits.ts';
+import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
+import { badRequest, notFound } from '#core/errors.ts';
+import { historyView } from '#core/log/history-view.ts';
+import type { Entry, HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { Query } from '#core/search/search-query.ts';
+import { literalPattern } from '#core/search/search-words.ts';
+import { iso, isoOrNull } from '#core/time/time.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import { EventStream, IdPath, limitUpTo, readLimit, route } from '../openapi/route-schemas.ts';
+import { connectionSignal } from '../requests.ts';
+import type { App, Services } from '../services.ts';
+import { answerSseHead, begin, openSse } from '../sse-response.ts';
+import { AlarmTail } from './alarm-tail.ts';
+import { q, queryOf } from './searches.ts';
+
+/** Panels named with an alarm, its notifications, and what was done about it, at the most. */
+const [namedPanels, detailNotifications, detailEvents] = [50, 100, 100];
+
+/** What stands now: the list of alarms, one of them, and following them. */
+export function alarmRoutes(app: App, services: Services, authenticator: Authenticator): void {
+  app.get(
+    '/api/alarms',
+    route('viewer', {
+      summary: 'What stands now: alarms, the highest level first, then those that began last',
+      description:
+        'An alarm is what the notifications of one key share while it stands; a notification without a key is an alarm of its own. Without `state`, those that are open or acknowledged.',
+      querystring: Type.Object({
+        q,
+        state: Type.Optional(
+          Type.String({ description: `One or more of ${standingStates.join(', ')}, with commas between.` }),
+        ),
+        limit: limitUpTo(limits.alarmPage),
+        cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
+      }),
+      response: { 200: AlarmPage },
+      expensive: 'search',
+    }),
+    async (request) => {
+      const { tenant } = request.principal;
+      const { query } = request;
+      const limit = readLimit(query.limit, limits.alarmPage);
+      const after = readCursor(query.cursor);
+      const page = await listAlarms(services, tenant, {
+        query: await queryOf(services, tenant, query.q),
+        states: readStates(query.state),
+        limit,
+        signal: connectionSignal(request),
+        ...(after && { after }),
+      });
+      return {
+        alarms: await alarmViews(services, tenant, page.records),
+        counts: page.counts,
+        nextCursor: page.next && [page.next.rank, page.next.since, page.next.position].join('.'),
+      };
+    },
+  );
+
+  app.get(
+    '/api/alarms/stream',
+    route('viewer', {
+      summary: 'Learn when the list of alarms may have changed (Server-Sent Events)',
+      description: 'Events: ready, then change with the head of the log, at most some a second; heartbeats.',
+      response: { 200: EventStream },
+      expensive: 'history stream',
+    }),
+    async (request, reply) => {
+      if (request.method === 'HEAD') return answerSseHead(reply);
+      const sink = openSse(request, reply);
+      const tail = new AlarmTail(services, request.principal.tenant, sink);
+      const stopChecking = authenticator.watch(request, () => sink.end());
+      sink.onGone(() => {
+        stopChecking();
+        tail.close();
+      });
+      return begin(sink, tail.started, reply);
+    },
+  );
+
+  app.get(
+    '/api/alarms/:id',
+    route('viewer', {
+      summary: 'An alarm, its notifications, and what was done about it',
+      description: 'The id of any of its notifications names it.',
+      params: IdPath,
+      response: { 200: AlarmDetail },
+    }),
+    async ({ principal: { tenant }, params }) => alarmDetail(services, tenant, params.id),
+  );
+}
+
+function readStates(text: string | undefined): readonly StandingState[] {
+  if (text === undefined || text === '') return ['open', 'acknowledged'];
+  return text.split(',').map((name) => {
+    const state = standingStates.find((each) => each === name.trim());
+    if (!state) throw badRequest(`state must be one or more of ${standingStates.join(', ')}`);
+    return state;
+  });
+}
+
+function readCursor(text: string | undefined): AlarmCursor | undefined {
+  if (text === undefined || text === '') return undefined;
+  const match = /^(-?[0-9]{1,9})\.([0-9]{1,16})\.([0-9]{1,16})$/.exec(text);
+  if (!match) throw badRequest('cursor must be nextCursor of the page before');
+  const [rank, since, position] = match.slice(1).map(Number) as [number, number, number];
+  return { rank, since, position };
+}
+
+/** Alarms as the API returns them. */
+async function alarmViews(
+  { receipts, tenancy, now }: Services,
+  tenant: TenantId,
+  records: readonly HistoryRecord[],
+): Promise<Alarm[]> {
+  const shown = records.filter((record) => record.receipts.shown > 0).map(({ id }) => id);
+  const [snapshot, rows] = await Promise.all([tenancy.get(tenant), receipts.of(tenant, shown)]);
+  const at = now();
+  return records.map((record) => {
+    const { state, ...notification } = historyView(record, snapshot, at);
+    const { since, count, highestLevel, shelved } = record.alarm ?? {
+      ...{ since: record.receivedAt, count: 1, highestLevel: record.level, shelved: null },
+    };
+    const isStanding = state === 'live' || state === 'shelved';
+    const standing = shelved ? 'shelved' : record.acknowledged ? 'acknowledged' : 'open';
+    const panels = (rows.get(record.id) ?? []).flatMap(({ panelId, shownAt }) => {
+      const panel = shownAt === null ? undefined : snapshot.panels.get(panelId);
+      return panel ? [{ id: panel.id, name: panel.name }] : [];
+    });
+    return {
+      ...notification,
+      state: isStanding ? standing : 'ended',
+      ...{ since: iso(since), count, highestLevel },
+      shelved: shelved && {
+        by: shelved.by,
+        at: iso(shelved.at),
+        until: iso(shelved.until),
+        note: shelved.note,
+      },
+      shownOn: panels.slice(0, namedPanels),
+    };
+  });
+}
+
+/** The alarm of a notification, by the last of its notifications. */
+async function alarmDetail(services: Services, tenant: TenantId, id: string): Promise<AlarmDetail> {
+  const { history, tenancy, now } = services;
+  const given = await history.find(tenant, id);
+  if (!given) throw notFound('alarm');
+  const records = await alarmNotifications(services, tenant, given);
+  const snapshot = await tenancy.get(tenant);
+  const ids = records.map((record) => record.id);
+  const entries = await history.entriesOf(tenant, ids, detailEvents);
+  const [newest = given] = records;
+  const [view] = await alarmViews(services, tenant, [newest]);
+  const at = now();
+  return {
+    ...(view as Alarm),
+    ...(newest.alarm === null && endedAlarm(records)),
+    notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
+    events: entries.toReversed().flatMap(eventView),
+  };
+}
+
+/** What an alarm that has ended is known by: its notifications, as far as history has them. */
+function endedAlarm(records: readonly HistoryRecord[]) {
+  const highest = records.reduce((high, record) => (record.rank > high.rank ? record : high));
+  return {
+    since: iso(Math.min(...records.map(({ receivedAt }) => receivedAt))),
+    count: records.length,
+    highestLevel: highest.level,
+  };
+}
+
+/** The most notifications before or after the given one that are followed. */
+const mostFollowed = 200;
+
+/** The notifications of an alarm, newest first: those that replaced each other, found by their key. */
+async function alarmNotifications(
+  { history, now }: Services,
+  tenant: TenantId,
+  given: HistoryRecord,
+): Promise<HistoryRecord[]> {
+  const followed = [given];
+  for (let last = given; last.cleared?.reason === 'replaced' && followed.length < mostFollowed; ) {
+    const next = await history.find(tenant, last.cleared.by);
+    if (!next) break;
+    followed.push(next);
+    last = next;
+  }
+  const newest = followed.at(-1) as HistoryRecord;
+  const { key } = newest;
+  if (key === null) return followed.toReversed();
+  const query: Query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] };
+  const { records } = await history.search(tenant, query, {
+    ...{ limit: mostFollowed, now: now(), timeoutMs: limits.searchMs, before: newest.position + 1 },
+  });
+  const chain = [newest];
+  for (const record of records)
+    if (record.cleared?.reason === 'replaced' && record.cleared.by === chain.at(-1)?.id) chain.push(record);
+  return chain;
+}
+
+const events = { acknowledgement: 'acknowledge', shelving: 'shelve', clear: 'clear' } as const;
+
+function eventView(entry: Entry): AlarmDetail['events'] {
+  if (entry.kind === 'notification') return [];
+  const returned = entry.kind === 'return' && (entry.shown ? 'unshelve' : 'unacknowledge');
+  const { id, at, by, note = null, until } = { note: null, until: undefined, ...entry };
+  const event = returned || events[entry.kind as keyof typeof events];
+  return [{ event, id, at: iso(at), by, note, until: isoOrNull(until) }];
+}

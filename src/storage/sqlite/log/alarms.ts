@@ -1,0 +1,449 @@
+/**
+ * Alarms: rows of the live set with a memory, and the actions of people. Each action is an entry of the log. Writes run inside the
+ * transaction of their batch, reads inside one snapshot.
+ */
+import type {
+  Acknowledged,
+  Acknowledgement,
+  AlarmAction,
+  AlarmOutcome,
+  AlarmPlace,
+  Clear,
+  ClearOutcome,
+  DueReturn,
+  Entry,
+  Notification,
+  Return,
+  Route,
+  Shelving,
+  TenantId,
+} from '#core/log/log.ts';
+import { type PanelAddress, reaches } from '#core/log/target.ts';
+import {
+  type AcknowledgedRow,
+  acknowledgedColumns,
+  changeReasons,
+  firstAlarmRank,
+  type MemoryRow,
+  type ShelfRow,
+  toAcknowledged,
+  toShelved,
+} from '../../log/history-rows.ts';
+import { entriesFrom, type FoundRow, findById, idAt, keyAt } from './log-lookup.ts';
+import { type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
+import { findPartition, type Statements, tablesOf } from './partitions.ts';
+import {
+  type ChangeRow,
+  type EntryRow,
+  entryColumns,
+  type LogConnection,
+  type NotificationRow,
+  RowReader,
+} from './rows.ts';
+
+/** The memory that passes from a live row to the one that replaces it. */
+export function passedOn(
+  sql: Statements,
+  last: RememberingRow,
+  next: { readonly rank: number; readonly isShelved: boolean },
+): MemoryRow {
+  const partition = findPartition(sql, last.row);
+  const stored =
+    partition &&
+    sql
+      .of<[number], { at: number; level: number | string; counted: number | null }>(
+        `SELECT n.at, n.level, s.counted FROM ${tablesOf(partition).log} n
+         LEFT JOIN ${tablesOf(partition).state} s ON s.row = n.row WHERE n.row = ?`,
+      )
+      .get(last.row);
+  if (!partition || !stored) throw new Error(`row ${last.row} of the log is missing`);
+  const isHigher = last.highest_rank === null || last.rank >= last.highest_rank;
+  const level = isHigher ? new RowReader(sql).text(stored.level, partition) : last.highest_level;
+  const rank = isHigher ? last.rank : (last.highest_rank as number);
+  return {
+    since: last.since ?? stored.at,
+    earlier: (last.earlier ?? 0) + 1 + (stored.counted ?? 0),
+    ...(rank > next.rank
+      ? { highest_level: level, highest_rank: rank }
+      : { highest_level: null, highest_rank: null }),
+    shelved: next.isShelved ? last.shelved : null,
+  };
+}
+
+/** Whether a notification of this rank stays off the panels, as its alarm is shelved. */
+export const staysShelved = ({ shelved }: Pick<MemoryRow, 'shelved'>, rank: number): boolean =>
+  shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
+
+/** The alarm's memory passes to a notification that is live already. */
+export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): void {
+  const found = findById(writer.sql, tenant, to);
+  const live = found && readRemembering(writer.sql, found.row);
+  if (!live) return;
+  const isShelved = staysShelved(last, live.rank);
+  const { since, earlier, highest_level, highest_rank } = passedOn(writer.sql, last, {
+    rank: live.rank,
+    isShelved,
+  });
+  writer.sql
+    .of(
+      `UPDATE live SET since = min(since, ?), earlier = coalesce(earlier, 0) + ?, highest_level = coalesce(highest_level, ?),
+         highest_rank = coalesce(highest_rank, ?) WHERE row = ?`,
+    )
+    .run(since, earlier, highest_level, highest_rank, live.row);
+}
+
+export const readRemembering = (sql: Statements, row: number): RememberingRow | undefined =>
+  sql.of<[number], RememberingRow>(`SELECT ${rememberingColumns} FROM live WHERE row = ?`).get(row);
+
+/** A live row by its row, if it has not expired. */
+function readStanding(sql: Statements, row: number, now: number): RememberingRow | undefined {
+  const live = readRemembering(sql, row);
+  return live && (live.expires_at === null || live.expires_at > now) ? live : undefined;
+}
+
+/** The most replacements that are followed of a notification without a key: those of its escalations. */
+const mostFollowed = 100;
+
+interface Standing {
+  readonly id: string;
+  readonly found: FoundRow;
+  /** undefined: the alarm has ended. */
+  readonly live: RememberingRow | undefined;
+}
+
+/** The notification that stands in the place of this one: itself, or what replaced it. */
+function findStanding(sql: Statements, tenant: TenantId, id: string, now: number): Standing | undefined {
+  const found = findById(sql, tenant, id);
+  if (!found) return undefined;
+  const own = readStanding(sql, found.row, now);
+  if (own) return { id, found, live: own };
+  const key = keyAt(sql, found);
+  if (key !== null) return findByKey(sql, tenant, { found, key, now }) ?? { id, found, live: undefined };
+  let next = replacementOf(sql, found);
+  for (let i = 0; next !== undefined && i < mostFollowed; i++) {
+    const replacement = findById(sql, tenant, next);
+    if (!replacement) break;
+    const live = readStanding(sql, replacement.row, now);
+    if (live) return { id: next, found: replacement, live };
+    next = replacementOf(sql, replacement);
+  }
+  return { id, found, live: undefined };
+}
+
+/** What is live of the key, if its alarm began before this notification was received. */
+function findByKey(
+  sql: Statements,
+  tenant: TenantId,
+  { found, key, now }: { readonly found: FoundRow; readonly key: string; readonly now: number },
+): Standing | undefined {
+  if (replacementOf(sql, found) === undefined) return undefined;
+  const live = sql
+    .of<[number, string, number], RememberingRow>(
+      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position DESC LIMIT 1`,
+    )
+    .get(tenant, key, now);
+  if (!live || live.since === null || live.since > found.receivedAt) return undefined;
+  const id = idAt(sql, live.row);
+  const standing = findById(sql, tenant, id);
+  return standing && { id, found: standing, live };
+}
+
+function replacementOf(sql: Statements, { partition, row }: FoundRow): string | undefined {
+  const found = sql
+    .of<[number], { by: string }>(
+      `SELECT cleared_by AS by FROM ${tablesOf(partition).state} WHERE row = ? AND cleared_reason = 'replaced'`,
+    )
+    .get(row);
+  return found?.by;
+}
+
+/** Applies an action to the alarms of these notifications. */
+export function act(
+  writer: LogWriter,
+  tenant: TenantId,
+  ids: readonly string[],
+  action: AlarmAction,
+  within?: PanelAddress,
+): AlarmOutcome[] {
+  return ids.map((given) => {
+    const standing = findStanding(writer.sql, tenant, given, action.at);
+    if (!standing) return { kind: 'not-found' };
+    const { target } = writer.routes.get(tenant, standing.found.route);
+    if (within && !reaches(target, within)) return { kind: 'not-found' };
+    return { ...actOn(writer, tenant, standing, action), id: standing.id };
+  });
+}
+
+type WithoutId<O> = O extends AlarmOutcome ? Omit<O, 'id'> : never;
+/** An outcome about the notification that stands. */
+type Done = WithoutId<Exclude<AlarmOutcome, { kind: 'not-found' }>>;
+
+function actOn(writer: LogWriter, tenant: TenantId, standing: Standing, action: AlarmAction): Done {
+  const { live } = standing;
+  switch (action.kind) {
+    case 'acknowledge':
+      return acknowledgeStanding(writer, tenant, standing, action);
+    case 'unacknowledge':
+      return unacknowledge(writer, tenant, standing, action);
+    case 'shelve':
+      return live ? shelve(writer, tenant, { ...standing, live }, action) : { kind: 'nothing' };
+    case 'unshelve':
+      return live?.shelved && isOver(toShelved(live.shelved), action)
+        ? unshelve(writer, tenant, { ...standing, live }, action)
+        : { kind: 'nothing' };
+    case 'clear': {
+      if (!live) return { kind: 'nothing' };
+      const { at, by, note = null } = action;
+      const given = { reason: 'cleared', at, by, note } as const;
+      const entry = writer.takeOff(tenant, standing.found, standing.id, given);
+      listEntry(writer.sql, tenant, live.row, entry.position);
+      return { kind: 'done', entry };
+    }
+  }
+}
+
+/** Acknowledgements. Each is an entry of the log, and a row that is read together with its notification. */
+
+function acknowledgeStanding(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, found, live }: Standing,
+  { kind: _, over, ...given }: Extract<AlarmAction, { kind: 'acknowledge' }>,
+): Done {
+  if (live?.shelved) return { kind: 'nothing' };
+  const earlier = readAcknowledged(writer.sql, tenant, found.row);
+  const mayChange = over === 'any' || (over === 'own' && earlier?.by === given.by);
+  if (earlier && !mayChange) return { kind: 'already', acknowledged: earlier };
+  return { kind: 'done', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
+}
+
+/** Adds the entry, and adds or replaces the row. */
+export function insertAcknowledgement(
+  writer: LogWriter,
+  tenant: TenantId,
+  of: Pick<FoundRow, 'row' | 'position' | 'route'>,
+  given: Acknowledged & { readonly id: string },
+): Acknowledgement {
+  const { at, by, note, until } = given;
+  const place = insertEntry(writer, tenant, of, { ...given, reason: changeReasons.acknowledgement });
+  writer.sql
+    .of(
+      'INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note, until) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+    .run(tenant, of.row, at, by, note, until ?? null);
+  setReturn(writer.sql, of.row, until ?? null);
+  return { ...given, kind: 'acknowledgement', ...place };
+}
+
+const setReturn = (sql: Statements, row: number, at: number | null) =>
+  sql.of('UPDATE live SET returns_at = ? WHERE row = ?').run(at, row);
+
+export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
+  const found = sql
+    .of<[number, number], AcknowledgedRow>(
+      `SELECT ${acknowledgedColumns} FROM acknowledgements a WHERE tenant = ? AND row = ?`,
+    )
+    .get(tenant, row);
+  return toAcknowledged(found);
+}
+
+/** Adds an entry about a notification, and lists it with the notification. */
+function insertEntry(
+  writer: LogWriter,
+  tenant: TenantId,
+  { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
+  { id, ...change }: ChangeRow & { readonly id: string },
+): { readonly position: number; readonly route: Route } {
+  const position = writer.insertChange(tenant, { route, position: of }, id, change);
+  listEntry(writer.sql, tenant, row, position);
+  return { position, route: writer.routes.get(tenant, route) };
+}
+
+const listEntry = (sql: Statements, tenant: TenantId, row: number, position: number) =>
+  sql.of('INSERT INTO alarm_entries (tenant, row, position) VALUES (?, ?, ?)').run(tenant, row, position);
+
+type Returning = Extract<AlarmAction, { kind: 'unacknowledge' | 'unshelve' }>;
+
+/** Whether an action applies that may be only for what is over. */
+const isOver = (given: Acknowledged | null, { at, isDue }: Returning): boolean =>
+  !isDue || (given?.until ?? Number.POSITIVE_INFINITY) <= at;
+
+interface By {
+  readonly at: number;
+  readonly by: string;
+}
+
+function unacknowledge(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, found, live }: Standing,
+  action: Returning,
+): Done {
+  const acknowledged = readAcknowledged(writer.sql, tenant, found.row);
+  if (live?.shelved || !acknowledged || !isOver(acknowledged, action)) return { kind: 'nothing' };
+  const { at, by } = action;
+  return { kind: 'done', entry: endAcknowledgement(writer, tenant, found, { id, at, by }) };
+}
+
+/** The alarm is open again, on its panels as before. */
+export function endAcknowledgement(
+  writer: LogWriter,
+  tenant: TenantId,
+  of: Pick<FoundRow, 'row' | 'position' | 'route'>,
+  { id, at, by }: By & { readonly id: string },
+): Return {
+  removeAcknowledgement(writer.sql, tenant, of.row);
+  setReturn(writer.sql, of.row, null);
+  const place = insertEntry(writer, tenant, of, { id, at, by, reason: changeReasons.return });
+  return { kind: 'return', id, at, by, shown: null, ...place };
+}
+
+const removeAcknowledgement = (sql: Statements, tenant: TenantId, row: number) =>
+  sql.of('DELETE FROM acknowledgements WHERE tenant = ? AND row = ?').run(tenant, row);
+
+/** Shelves. */
+
+interface LiveStanding extends Standing {
+  readonly live: RememberingRow;
+}
+
+function shelve(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, found, live }: LiveStanding,
+  { kind: _, ...shelved }: Extract<AlarmAction, { kind: 'shelve' }>,
+): Done {
+  return { kind: 'done', entry: putOnShelf(writer, tenant, { found, live }, { ...shelved, id }) };
+}
+
+/** Takes the alarm off its panels until a time. Who acknowledged it before is not remembered: it comes back open. */
+export function putOnShelf(
+  writer: LogWriter,
+  tenant: TenantId,
+  { found, live }: { readonly found: FoundRow; readonly live: Pick<RememberingRow, 'row' | 'rank'> },
+  shelved: Omit<Shelving, 'kind' | 'position' | 'route'>,
+): Shelving {
+  const { at, by, note, until } = shelved;
+  const shelf: ShelfRow = { at, by, note, until, rank: live.rank };
+  removeAcknowledgement(writer.sql, tenant, live.row);
+  writer.sql
+    .of('UPDATE live SET shelved = ?, returns_at = ? WHERE row = ?')
+    .run(JSON.stringify(shelf), until, live.row);
+  const place = insertEntry(writer, tenant, found, { ...shelved, reason: changeReasons.shelving });
+  return { ...shelved, kind: 'shelving', ...place };
+}
+
+function unshelve(writer: LogWriter, tenant: TenantId, { id, found }: LiveStanding, { at, by }: By): Done {
+  return { kind: 'done', entry: takeOffShelf(writer, tenant, found, { id, at, by }) };
+}
+
+export function takeOffShelf(
+  writer: LogWriter,
+  tenant: TenantId,
+  found: FoundRow,
+  { id, at, by }: By & { readonly id: string },
+): Return {
+  writer.sql.of('UPDATE live SET shelved = NULL, returns_at = NULL WHERE row = ?').run(found.row);
+  const shown = readNotification({ sql: writer.sql, reader: new RowReader(writer.sql) }, found);
+  const place = insertEntry(writer, tenant, found, { id, at, by, reason: changeReasons.unshelving });
+  return { kind: 'return', id, at, by, shown, ...place };
+}
+
+/** The notification in a row. */
+export function readNotification(
+  { sql, reader }: Pick<LogConnection, 'sql' | 'reader'>,
+  { partition, row }: Pick<FoundRow, 'partition' | 'row'>,
+): Notification {
+  const found = sql
+    .of<[number], NotificationRow>(`SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE n.row = ?`)
+    .get(row);
+  if (!found) throw new Error(`row ${row} of the log is missing`);
+  return reader.notification(found, partition);
+}
+
+/** Takes a notification off its panels, if it is on any. A notification that replaces it remembers its alarm. */
+export function clear(
+  writer: LogWriter,
+  tenant: TenantId,
+  id: string,
+  given: Pick<Clear, 'by' | 'reason' | 'at'>,
+): ClearOutcome {
+  const found = findById(writer.sql, tenant, id);
+  if (!found) return { kind: 'not-found' };
+  const live = readStanding(writer.sql, found.row, given.at);
+  if (!live) return { kind: 'not-live' };
+  if (given.reason === 'replaced') handOver(writer, tenant, live, given.by);
+  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
+}
+
+/** Reads. */
+
+export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now: number): AlarmPlace[] {
+  liveOrder.refresh();
+  return sql
+    .of<[number, number], AlarmPlace>(
+      `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+         CASE WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+       FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
+       LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
+       WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       ORDER BY l.rank DESC, since DESC, l.position DESC`,
+    )
+    .all(tenant, now);
+}
+
+export function dueReturns({ sql }: Pick<LogConnection, 'sql'>, now: number, limit: number): DueReturn[] {
+  return sql
+    .of<[number, number], { tenant: TenantId; row: number; isShelved: 0 | 1 }>(
+      `SELECT tenant, row, shelved IS NOT NULL AS isShelved FROM live INDEXED BY live_returns
+       WHERE returns_at <= ? AND (expires_at IS NULL OR expires_at > returns_at) ORDER BY returns_at LIMIT ?`,
+    )
+    .all(now, limit)
+    .map(({ tenant, row, isShelved }) => ({
+      tenant,
+      id: idAt(sql, row),
+      kind: isShelved === 1 ? 'unshelve' : 'unacknowledge',
+    }));
+}
+
+export function entriesOf(
+  connection: LogConnection,
+  tenant: TenantId,
+  ids: readonly string[],
+  limit: number,
+): Entry[] {
+  const { sql } = connection;
+  const positions = ids.flatMap((id) => {
+    const found = findById(sql, tenant, id);
+    if (!found) return [];
+    return sql
+      .of<[number, number, number], { position: number }>(
+        'SELECT position FROM alarm_entries WHERE tenant = ? AND row = ? ORDER BY position DESC LIMIT ?',
+      )
+      .all(tenant, found.row, limit)
+      .map(({ position }) => position);
+  });
+  const newest = positions.sort((a, b) => a - b).slice(-limit);
+  return newest.flatMap((position) => entryAt(connection, tenant, position) ?? []);
+}
+
+/** The entry at a position, if it is kept. */
+export function entryAt(connection: LogConnection, tenant: TenantId, position: number): Entry | undefined {
+  const { sql, reader } = connection;
+  for (const { partition, rows } of entriesFrom<EntryRow>(
+    sql,
+    { tenant, from: position, limit: 1 },
+    entryColumns,
+  ))
+    for (const row of rows)
+      if (row.position === position) return reader.entry(row, partition, notificationFinder(connection));
+  return undefined;
+}
+
+/** Reads the notification of an entry that shows it again; undefined if it is no longer kept. */
+export const notificationFinder =
+  (connection: Pick<LogConnection, 'sql' | 'reader'>) => (tenant: TenantId, id: string) => {
+    const found = findById(connection.sql, tenant, id);
+    return found && readNotification(connection, found);
+  };

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let tenant = '';
+let token: string;
+let key: string;
+let tenants = 0;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  tenants += 1;
+  tenant = `alarms-${tenants}`;
+  [token, key] = [await server.token({ tenant }), await server.key('member', tenant)];
+});
+
+const minute = 60_000;
+const send = async (over: object = {}) =>
+  (await server.notify(token, { title: 't', message: 'm', level: 'error', ttl: 0, ...over })).json
+    .id as string;
+const call = (method: string, path: string, json?: object, as = key) =>
+  server.call(method, `/api/alarms${path}`, { token: as, ...(json && { json }) });
+const list = async (query = '') => (await call('GET', query)).json;
+const idsOf = (page: { alarms: { id: string }[] }) => page.alarms.map(({ id }) => id);
+const later = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test('the list has what stands, the worst first, then what began last, and counts by state', async () => {
+  expect(await list()).toEqual({
+    ...{ alarms: [], counts: { open: 0, acknowledged: 0, shelved: 0 }, nextCursor: null },
+  });
+  const first = await send({ key: 'disk', host: 'db-01', labels: { site: 'plant 1' } });
+  await later();
+  const critical = await send({ level: 'critical' });
+  await later();
+  const newer = await send();
+  await later();
+  const repeat = await send({ key: 'disk', host: 'db-01', labels: { site: 'plant 1' }, level: 'warning' });
+  const page = await list();
+  expect(idsOf(page)).toEqual([critical, newer, repeat]);
+  expect(page.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0 });
+  const [, , disk] = page.alarms;
+  const detail = (await call('GET', `/${first}`)).json;
+  expect(disk).toMatchObject({
+    ...{ id: repeat, host: 'db-01', labels: { site: 'plant 1' }, level: 'warning', highestLevel: 'error' },
+    ...{ state: 'open', count: 2, acknowledged: null, shelved: null, shownOn: [] },
+    since: detail.notifications[1].receivedAt,
+  });
+  expect(detail).toMatchObject({ ...disk, notifications: [{ id: repeat }, { id: first }], events: [] });
+  expect(idsOf(await list('?q=label:site%3Dplant*'))).toEqual([repeat]);
+  const rest = await list('?limit=2');
+  expect(idsOf(rest)).toEqual([critical, newer]);
+  expect(idsOf(await list(`?limit=2&cursor=${rest.nextCursor}`))).toEqual([repeat]);
+});
+
+test('acknowledging can be changed, taken over and taken back, and panels hear of each', async () => {
+  const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const id = await send();
+  const at = (event: string) => stream.next((each) => each.event === event && each.data.id === id);
+  const acknowledge = (json: object, as = key) => call('POST', `/${id}/acknowledge`, json, as);
+  const { json } = await acknowledge({ note: ' on my way ', forMs: 60 * minute });
+  expect(json).toMatchObject({
+    ok: true,
+    id,
+    first: true,
+    acknowledged: { by: 'key key', note: 'on my way' },
+  });
+  const until = Date.parse(json.acknowledged.until) - Date.parse(json.acknowledged.at);
+  expect(until).toBe(60 * minute);
+  expect((await at('acknowledge')).data).toMatchObject(json.acknowledged);
+  expect((await acknowledge({}, token)).json).toMatchObject({
+    first: false,
+    acknowledged: json.acknowledged,
+  });
+  expect((await acknowledge({ take: true }, token)).json).toMatchObject({
+    ...{ first: true, acknowledged: { by: expect.stringContaining('token'), note: null, until: null } },
+  });
+  await at('acknowledge');
+  expect((await list('?state=acknowledged')).alarms).toMatchObject([{ id, state: 'acknowledged' }]);
+  expect((await call('DELETE', `/${id}/acknowledge`)).json).toEqual({ ok: true, id, changed: true });
+  expect((await at('unacknowledge')).data).toMatchObject({ by: 'key key' });
+  expect((await call('DELETE', `/${id}/acknowledge`)).json).toEqual({ ok: true, id, changed: false });
+  expect(idsOf(await list('?state=open'))).toEqual([id]);
+  const { events } = (await call('GET', `/${id}`)).json;
+  expect(events.map(({ event }: { event: string }) => event)).toEqual([
+    ...['unacknowledge', 'acknowledge', 'acknowledge'],
+  ]);
+  stream.close();
+});
+
+test('an acknowledgement and a shelf end by themselves: the alarm is open again', async () => {
+  const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const [seen, aside] = [await send({ title: 'seen' }), await send({ title: 'aside', ttl: 600_000 })];
+  await call('POST', `/${seen}/acknowledge`, { forMs: 1_000 });
+  await call('POST', `/${aside}/shelve`, { forMs: 1_000, note: 'tomorrow' });
+  expect((await stream.next(({ event }) => event === 'shelve')).data).toMatchObject({
+    ...{ id: aside, by: 'key key', note: 'tomorrow' },
+  });
+  const page = await list('?state=shelved');
+  expect(page).toMatchObject({ alarms: [{ id: aside, state: 'shelved', shelved: { note: 'tomorrow' } }] });
+  const history = await server.call('GET', '/api/history?q=is:shelved', { token: key });
+  expect(history.json.notifications).toMatchObject([{ id: aside, state: 'shelved' }]);
+  // Who starts now does not get it.
+  const { stream: late } = await server.panel(token, `Late ${tenant}`);
+  await late.next(({ event }) => event === 'heartbeat');
+  expect(late.messages.filter(({ data }) => data?.id === aside)).toEqual([]);
+  const returned = await stream.next(({ event }) => event === 'unshelve');
+  expect(returned.data).toMatchObject({
+    id: aside,
+    by: 'belfry',
+    notification: { id: aside, title: 'aside' },
+  });
+  expect(returned.data.notification.remainingMs).toBeGreaterThan(590_000);
+  await stream.next(({ event, data }) => event === 'unacknowledge' && data.id === seen);
+  expect((await list('?state=open')).counts).toEqual({ open: 2, acknowledged: 0, shelved: 0 });
+  for (const each of [stream, late]) each.close();
+});
+
+test('what repeats while it is shelved is on no panel and in no channel, and history says why', async () => {
+  const first = await send({ key: 'flap' });
+  await call('POST', `/${first}/shelve`, { forMs: 60 * minute });
+  const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const repeat = await send({ key: 'flap' });
+  expect(await list('?state=shelved')).toMatchObject({ alarms: [{ id: repeat, count: 2 }] });
+  const worse = await send({ key: 'flap', level: 'critical' });
+  expect((await stream.next(({ event }) => event === 'notification')).data.id).toBe(worse);
+  expect((await call('DELETE', `/${first}/shelve`)).json).toEqual({ ok: true, id: worse, changed: false });
+  stream.close();
+});
+
+test('many are changed by their ids or by a search, with one entry in the audit log', async () => {
+  const admin = await server.key('admin', tenant);
+  const ids = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => send({ title: 'BGP peer lost', host: `e-${i}` })),
+  );
+  const other = await send({ title: 'Door open' });
+  const act = async (json: object) => (await call('POST', '/actions', json)).json;
+  expect(await act({ action: 'acknowledge', q: 'title:BGP', note: 'known' })).toEqual({
+    done: 40,
+    failed: [],
+  });
+  expect((await list('?q=title:BGP')).counts).toEqual({ open: 0, acknowledged: 40, shelved: 0 });
+  expect(idsOf(await list('?state=open'))).toEqual([other]);
+  const unknown = '0199c0de-7000-7abc-8def-0123456789ab';
+  expect(await act({ action: 'unacknowledge', ids: [ids[0], other, unknown] })).toEqual({
+    done: 1,
+    failed: [
+      { id: other, error: 'it is not acknowledged' },
+      { id: unknown, error: 'there is no such alarm' },
+    ],
+  });
+  expect(await act({ action: 'shelve', q: '', state: ['open'], forMs: minute })).toMatchObject({ done: 2 });
+  expect(await act({ action: 'clear', q: '' })).toMatchObject({ done: 41 });
+  expect((await list('?state=open,acknowledged,shelved')).alarms).toEqual([]);
+  const audit = (await server.call('GET', '/api/audit?action=alarm', { token: admin })).json;
+  expect(
+    audit.entries.map((entry: { action: string; detail: unknown }) => [entry.action, entry.detail]),
+  ).toMatchObject([
+    ['alarm.clear', { alarms: 41 }],
+    ['alarm.shelve', { alarms: 2 }],
+    ['alarm.unacknowledge', { alarms: 1 }],
+    ['alarm.acknowledge', { alarms: 40, note: 'known' }],
+  ]);
+});
+
+test('who may not, what is of another tenant, and bad input', async () => {
+  const id = await send();
+  const [viewer, foreign] = [await server.key('viewer', tenant), await server.key('admin', 'elsewhere')];
+  expect((await call('GET', '', undefined, viewer)).status).toBe(200);
+  expect((await call('GET', '', undefined, token)).status).toBe(403);
+  for (const [path, json] of [
+    ['/acknowledge', {}],
+    ['/shelve', { forMs: minute }],
+    ['/clear', {}],
+  ] as const) {
+    expect((await call('POST', `/${id}${path}`, json, viewer)).status).toBe(403);
+    expect((await call('POST', `/${id}${path}`, json, foreign)).status).toBe(404);
+  }
+  expect((await call('GET', `/${id}`, undefined, foreign)).status).toBe(404);
+  expect((await call('POST', '/actions', { action: 'clear', ids: [id] }, foreign)).json).toMatchObject({
+    done: 0,
+  });
+  // A screen's own token may not shelve.
+  expect((await call('POST', `/${id}/shelve`, { forMs: minute }, token)).status).toBe(403);
+  for (const [path, json] of [
+    [`/${id}/shelve`, {}],
+    [`/${id}/shelve`, { untilMs: 1 }],
+    [`/${id}/shelve`, { forMs: 400 * 24 * 60 * minute }],
+    [`/${id}/acknowledge`, { note: 'x'.repeat(501) }],
+    [`/${id}/acknowledge`, { forMs: 'soon' }],
+    ['/actions', { action: 'clear' }],
+    ['/actions', { action: 'clear', ids: [id], q: '' }],
+    ['/actions', { action: 'explode', ids: [id] }],
+    ['/actions', { action: 'clear', ids: [] }],
+    ['/actions', { action: 'shelve', ids: [id] }],
+  ] as const)
+    expect([path, json, (await call('POST', path, json)).status]).toEqual([path, json, 400]);
+  for (const query of ['?state=gone', '?cursor=x', '?limit=501', '?q=nope:'])
+    expect([query, (await call('GET', query)).status]).toEqual([query, 400]);
+  expect((await call('GET', '/none')).status).toBe(404);
+  expect((await list()).counts.open).toBe(1);
+});
+
+test('a clear ends an alarm with its note, and its details stay', async () => {
+  const first = await send({ key: 'pump' });
+  const last = await send({ key: 'pump' });
+  expect((await call('POST', `/${first}/clear`, { note: 'repaired' })).json).toEqual({
+    ok: true,
+    id: last,
+    changed: true,
+  });
+  expect((await list()).alarms).toEqual([]);
+  expect((await call('GET', `/${first}`)).json).toMatchObject({
+    ...{ id: last, state: 'ended', count: 2, notifications: [{ id: last }, { id: first }] },
+    events: [{ event: 'clear', by: 'key key', note: 'repaired' }],
+  });
+  const again = await send({ key: 'pump' });
+  expect((await call('GET', `/${first}`)).json).toMatchObject({ id: last, state: 'ended' });
+  expect((await call('GET', `/${again}`)).json).toMatchObject({ id: again, state: 'open', count: 1 });
+});
+
+test('the stream says when the list may have changed', async () => {
+  const stream = await server.stream('/api/alarms/stream', key);
+  const { data } = await stream.next(({ event }) => event === 'ready');
+  await send();
+  const changed = await stream.next(({ event }) => event === 'change');
+  expect(changed.data.head).toBeGreaterThan(data.head);
+  stream.close();
+});
