@@ -124,7 +124,7 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
 });
 
 test('clearing several asks first, and all that match can be selected', async () => {
-  const { page, bar, alarm, ids } = await open(several, { path: 'alarms?q=label:site%3D"plant 2"' });
+  const { page, bar, alarm, ids } = await open(several, { path: 'alarms?q=label:"site%3Dplant 2"' });
   await select(page, 'Core switch down').click();
   await bar.getByRole('button', { name: 'Select all 4 that match' }).click();
   await bar.getByText('All 4 that match are selected').waitFor();

@@ -70,6 +70,17 @@ test('what has left shows its state', async () => {
   expect(list.rows[0]).toMatchObject({ hasLeft: true, alarm: { acknowledged: { by: 'Ada' } } });
 });
 
+test('what the server still finds in the same state, but lists no more, has ended', async () => {
+  const fan = testAlarm({ title: 'Fan failed', key: 'fan' });
+  const server = { alarms: [fan], known: [{ ...fan, title: 'Fan works', level: 'success' }] };
+  const { list } = listOf(server);
+  await list.refresh();
+  list.isHeld = true;
+  server.alarms = [];
+  await list.refresh();
+  expect(list.rows).toMatchObject([{ alarm: { title: 'Fan failed', state: 'ended' } }]);
+});
+
 test('a selected alarm that ended stays until the selection ends', async () => {
   const [a, b] = [testAlarm({ title: 'a' }), testAlarm({ title: 'b' })];
   const server = { alarms: [a, b] };

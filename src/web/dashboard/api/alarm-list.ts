@@ -150,7 +150,10 @@ export class AlarmList {
     const left = this.rows.filter(({ hasLeft, alarm }) => hasLeft && alarm.state !== 'ended');
     await Promise.all(
       left.slice(0, mostLookedUp).map(async (row) => {
-        const alarm = (await this.#find(row.alarm.id)) ?? { ...row.alarm, state: 'ended' as const };
+        const found = await this.#find(row.alarm.id);
+        // One that is resolved may have the same state still, but the server does not list it.
+        const hasEnded = !found || found.state === row.alarm.state || found.state === 'ended';
+        const alarm = hasEnded ? { ...row.alarm, state: 'ended' as const } : found;
         this.rows = this.rows.map((each) =>
           each.key === row.key && each.hasLeft ? { ...each, alarm } : each,
         );

@@ -88,7 +88,7 @@ export function AlarmGrid(props: AlarmGridProps) {
         }
         onKeyDown={(event) => onGridKey(event, props, show)}
         onClick={(event) => onGridClick(event, props, layout)}
-        onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+        onMouseDown={onGridMouseDown}
         {...usePointerHold(list)}
         {...touch}
       >
@@ -172,6 +172,13 @@ function onGridClick(
   // Text was selected.
   if (event.detail === 1 && getSelection()?.type === 'Range') return;
   onOpen(line);
+}
+
+/** The list has the focus, not a box: keys act on what is selected. A range with Shift selects no text. */
+function onGridMouseDown(event: MouseEvent<HTMLElement>): void {
+  const isBox = (event.target as Element).closest('[data-select]') !== null;
+  if (isBox || event.shiftKey) event.preventDefault();
+  if (isBox) event.currentTarget.focus({ preventScroll: true });
 }
 
 /** The names of the columns, for screen readers. */

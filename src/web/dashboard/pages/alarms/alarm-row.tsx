@@ -37,14 +37,12 @@ export const lineId = (key: string): string => `alarm-${key.replaceAll(/\s/g, '-
 export const Line = memo(function Line(props: LineProps) {
   const { line, index, top, layout, isActive, selected } = props;
   const isGroup = 'group' in line;
-  const isDimmed =
-    !isGroup && (line.row.hasLeft || (line.row.alarm.state === 'ended' && line.row.alarm.cleared !== null));
   const classes = [
     styles.row,
     styles[layout],
     isGroup && styles.group,
     !isGroup && line.isInGroup && styles.inside,
-    isDimmed && styles.left,
+    !isGroup && line.row.hasLeft && styles.left,
     selected === 'all' && styles.selected,
     isActive && styles.active,
   ];
@@ -282,7 +280,7 @@ function Times({ count }: { count: number }) {
 }
 
 /** Who takes care of it, or until when it is shelved. */
-function Who({ row: { alarm, hasLeft }, short = false }: { row: AlarmRow; short?: boolean }) {
+function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: boolean }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const { state, acknowledged, shelved } = alarm;
@@ -311,7 +309,7 @@ function Who({ row: { alarm, hasLeft }, short = false }: { row: AlarmRow; short?
       </span>
     );
   }
-  return <span className={styles.quiet}>{t(hasLeft && state === 'open' ? 'backOpen' : 'nobody')}</span>;
+  return <span className={styles.quiet}>{t('nobody')}</span>;
 }
 
 const dayMs = 86_400_000;

@@ -30,7 +30,6 @@ export const alarms: TranslatedPage<'alarms'> = {
   shelvedUntil: 'bis {{time}}',
   shelvedBy: 'Von {{by}} zurückgestellt bis {{time}}',
   ended: 'beendet',
-  backOpen: 'wieder offen',
   'column.select': 'Ausgewählt',
   'column.who': 'Quittiert von',
   'column.age': 'Seit',

@@ -29,7 +29,6 @@ export const alarms = {
   shelvedUntil: 'until {{time}}',
   shelvedBy: 'Shelved by {{by}} until {{time}}',
   ended: 'ended',
-  backOpen: 'open again',
   'column.select': 'Selected',
   'column.who': 'Acknowledged by',
   'column.age': 'Since',
