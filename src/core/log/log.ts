@@ -9,6 +9,7 @@
  * head of the log. These are the interfaces that storage and the bus implement for the core. Times are Unix milliseconds.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
+import type { GroupField } from '#contract/history/similar.ts';
 import type { Query } from '../search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
@@ -28,6 +29,8 @@ export interface Route {
   readonly target: Target;
   /** The channels that rules named, by id; absent when there are none. */
   readonly channels?: readonly string[];
+  /** By what panels group it, as the last rule that says so; absent: by its title. */
+  readonly group?: readonly GroupField[];
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
   readonly origin?: string;
   /** Of an escalation: the notification that it sends again. */

@@ -278,11 +278,11 @@ describe('a rule is checked when it is saved', () => {
     ],
     [
       { then: {} },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or group',
     ],
     [
       { then: { mute: false } },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or group',
     ],
     [{ enabled: false, then: {} }, 'rule "x": then: does nothing'],
   ])('%j is refused', (given, message) => {

@@ -243,7 +243,7 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
     if (!doesAnything(spec))
       throw badField(
         'then',
-        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or group',
       );
   });
 }
@@ -276,6 +276,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.setTtl !== undefined ||
     then.mute === true ||
     then.escalate !== undefined ||
-    then.throttle !== undefined
+    then.throttle !== undefined ||
+    then.group !== undefined
   );
 }

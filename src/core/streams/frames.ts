@@ -51,6 +51,7 @@ export function contentOf(n: Notification) {
     escalated: n.route.escalated
       ? { times: n.route.escalated.times, since: iso(n.route.escalated.since) }
       : null,
+    ...(n.route.group && { group: [...n.route.group] }),
   };
 }
 

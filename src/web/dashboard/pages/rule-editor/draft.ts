@@ -166,6 +166,7 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.escalate?.some(({ panels }) => isEmptyTarget(panels)))
     missing.set('then.escalate', 'missing.values');
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
+  if (then.group?.length === 0) missing.set('then.group', 'missing.values');
   return missing;
 }
 

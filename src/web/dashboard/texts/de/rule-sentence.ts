@@ -42,6 +42,7 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   escalateUnlessShown: ', wenn nicht angezeigt,',
   throttle: 'eine pro {{duration}} zeigen, den Rest zählen',
   throttleBy: 'eine pro {{duration}} mit gleichem Wert für {{values}} zeigen, den Rest zählen',
+  group: 'nach {{values}} gruppieren',
   nothing: 'noch keine Aktion',
   stop: 'dann Ende',
   goOn: 'dann weiter',

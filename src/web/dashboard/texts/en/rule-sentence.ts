@@ -42,6 +42,7 @@ export const ruleSentence = {
   escalateUnlessShown: ' unless shown',
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
+  group: 'group by {{values}}',
   nothing: 'no action yet',
   stop: 'then stop',
   goOn: 'then continue',
