@@ -4,7 +4,6 @@ import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { type GroupField, groupFields, maxGroupFields } from '#contract/history/similar.ts';
