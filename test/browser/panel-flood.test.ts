@@ -170,11 +170,14 @@ test('alarms with different titles that a rule groups by a label are one card, w
   await lab.server.call('POST', '/api/rules', { token: key, json: rule });
   const { page } = await lab.screen({ name: 'groups', viewport: sizes[0][1] });
   const token = await lab.server.token({ scopes: ['notify'] });
-  for (const [n, title] of [...subjects, ...subjects].entries())
-    await lab.server.notify(token, {
+  let last = '';
+  for (const [n, title] of [...subjects, ...subjects].entries()) {
+    const { json } = await lab.server.notify(token, {
       ...{ title, message: 'm', host: `edge-${n}`, level: 'error', ttl: 0 },
       labels: { cluster: n < subjects.length ? 'eu-1' : 'us-2' },
     });
+    last = json.id;
+  }
   const headings = page.locator('.card.group .heading');
   await expect
     .poll(() => headings.allTextContents(), { timeout: 20_000 })
@@ -183,6 +186,12 @@ test('alarms with different titles that a rule groups by a label are one card, w
   expect(listed?.split(' · ')).toEqual(subjects.toReversed());
   await page.locator('.card.group').first().click();
   await page.locator('dialog.details').getByText('cluster=us-2 · 20 alarms').waitFor();
+  await expect
+    .poll(async () => {
+      const { json } = await lab.server.call('GET', `/api/notifications/${last}`, { token: key });
+      return json.deliveries;
+    })
+    .toMatchObject([{ shownAt: expect.any(String), inGroup: true }]);
   await lab.stop();
 });
 

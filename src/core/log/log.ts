@@ -321,11 +321,15 @@ export interface ReceiptWrite {
   readonly id: string;
   readonly state: 'shown' | 'expired' | 'cleared';
   readonly at: number;
+  /** Only of `shown`: as part of the card or row of a group. */
+  readonly inGroup?: true;
 }
 
 export interface ReceiptRow {
   readonly panelId: string;
   readonly shownAt: number | null;
+  /** It was shown as part of the card or row of a group. */
+  readonly inGroup: boolean;
   readonly expiredAt: number | null;
   readonly clearedAt: number | null;
 }
@@ -337,7 +341,7 @@ export interface ReceiptStore {
     tenant: TenantId,
     panel: PanelAddress,
     receipts: readonly ReceiptWrite[],
-  ): Promise<readonly (ReceiptWrite & { readonly receivedAt: number })[]>;
+  ): Promise<readonly (Omit<ReceiptWrite, 'inGroup'> & { readonly receivedAt: number })[]>;
   /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The receipts of each of these notifications, by panel; those without any are missing. */
