@@ -51,9 +51,12 @@ export function contentOf(n: Notification) {
     escalated: n.route.escalated
       ? { times: n.route.escalated.times, since: iso(n.route.escalated.since) }
       : null,
-    ...(n.route.group && { group: [...n.route.group] }),
   };
 }
+
+/** By what panels group it, after all other fields, as the answers of the API have it. */
+export const groupedBy = ({ route: { group } }: Pick<Notification, 'route'>) =>
+  group && { group: [...group] };
 
 export function notificationEvent(
   n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
@@ -64,6 +67,7 @@ export function notificationEvent(
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count: n.count ?? 0,
     acknowledged: acknowledgedView(n.acknowledged ?? null),
+    ...groupedBy(n),
   };
 }
 
