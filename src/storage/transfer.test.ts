@@ -47,7 +47,7 @@ const entry = (position: number, title = 'disk full') =>
     route: { rules: [], muted: false },
   }) as unknown as Entry;
 const log = Array.from({ length: 2_500 }, (_, i) => entry(i + 1));
-const receipt = { panelId: 'p', shownAt: 1, expiredAt: null, clearedAt: null };
+const receipt = { panelId: 'p', shownAt: 1, inGroup: true, expiredAt: null, clearedAt: null };
 const whole = { entries: log, receipts: { 'id-1700': [receipt] } };
 
 const compared = async (copy: Held, of: Held = whole) => {
@@ -77,6 +77,7 @@ test('what differs in the copy of a log is named', async () => {
   await changed({ first: 2 }).toThrow('differs in where the log of tenant 3 begins and ends');
   await changed({ receipts: {} }).toThrow('differs in the log of tenant 3 at position 1700');
   await changed({ receipts: { 'id-1700': [{ ...receipt, shownAt: 2 }] } }).toThrow('at position 1700');
+  await changed({ receipts: { 'id-1700': [{ ...receipt, inGroup: false }] } }).toThrow('at position 1700');
   await changed({ receipts: { ...whole.receipts, 'id-7': [receipt] } }).toThrow('at position 7');
 });
 

@@ -163,6 +163,38 @@ test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async
   await lab.stop();
 });
 
+test('alarms with different titles that a rule groups by a label are one card, which names the label and the titles', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const rule = { name: 'by cluster', then: { group: ['label:cluster'] } };
+  const key = await lab.server.key();
+  await lab.server.call('POST', '/api/rules', { token: key, json: rule });
+  const { page } = await lab.screen({ name: 'groups', viewport: sizes[0][1] });
+  const token = await lab.server.token({ scopes: ['notify'] });
+  let last = '';
+  for (const [n, title] of [...subjects, ...subjects].entries()) {
+    const { json } = await lab.server.notify(token, {
+      ...{ title, message: 'm', host: `edge-${n}`, level: 'error', ttl: 0 },
+      labels: { cluster: n < subjects.length ? 'eu-1' : 'us-2' },
+    });
+    last = json.id;
+  }
+  const headings = page.locator('.card.group .heading');
+  await expect
+    .poll(() => headings.allTextContents(), { timeout: 20_000 })
+    .toEqual(['cluster=us-220 hosts', 'cluster=eu-120 hosts']);
+  const listed = await page.locator('.card.group .hosts').first().textContent();
+  expect(listed?.split(' · ')).toEqual(subjects.toReversed());
+  await page.locator('.card.group').first().click();
+  await page.locator('dialog.details').getByText('cluster=us-2 · 20 alarms').waitFor();
+  await expect
+    .poll(async () => {
+      const { json } = await lab.server.call('GET', `/api/notifications/${last}`, { token: key });
+      return json.deliveries;
+    })
+    .toMatchObject([{ shownAt: expect.any(String), inGroup: true }]);
+  await lab.stop();
+});
+
 test('of 60 different alarms a wall shows most, and a touch opens one', async () => {
   const lab = await PanelLab.start(inject('browserPath'));
   const { page } = await lab.screen({ name: 'sixty', viewport: sizes[0][1] });

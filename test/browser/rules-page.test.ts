@@ -153,6 +153,13 @@ test('a label is a condition with a name and values, and those that must not be 
   await page.getByRole('option', { name: 'label:cluster' }).waitFor();
   await page.keyboard.press('Enter');
   await sheet.getByText('for the same title and label cluster').waitFor();
+  await sheet.getByRole('button', { name: 'Add action' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Group on one card' }).press('Enter');
+  const group = sheet.getByRole('combobox', { name: 'Group on one card' });
+  await group.pressSequentially('clu');
+  await page.getByRole('option', { name: 'label:cluster' }).waitFor();
+  await page.keyboard.press('Enter');
+  await sheet.getByText('group by title and label cluster').waitFor();
   const typed = sheet.getByRole('combobox', { name: 'Labels', exact: true });
   await typed.pressSequentially('env,');
   await sheet.getByText('Enter each label once, as name=value.').waitFor();
@@ -165,7 +172,10 @@ test('a label is a condition with a name and values, and those that must not be 
   expect(await rulesNow()).toMatchObject([
     {
       when: { labels: { env: ['prod', 'stag*'] }, not },
-      then: { throttle: { by: ['title', 'label:cluster'] } },
+      then: {
+        throttle: { by: ['title', 'label:cluster'] },
+        group: ['title', 'label:cluster'],
+      },
     },
   ]);
 });

@@ -26,7 +26,7 @@ export const manyKinds = (): readonly RuleCreate[] => [
   {
     name: 'Flapping links once in five minutes',
     when: { title: { contains: ['link down', 'link up'] } },
-    then: { throttle: { by: ['host', 'title'], perMs: 300_000 } },
+    then: { throttle: { by: ['host', 'title'], perMs: 300_000 }, group: ['title', 'label:cluster'] },
     continue: true,
   },
   {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ReceiptWrite } from '#core/log/log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, type HistoryLab, lobby, now, store, toTarget } from './history-lab.ts';
 
@@ -11,7 +12,9 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     const fresh = await database.receipts.record(tenant, lobby, [{ id, state: 'shown', at: now + 50 }]);
     expect(fresh).toEqual([{ id, state: 'shown', at: now + 50, receivedAt: now }]);
     expect(await database.receipts.of(tenant, [id])).toEqual(
-      new Map([[id, [{ panelId: 'lobby', shownAt: now + 50, expiredAt: null, clearedAt: null }]]]),
+      new Map([
+        [id, [{ panelId: 'lobby', shownAt: now + 50, inGroup: false, expiredAt: null, clearedAt: null }]],
+      ]),
     );
     expect((await database.history.find(tenant, id))?.receipts).toEqual({ shown: 1, expired: 0, cleared: 0 });
   });
@@ -28,8 +31,35 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     expect(await say('cleared', 4)).toMatchObject([{ state: 'cleared', at: 4 }]);
     expect(await say('expired', 5)).toEqual([]);
     expect((await database.receipts.of(tenant, [id])).get(id)).toEqual([
-      { panelId: 'lobby', shownAt: 1, expiredAt: 3, clearedAt: 4 },
+      { panelId: 'lobby', shownAt: 1, inGroup: false, expiredAt: 3, clearedAt: 4 },
     ]);
+  });
+
+  test('whether a panel showed it in a group is what its first word on showing it says', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const [grouped, alone] = [await store(database.history, tenant), await store(database.history, tenant)];
+    const record = (receipts: readonly ReceiptWrite[]) => database.receipts.record(tenant, lobby, receipts);
+    await record([{ id: alone.id, state: 'expired', at: 1 }]);
+    const fresh = await record([
+      { id: grouped.id, state: 'shown', at: 2, inGroup: true },
+      { id: alone.id, state: 'shown', at: 3 },
+    ]);
+    expect(fresh.map(({ id, state }) => [id, state])).toEqual([
+      [grouped.id, 'shown'],
+      [alone.id, 'shown'],
+    ]);
+    await record([{ id: grouped.id, state: 'cleared', at: 4 }]);
+    await record([
+      { id: grouped.id, state: 'shown', at: 5 },
+      { id: alone.id, state: 'shown', at: 6, inGroup: true },
+    ]);
+    expect(await database.receipts.of(tenant, [grouped.id, alone.id])).toEqual(
+      new Map([
+        [grouped.id, [{ panelId: 'lobby', shownAt: 2, inGroup: true, expiredAt: null, clearedAt: 4 }]],
+        [alone.id, [{ panelId: 'lobby', shownAt: 3, inGroup: false, expiredAt: 1, clearedAt: null }]],
+      ]),
+    );
   });
 
   test('when a panel first showed each of many is one question, of the own tenant', async () => {
@@ -78,7 +108,9 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     const receipts = await database.receipts.of(tenant, [id, without.id, other.id]);
     expect([...receipts.keys()].toSorted()).toEqual([id, other.id].toSorted());
     expect(receipts.get(id)?.map(({ panelId }) => panelId)).toEqual(['a', 'b', 'c']);
-    expect(receipts.get(other.id)).toMatchObject([{ panelId: 'lobby', shownAt: null, expiredAt: 3 }]);
+    expect(receipts.get(other.id)).toMatchObject([
+      { panelId: 'lobby', shownAt: null, inGroup: false, expiredAt: 3 },
+    ]);
   });
 
   test('what was not routed to the panel, and what there is not, is ignored', async () => {
@@ -113,7 +145,13 @@ export function receiptsConformance(lab: () => HistoryLab): void {
       const ids = entries.map(({ id }) => id);
       const found = await receipts.of(tenant, ids);
       const own = (position: number) => [
-        { panelId: `panel-${tenant}-${position}`, shownAt: position, expiredAt: null, clearedAt: null },
+        {
+          panelId: `panel-${tenant}-${position}`,
+          shownAt: position,
+          inGroup: false,
+          expiredAt: null,
+          clearedAt: null,
+        },
       ];
       expect(found).toEqual(new Map(ids.map((id, i) => [id, own(after + i + 1)])));
     }

@@ -284,7 +284,9 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
       const { entries } = await storage.history.readAfter(tenant, 0, rows);
       const other = await openPostgresTransfer(storage, url);
       for (let from = 0; from < rows; from += 500) {
-        const receipts = [{ panelId: lobby.id, shownAt: now, expiredAt: null, clearedAt: null }];
+        const receipts = [
+          { panelId: lobby.id, shownAt: now, inGroup: false, expiredAt: null, clearedAt: null },
+        ];
         const page = entries
           .slice(from, from + 500)
           .map((entry) => ({ entry: { ...entry, id: `${entry.id.slice(0, -4)}ffff` }, receipts }));

@@ -184,7 +184,7 @@ describeWithPostgres('belfry migrate', (postgres) => {
       await history.acknowledge(tenant, live.id, { by: 'Ann', at: other + 3, note: 'n' });
       await history.record(tenant, panel, [
         { id: counted.id, state: 'shown', at: other + 4 },
-        { id: live.id, state: 'shown', at: other + 5 },
+        { id: live.id, state: 'shown', at: other + 5, inGroup: true },
       ]);
       await history.clear(tenant, counted.id, 'Ann', other + 6);
     });

@@ -88,6 +88,7 @@ rules:
       panels: { names: [wall 2, wall 1] }
       setLevel: incident
       throttle: { by: [host, title, "label:cluster"], perMs: 60000 }
+      group: [title, "label:cluster"]
     continue: true
     enabled: false
   - name: rest to the NOC

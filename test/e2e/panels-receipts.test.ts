@@ -37,6 +37,7 @@ test('receipts are counted once each, and stand per panel with the notification'
     sent: true,
     hidden: false,
     shownAt: at,
+    inGroup: false,
     expiredAt: null,
     clearedAt: '2026-11-02T10:00:01.000Z',
   });
@@ -48,6 +49,25 @@ test('receipts are counted once each, and stand per panel with the notification'
     clearedAt: null,
   });
   expect(receipts).toEqual({ shown: 1, expired: 0, cleared: 1 });
+});
+
+test('a panel says that it showed one as part of a group', async () => {
+  const panel = await registered('Groups');
+  const [grouped, ended] = [await send(), await send()];
+  const at = Date.now();
+  await say(panel, [
+    { id: grouped, state: 'shown', at, inGroup: true },
+    { id: ended, state: 'cleared', at, inGroup: true },
+  ]);
+  for (const [id, inGroup] of [
+    [grouped, true],
+    [ended, false],
+  ] as const) {
+    const { deliveries } = await detail(id);
+    expect(deliveries).toContainEqual(
+      expect.objectContaining({ panel: { id: panel, name: 'Groups' }, inGroup }),
+    );
+  }
 });
 
 test('a panel whose settings hide a level is told apart from one that has not answered yet', async () => {

@@ -171,6 +171,27 @@ test('what is muted is recorded and shown nowhere, whatever other rules say', as
   stream.close();
 });
 
+test('by what a rule groups a notification is on its stream and in history, and absent without such a rule', async () => {
+  const { rule, token, key, send, change } = await newTenant();
+  const group = ['title', 'label:cluster'];
+  await rule('by cluster', { when: { labels: { cluster: ['*'] } }, then: { group } });
+  const { stream } = await server.panel(token, 'lobby');
+  const [grouped, other] = [await send({ labels: { cluster: 'eu-1' } }), await send()];
+  expect(grouped.group).toEqual(group);
+  expect(other).not.toHaveProperty('group');
+  expect((await stream.next(({ data }) => data.id === grouped.id)).data.group).toEqual(group);
+  expect((await stream.next(({ data }) => data.id === other.id)).data).not.toHaveProperty('group');
+  stream.close();
+  const explained = { notification: { title: 't', labels: { cluster: 'eu-1' } } };
+  expect(
+    (await server.call('POST', '/api/rules/explain', { token: key, json: explained })).json,
+  ).toMatchObject({ group });
+  for (const wrong of [[], ['host', 'host'], ['message'], ['label:'], ['a', 'b']]) {
+    const then = { group: wrong };
+    expect((await change('POST', '/api/rules', { name: 'x', then })).json.error).toMatch(/^then\.group/);
+  }
+});
+
 test('a throttle shows the first of the same fields and counts the rest on it, until its time is over', async () => {
   const { rule, send } = await newTenant();
   await rule('calm', { then: { throttle: { by: ['host', 'title'], perMs: 4_000 } } });

@@ -1,6 +1,7 @@
 /** Random rules and notifications from few values, so that they match. */
 import fc from 'fast-check';
 import { mapOptionalTexts } from '#contract/history/fields.ts';
+import { groupFields } from '#contract/history/similar.ts';
 import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/routing/rule.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
 import { labelNames, labelsTexts, labelValues } from './arbitrary-labels.ts';
@@ -154,6 +155,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
           by: some([...throttleFields, 'label:env', 'label:__proto__'] as const),
           perMs: fc.constantFrom(1000, hourMs),
         }),
+        group: some([...groupFields, 'label:env'] as const),
       },
       { requiredKeys: [] },
     ),

@@ -4,7 +4,7 @@
  */
 import { type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { labelEntries, labelPair } from './labels.ts';
+import { type LabelField, labelEntries, labelFieldPattern, labelPair } from './labels.ts';
 
 /** A field that a sender may give in the body, as a header, or in a form. */
 export interface SentField {
@@ -21,6 +21,13 @@ export const LabelsSchema = Type.Record(
   Type.String({ maxLength: limits.labelValueChars }),
   { maxProperties: limits.labels },
 );
+
+/** One of these names, or a label, as in `label:cluster`. */
+export const fieldOrLabel = <Name extends string>(names: readonly Name[]) =>
+  Type.Union(
+    [Type.Enum([...names]), Type.Unsafe<LabelField>(Type.String({ pattern: labelFieldPattern.source }))],
+    { errorMessage: `must be one of ${names.join(', ')}, or a label, as in label:cluster` },
+  );
 
 /**
  * Texts that a sender may leave out. Everything from intake to panels, history and channels carries them as they are; null: not

@@ -4,11 +4,13 @@ import { closed, component, Instant, NamedRef, NullableInstant, nullable } from 
 import {
   type FieldName,
   fieldNames,
+  fieldOrLabel,
   LabelsSchema,
   mapOptionalTexts,
   type SentField,
   sentFields,
 } from './fields.ts';
+import { groupFields, maxGroupFields } from './similar.ts';
 
 type NotifySchemas = {
   readonly [K in FieldName]: (typeof sentFields)[K] extends { readonly isRequired: true }
@@ -43,6 +45,13 @@ export const NotifyAccepted = component('NotifyAccepted', {
 });
 export type NotifyAccepted = Static<typeof NotifyAccepted>;
 
+/** By what similar notifications are one card: all of these values agree. */
+export const GroupBy = Type.Array(fieldOrLabel(groupFields), {
+  minItems: 1,
+  maxItems: maxGroupFields,
+  uniqueItems: true,
+});
+
 /** The sender's fields with Belfry's additions; times are ISO 8601 UTC. */
 const content = {
   id: Type.String({ format: 'uuid' }),
@@ -69,6 +78,10 @@ const content = {
       { description: 'Set for an escalation and for the repeats that replace it.' },
     ),
   ),
+  group: Type.Optional({
+    ...GroupBy,
+    description: 'By what a rule groups it on panels (`then.group`); absent: by its title.',
+  }),
 };
 
 export const Acknowledged = closed({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commonTitle, kindOf } from './similar.ts';
+import { commonTitle, type GroupField, kindOf } from './similar.ts';
 
 const kind = (title: string, host: string | null = null, ip: string | null = null) =>
   kindOf({ title, host, ip });
@@ -39,6 +39,42 @@ test.each([
 test('the own host and address are taken out, also without digits and domain', () => {
   expect(kind('nas is down', 'nas')).toBe(kind('gateway is down', 'gateway.lan'));
   expect(kind('Nas: disk', 'NAS')).toBe(kind('gateway: disk', 'gateway'));
+});
+
+const alarm = {
+  title: 'Disk 91 % full on db-01',
+  host: 'db-01',
+  ip: null,
+  key: null,
+  level: 'error',
+  labels: { cluster: 'eu-1' },
+};
+
+test.each<[string, readonly GroupField[], object]>([
+  ['the same label, whatever their titles', ['label:cluster'], { title: 'Fan stopped' }],
+  ['upper case in the name of a label', ['label:cluster'], { labels: { Cluster: 'eu-1', env: 'prod' } }],
+  ['upper case in a host', ['host'], { title: 'Fan stopped', host: 'DB-01' }],
+  ['similar titles', ['title', 'label:cluster'], { title: 'Disk 7 % full on db-02', host: 'db-02' }],
+  ['no key, with the same level', ['key', 'level'], { title: 'Fan stopped' }],
+])('by a rule, alarms with %s are one kind', (_, group, over) => {
+  expect(kindOf({ ...alarm, group, ...over })).toBe(kindOf({ ...alarm, group }));
+});
+
+test.each<[string, readonly GroupField[], object]>([
+  ['another value of a label', ['label:cluster'], { labels: { cluster: 'eu-2' } }],
+  ['no such label', ['label:cluster'], { labels: {} }],
+  ['another host', ['title', 'host'], { title: 'Disk 7 % full on db-02', host: 'db-02' }],
+  ['the list of another rule', ['label:cluster'], { group: ['label:cluster', 'level'] }],
+  ['no such rule', ['label:cluster'], { group: undefined }],
+])('by a rule, alarms with %s are another kind', (_, group, over) => {
+  expect(kindOf({ ...alarm, group, ...over })).not.toBe(kindOf({ ...alarm, group }));
+});
+
+test('an alarm that has nothing of what its rule groups by is grouped by its title', () => {
+  const group: readonly GroupField[] = ['label:cluster', 'key'];
+  const bare = { ...alarm, labels: {}, group };
+  expect(kindOf(bare)).toBe(kind(alarm.title, alarm.host));
+  expect(kindOf({ ...bare, title: 'Fan stopped' })).not.toBe(kindOf(bare));
 });
 
 test.each([

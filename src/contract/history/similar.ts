@@ -1,13 +1,30 @@
 /**
- * Similar notifications: those whose titles say the same once numbers, hosts and addresses are taken out. A wall, a list or a
- * mail shows many of them as one. Groups are made where they are shown; nothing stores them.
+ * Similar notifications: those whose titles say the same once numbers, hosts and addresses are taken out, or that agree in what
+ * their rule groups by (`then.group`). A wall, a list or a mail shows many of them as one. Groups are made where they are shown;
+ * nothing stores them.
  */
+import { isLabelField, type LabelField, type Labels, labelOfField, labelPair } from './labels.ts';
+
+/** By what a rule groups, beside labels. `title` is its similar form. */
+export const groupFields = ['title', 'host', 'ip', 'key', 'level'] as const;
+/** A field of {@link groupFields}, or a label, as in `label:cluster`. */
+export type GroupField = (typeof groupFields)[number] | LabelField;
+/** Of one rule. */
+export const maxGroupFields = 5;
 
 /** What a notification must have to be compared. */
 export interface Titled {
   readonly title: string;
   readonly host: string | null;
   readonly ip: string | null;
+}
+
+/** What it has besides, if its rule says by what it is grouped. */
+export interface Grouped extends Titled {
+  readonly group?: readonly GroupField[];
+  readonly level?: string;
+  readonly key?: string | null;
+  readonly labels?: Labels;
 }
 
 /** Only the beginning of a title is compared: titles have at most 250 characters, but whoever calls may not know that. */
@@ -19,10 +36,37 @@ const unspaced =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
 
 /**
- * Equal for similar notifications: the words of the title, with `#` where others have another number or name. A title that has
- * no other word is similar only to the same title, because it does not say what happened.
+ * Equal for similar notifications: what their rule groups by agrees. Without such a rule, or if the notification has nothing of
+ * what it names, their titles are similar.
  */
-export function kindOf(given: Titled): string {
+export function kindOf(given: Grouped): string {
+  const { group } = given;
+  const values = group?.map((field) => comparedValue(given, field));
+  return values?.some((value) => value !== null) ? JSON.stringify([group, values]) : titleKindOf(given);
+}
+
+/** The value in a notification, as people read it; null: it has none. */
+export function groupedValue({ host, ip, key, level, labels = {}, title }: Grouped, field: GroupField) {
+  if (!isLabelField(field)) return { host, ip, key, level, title }[field] ?? null;
+  const name = labelOfField(field).toLowerCase();
+  const found = Object.entries(labels).find(([given]) => given.toLowerCase() === name);
+  return found ? labelPair(...found) : null;
+}
+
+/** Labels and hosts are compared as rules do: upper and lower case are the same in a host and in the name of a label. */
+function comparedValue(given: Grouped, field: GroupField): string | null {
+  if (field === 'title') return titleKindOf(given);
+  const value = groupedValue(given, field);
+  if (value === null) return null;
+  if (field === 'host') return value.toLowerCase();
+  return isLabelField(field) ? value.slice(value.indexOf('=')) : value;
+}
+
+/**
+ * Equal for similar titles: the words, with `#` where others have another number or name. A title that has no other word is
+ * similar only to the same title, because it does not say what happened.
+ */
+export function titleKindOf(given: Titled): string {
   const words = wordsOf(given);
   if (!words.some(isKept)) return given.title.slice(0, comparedChars);
   return words.map(({ bare }) => bare).join(' ');

@@ -92,6 +92,11 @@ export const Receipts = Type.Array(
       Instant,
       Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Unix milliseconds.' }),
     ]),
+    inGroup: Type.Optional(
+      Type.Boolean({
+        description: 'Of `shown`: as part of the card or row of a group, named or counted there.',
+      }),
+    ),
   }),
   { title: 'Receipts', maxItems: 1000 },
 );
@@ -113,6 +118,9 @@ export const PanelReceipt = component('PanelReceipt', {
   }),
   hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
   shownAt: NullableInstant,
+  inGroup: Type.Boolean({
+    description: 'It was shown as part of the card or row of a group, named or counted there.',
+  }),
   expiredAt: NullableInstant,
   clearedAt: NullableInstant,
 });

@@ -70,6 +70,7 @@ export const RoutingOutcome = component('RoutingOutcome', {
   ttl: Type.Integer(),
   muted: Type.Boolean(),
   throttled: Type.Boolean(),
+  group: HistoryNotification.properties.group,
   target: HistoryNotification.properties.target,
   panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
   panelCount: Type.Integer({ minimum: 0 }),

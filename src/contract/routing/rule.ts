@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { mapPatternFields, patternFieldNames } from '../history/fields.ts';
-import { type LabelField, labelFieldPattern } from '../history/labels.ts';
-import { PanelsTarget } from '../history/notification.ts';
+import { fieldOrLabel, mapPatternFields, patternFieldNames } from '../history/fields.ts';
+import { GroupBy, PanelsTarget } from '../history/notification.ts';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, Name, NullableInstant, patch } from '../schema.ts';
 import { weekdays } from '../time.ts';
@@ -80,14 +79,7 @@ export const throttleFields = [
   'token',
 ] as const;
 
-/** A field of {@link throttleFields}, or a label, as in `label:cluster`. */
-export const ThrottleField = Type.Union(
-  [
-    Type.Enum([...throttleFields]),
-    Type.Unsafe<LabelField>(Type.String({ pattern: labelFieldPattern.source })),
-  ],
-  { errorMessage: `must be one of ${throttleFields.join(', ')}, or a label, as in label:cluster` },
-);
+export const ThrottleField = fieldOrLabel(throttleFields);
 
 export const maxEscalationSteps = 5;
 
@@ -149,6 +141,11 @@ export const RuleThen = component('RuleThen', {
       { description: 'Show the first of the same fields in this time, count the rest on it.' },
     ),
   ),
+  group: Type.Optional({
+    ...GroupBy,
+    description:
+      'By what panels put notifications on one card when they do not all fit, instead of by similar titles.',
+  }),
 });
 export type RuleThen = Static<typeof RuleThen>;
 

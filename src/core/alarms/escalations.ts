@@ -257,6 +257,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
     const to = {
       channels: record.route.channels ?? [],
       target: unite(record.route.target, named),
+      ...(record.route.group && { group: record.route.group }),
       escalates: record.id,
       escalated: {
         ...{ times: data.step + 1, since: data.since },

@@ -28,8 +28,8 @@ export interface SilentSender {
   readonly sourceIp: string;
 }
 
-/** The panels and channels of the escalated notification, and those of the step. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates' | 'escalated'>;
+/** The panels and channels of the escalated notification, and those of the step; by what it is grouped. */
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'group' | 'escalates' | 'escalated'>;
 
 /**
  * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
@@ -67,7 +67,10 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
   // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
-  const shown = route.muted ? {} : { target, ...(channels.length > 0 && { channels }) };
+  const group = route.group ?? to.group;
+  const shown = route.muted
+    ? {}
+    : { target, ...(channels.length > 0 && { channels }), ...(group && { group }) };
   const { escalates } = to;
   return {
     ...decided,

@@ -3,7 +3,7 @@ import { labelsOf } from '#contract/history/labels.ts';
 import type { HistoryNotification, historyStates } from '#contract/history/notification.ts';
 import { ownSenders } from '../intake/own-sender.ts';
 import { getOrMake } from '../maps.ts';
-import { acknowledgedView, contentOf } from '../streams/frames.ts';
+import { acknowledgedView, contentOf, groupedBy } from '../streams/frames.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import { iso, isoOrNull } from '../time/time.ts';
 import type { HistoryRecord, RecordForm, RecordForms, Ref, Route } from './log.ts';
@@ -60,6 +60,7 @@ function partsOf(record: HistoryRecord, now: number) {
     cleared: cleared && { at: iso(cleared.at), by: cleared.by, reason: cleared.reason },
     acknowledged: record.acknowledged && acknowledgedView(record.acknowledged),
     receipts: { ...record.receipts },
+    ...groupedBy(record),
   };
   return [before, route.muted || throttledOn !== null ? noPanel : route.target, after] as const;
 }

@@ -9,6 +9,7 @@
  * head of the log. These are the interfaces that storage and the bus implement for the core. Times are Unix milliseconds.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
+import type { GroupField } from '#contract/history/similar.ts';
 import type { Query } from '../search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
@@ -30,6 +31,8 @@ export interface Route {
   readonly channels?: readonly string[];
   /** Set when its alarm was shelved then: it was not shown on the panels of `target`. */
   readonly shelved?: true;
+  /** By what panels group it, as the last rule that says so; absent: by its title. */
+  readonly group?: readonly GroupField[];
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
   readonly origin?: string;
   /** Of an escalation: the notification that it sends again. */
@@ -432,11 +435,15 @@ export interface ReceiptWrite {
   readonly id: string;
   readonly state: 'shown' | 'expired' | 'cleared';
   readonly at: number;
+  /** Only of `shown`: as part of the card or row of a group. */
+  readonly inGroup?: true;
 }
 
 export interface ReceiptRow {
   readonly panelId: string;
   readonly shownAt: number | null;
+  /** It was shown as part of the card or row of a group. */
+  readonly inGroup: boolean;
   readonly expiredAt: number | null;
   readonly clearedAt: number | null;
 }
@@ -448,7 +455,7 @@ export interface ReceiptStore {
     tenant: TenantId,
     panel: PanelAddress,
     receipts: readonly ReceiptWrite[],
-  ): Promise<readonly (ReceiptWrite & { readonly receivedAt: number })[]>;
+  ): Promise<readonly (Omit<ReceiptWrite, 'inGroup'> & { readonly receivedAt: number })[]>;
   /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The receipts of each of these notifications, by panel; those without any are missing. */

@@ -124,6 +124,7 @@ export function outcomeOf(
     rank,
     ttl,
     muted: route.muted,
+    ...(route.group && { group: [...route.group] }),
     throttled,
     target: targetView(route.target),
     ...panelsReached(route.target, snapshot),

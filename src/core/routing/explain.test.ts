@@ -101,6 +101,7 @@ test('a rule that matched says what it does', async () => {
       rule({ continue: true, then: { panels: { ids: ['p1', 'p2'] }, mute: true } }),
       rule({ continue: true, then: { throttle: { by: ['host', 'title'], perMs: 60_000 } } }),
       rule({ continue: true, then: { panels: { ids: ['p1'] }, throttle: { by: [], perMs: 1500 } } }),
+      rule({ continue: true, then: { group: ['title', 'label:cluster'] } }),
       rule({ continue: true, then: {} }),
     ),
   ).toEqual([
@@ -108,6 +109,7 @@ test('a rule that matched says what it does', async () => {
     'matched: names 2 panels, mutes it; later rules are checked too',
     'matched: shows one in 60 s of the same host, title; later rules are checked too',
     'matched: names one panel, shows one in 1.5 s; later rules are checked too',
+    'matched: groups it on panels by title, label:cluster; later rules are checked too',
     'matched: does nothing; later rules are checked too',
   ]);
 });

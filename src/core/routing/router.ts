@@ -133,8 +133,8 @@ export class Router {
    *
    * Rules are tested in order; one that is disabled or not active at `now` is skipped. Conditions are tested against
    * the notification as it was sent, not as an earlier rule changed it. The first rule whose conditions all hold ends
-   * the evaluation, unless it has `continue`: then the panels of all matching rules are united, a later setLevel or setTtl
-   * replaces an earlier one, and one `mute` is enough. A matching rule that names no panels adds none; when no
+   * the evaluation, unless it has `continue`: then the panels of all matching rules are united, a later setLevel, setTtl
+   * or group replaces an earlier one, and one `mute` is enough. A matching rule that names no panels adds none; when no
    * matching rule names panels, the target is every panel. "none" counts as naming panels. Channels are united, too; a
    * muted notification goes to no channel. When the matching rules have reached `limits.namesPerNotification`, the rules
    * after them are not tried, and this is reported.
@@ -222,6 +222,9 @@ export class Router {
     const muted = rules.some(({ spec }) => spec.then.mute === true);
     const target = muted ? noPanel : targetOf(rules);
     const channels = muted ? [] : channelsOf(rules);
+    const group = isEmpty(target)
+      ? undefined
+      : rules.findLast(({ spec }) => spec.then.group !== undefined)?.spec.then.group;
     return {
       route: {
         revision: this.revision,
@@ -229,6 +232,7 @@ export class Router {
         muted,
         target,
         ...(channels.length > 0 && { channels }),
+        ...(group && { group }),
       },
       level: rules.findLast(({ spec }) => spec.then.setLevel !== undefined)?.spec.then.setLevel,
       ttl: rules.findLast(({ spec }) => spec.then.setTtl !== undefined)?.spec.then.setTtl,
@@ -245,9 +249,9 @@ export class Router {
   }
 }
 
-function routeSize({ rules, target, channels = [] }: Route): number {
+function routeSize({ rules, target, channels = [], group = [] }: Route): number {
   const refs = rules.flatMap(({ id, name }) => [id, name]);
-  return namesSize([...refs, ...target.ids, ...target.tags, ...channels]);
+  return namesSize([...refs, ...target.ids, ...target.tags, ...channels, ...group]);
 }
 
 function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {

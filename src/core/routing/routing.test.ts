@@ -149,6 +149,22 @@ describe('level and ttl', () => {
   });
 });
 
+describe('group', () => {
+  test('is that of the last rule that says it, and absent without one', () => {
+    const rules = [
+      rule({ continue: true, then: { group: ['title'] } }),
+      rule({ continue: true, then: { group: ['label:cluster', 'level'] } }),
+      rule({ then: { setTtl: 5 } }),
+    ];
+    expect(route(rules).route.group).toEqual(['label:cluster', 'level']);
+    expect(route([rule({ then: { setTtl: 5 } })]).route).not.toHaveProperty('group');
+  });
+
+  test('is absent when no panel shows it', () => {
+    expect(route([rule({ then: { group: ['host'], mute: true } })]).route).not.toHaveProperty('group');
+  });
+});
+
 describe('mute', () => {
   test('one is enough, whatever the others say, and it reaches no panel', () => {
     const rules = [rule({ continue: true, then: { mute: true } }), rule({ then: { panels: 'all' } })];
@@ -278,11 +294,11 @@ describe('a rule is checked when it is saved', () => {
     ],
     [
       { then: {} },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or instructions',
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions or group',
     ],
     [
       { then: { mute: false } },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or instructions',
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions or group',
     ],
     [{ enabled: false, then: {} }, 'rule "x": then: does nothing'],
   ])('%j is refused', (given, message) => {
@@ -296,6 +312,7 @@ describe('a rule is checked when it is saved', () => {
     { then: { panels: { ids: ['p1'] } } },
     { then: { setTtl: 0 } },
     { then: { throttle: { by: [], perMs: 1000 } } },
+    { then: { group: ['host'] } },
     { when: { level: ['not-seen-yet'], token: ['not made yet'] } },
   ])('%j is allowed', (given) => {
     expect(check(given)).not.toThrow();

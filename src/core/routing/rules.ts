@@ -243,7 +243,7 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
     if (!doesAnything(spec))
       throw badField(
         'then',
-        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate or instructions',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions or group',
       );
   });
 }
@@ -277,6 +277,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.mute === true ||
     then.escalate !== undefined ||
     then.instructions !== undefined ||
-    then.throttle !== undefined
+    then.throttle !== undefined ||
+    then.group !== undefined
   );
 }

@@ -58,6 +58,10 @@ export function contentOf(n: Notification) {
   };
 }
 
+/** By what panels group it, after all other fields, as the answers of the API have it. */
+export const groupedBy = ({ route: { group } }: Pick<Notification, 'route'>) =>
+  group && { group: [...group] };
+
 export function notificationEvent(
   n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
   now: number,
@@ -67,6 +71,7 @@ export function notificationEvent(
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count: n.count ?? 0,
     acknowledged: n.acknowledged ? acknowledgedView(n.acknowledged) : null,
+    ...groupedBy(n),
   };
 }
 

@@ -127,16 +127,20 @@ const record: fc.Arbitrary<HistoryRecord> = fc.record({
   },
   ...{ ...mapOptionalTexts(() => fc.option(word)), labels: labelsTexts },
   ...{ sentTtl: fc.option(time), expiresAt: fc.option(time), throttledOn: fc.option(fc.uuid(), { freq: 1 }) },
-  route: fc.record({
-    revision: time,
-    rules: fc.array(fc.record({ id: word, name: word, more: time }), { maxLength: 2 }),
-    muted: fc.boolean(),
-    target: fc.record({
-      all: fc.boolean(),
-      ids: fc.subarray(['p1', 'gone\n']),
-      tags: fc.subarray(['noc']),
-    }),
-  }),
+  route: fc.record(
+    {
+      revision: time,
+      rules: fc.array(fc.record({ id: word, name: word, more: time }), { maxLength: 2 }),
+      muted: fc.boolean(),
+      target: fc.record({
+        all: fc.boolean(),
+        ids: fc.subarray(['p1', 'gone\n']),
+        tags: fc.subarray(['noc']),
+      }),
+      group: fc.subarray(['title', 'label:env'] as const, { minLength: 1 }),
+    },
+    { requiredKeys: ['revision', 'rules', 'muted', 'target'] },
+  ),
   cleared: fc.option(
     fc.tuple(given, fc.constantFrom('cleared', 'replaced')).map(([by, reason]) => ({ ...by, reason })),
   ),

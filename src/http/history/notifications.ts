@@ -105,7 +105,12 @@ export function notificationRoutes(app: App, services: Services): void {
       const fresh = await receipts.record(
         tenant,
         panel,
-        body.map(({ id, state, at }) => ({ id, state, at: receiptTime(at, now()) })),
+        body.map(({ id, state, at, inGroup }) => ({
+          id,
+          state,
+          at: receiptTime(at, now()),
+          ...(inGroup && state === 'shown' && { inGroup }),
+        })),
       );
       const ofTenant = metrics.of(tenant);
       for (const { state, receivedAt } of fresh) {
@@ -169,6 +174,7 @@ async function deliveries(
       sent: cursor >= record.position && panel.createdAt <= record.receivedAt ? true : row !== undefined,
       hidden: record.rank < minRankOf(panel.display, levels),
       shownAt: isoOrNull(row?.shownAt),
+      inGroup: row?.inGroup ?? false,
       expiredAt: isoOrNull(row?.expiredAt),
       clearedAt: isoOrNull(row?.clearedAt),
     };

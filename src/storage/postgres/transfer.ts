@@ -160,11 +160,12 @@ async function importPage(
       if (isLive) live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags, ...memory });
       const counts = throttledOn === null ? undefined : placed.get(throttledOn);
       if (counts) stateOf(counts).counted += 1;
-      for (const { panelId: panel_id, shownAt, expiredAt, clearedAt } of receipts)
+      for (const { panelId: panel_id, shownAt, inGroup, expiredAt, clearedAt } of receipts)
         receiptRows.push({
           ...place,
           panel_id,
           shown_at: shownAt,
+          in_group: inGroup || null,
           expired_at: expiredAt,
           cleared_at: clearedAt,
         });

@@ -53,7 +53,7 @@ it('adds the columns of new fields to the partitions of an older version', async
   await storage.close();
   const older = new Database(join(folder, 'belfry.db'));
   older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
-    ALTER TABLE log_1_0 DROP COLUMN labels; PRAGMA user_version = 1`);
+    ALTER TABLE log_1_0 DROP COLUMN labels; ALTER TABLE receipts_1 DROP COLUMN in_group; PRAGMA user_version = 1`);
   older.close();
   storage = open();
   await storage.history.append(tenant, after, null);
@@ -61,6 +61,9 @@ it('adds the columns of new fields to the partitions of an older version', async
     { ...before, url: null, host: null, labels: null },
     after,
   ]);
+  const receipt = { id: before.id, state: 'shown', at: 2_000, inGroup: true } as const;
+  await storage.history.record(tenant, { id: 'p', tags: ['noc'] }, [receipt]);
+  expect((await storage.history.of(tenant, [before.id])).get(before.id)).toMatchObject([{ inGroup: true }]);
   const query = { kind: 'label', patterns: ['env=prod'] } as const;
   const found = async (wanted: Query) => {
     const { records } = await storage.history.search(tenant, wanted, { limit: 9, now: 3_000 });

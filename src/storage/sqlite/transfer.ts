@@ -94,13 +94,13 @@ function importEntry(
       ...draft,
       shown: draft.shown && isLasting(entry, now),
     });
-    for (const { panelId, shownAt, expiredAt, clearedAt } of receipts)
+    for (const { panelId, shownAt, inGroup, expiredAt, clearedAt } of receipts)
       writer.sql
         .of(
-          `INSERT INTO ${tablesOf(readNewest(writer.sql)).receipts} (row, panel_id, shown_at, expired_at, cleared_at)
-           VALUES (?, ?, ?, ?, ?)`,
+          `INSERT INTO ${tablesOf(readNewest(writer.sql)).receipts} (row, panel_id, shown_at, in_group, expired_at, cleared_at)
+           VALUES (?, ?, ?, ?, ?, ?)`,
         )
-        .run(row, panelId, shownAt, expiredAt, clearedAt);
+        .run(row, panelId, shownAt, inGroup ? 1 : null, expiredAt, clearedAt);
     return position;
   }
   const found = findById(writer.sql, tenant, entry.id);

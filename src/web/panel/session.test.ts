@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { BoardChange } from '#client/board.ts';
+import type { BoardChange, Card } from '#client/board.ts';
 import { ApiError } from '#client/call.ts';
 import type { Client } from '#client/client.ts';
 import type { Connection } from '#client/event-stream.ts';
@@ -97,14 +97,31 @@ test('shown is told once, and what was cleared or replaced is told as cleared', 
     () => stop.abort(),
   );
   const a = cardOf({ id: 'a' });
-  session.shown([a]);
-  session.shown([a]);
+  session.shown([{ cards: [a] }]);
+  session.shown([{ cards: [a] }]);
   await session.run(stop.signal);
   expect(kinds).toEqual(['added', 'added', 'cleared', 'replaced']);
   await expect
     .poll(() => receipts.map(({ id, state }) => `${id} ${state}`))
     .toEqual(['a shown', 'a cleared', 'b cleared']);
   expect([session.isKnown('a'), session.isKnown('z')]).toEqual([true, false]);
+});
+
+test('what is shown as part of a group is told as such', async () => {
+  const stop = new AbortController();
+  const { session, receipts } = sessionOf([], () => stop.abort());
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => cardOf({ id })) as [Card, Card, Card];
+  session.shown([{ cards: [a, b] }, { cards: [c] }]);
+  session.shown([{ cards: [a] }]);
+  await session.run(stop.signal);
+  await expect
+    .poll(() => receipts)
+    .toMatchObject([
+      { id: 'a', inGroup: true },
+      { id: 'b', inGroup: true },
+      { id: 'c', state: 'shown' },
+    ]);
+  expect(receipts[2]).not.toHaveProperty('inGroup');
 });
 
 test('of many cards each is acknowledged in turn, and the outcome counts those that failed', async () => {
@@ -153,7 +170,7 @@ test.each([
   );
   void session.run(new AbortController().signal);
   await expect.poll(() => kinds).toEqual(['added']);
-  session.shown(session.board.cards());
+  session.shown([{ cards: [cardOf({ id: 'n1' })] }]);
   wall += step;
   ticks += 30_000;
   session.expire();

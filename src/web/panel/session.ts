@@ -140,13 +140,14 @@ export class Session {
     this.#applied(this.board.expire(this.#options.clock.now()));
   }
 
-  /** Sends a `shown` receipt for each card that is visible now, once per notification. */
-  shown(cards: readonly Card[]): void {
-    for (const { notification } of cards) {
-      if (this.#receipted.has(notification.id)) continue;
-      remember(this.#receipted, notification.id);
-      this.#receipt(notification.id, 'shown');
-    }
+  /** Sends a `shown` receipt for each card of the items that are visible now, once per notification. */
+  shown(items: readonly { readonly cards: readonly Card[] }[]): void {
+    for (const { cards } of items)
+      for (const { notification } of cards) {
+        if (this.#receipted.has(notification.id)) continue;
+        remember(this.#receipted, notification.id);
+        this.#receipt(notification.id, 'shown', cards.length > 1);
+      }
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -185,8 +186,9 @@ export class Session {
     for (const { kind, card } of changes) if (kind === 'added') remember(this.#known, card.notification.id);
   }
 
-  #receipt(id: string, state: 'shown' | 'expired' | 'cleared'): void {
-    this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.clock.now())) });
+  #receipt(id: string, state: 'shown' | 'expired' | 'cleared', inGroup = false): void {
+    const at = Math.round(this.board.serverTime(this.#options.clock.now()));
+    this.#outbox.add({ id, state, at, ...(inGroup && { inGroup }) });
   }
 }
 

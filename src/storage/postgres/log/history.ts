@@ -7,6 +7,7 @@ import type {
   LogBounds,
   ReceiptRow,
   ReceiptStore,
+  ReceiptWrite,
   Route,
 } from '#core/log/log.ts';
 import {
@@ -238,26 +239,36 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
   async record(tenant, panel, receipts) {
     const fresh = [];
     for (const state of ['shown', 'expired', 'cleared'] as const) {
-      const times = new Map<string, number>();
-      for (const { id, at, ...receipt } of receipts)
-        if (receipt.state === state && isUuid(id) && !times.has(id.toLowerCase()))
-          times.set(id.toLowerCase(), at);
-      if (times.size === 0) continue;
+      const first = new Map<string, ReceiptWrite>();
+      for (const receipt of receipts) {
+        const id = receipt.id.toLowerCase();
+        if (receipt.state === state && isUuid(id) && !first.has(id)) first.set(id, receipt);
+      }
+      if (first.size === 0) continue;
+      const given = [...first.values()];
       // A row that another call has just written is looked at again, so each state is new once.
       const rows = await writes.query<{ id: string; at: number; receivedAt: number }>(
         tenant,
         `WITH sent AS MATERIALIZED (
-           SELECT w.id, w.at, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[]) AS w (id, at)
+           SELECT w.id, w.at, w.in_group, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[], $6::boolean[]) AS w (id, at, in_group)
            JOIN find_entries($1, $2::uuid[]) n ON n.id = w.id
            WHERE (n.route->'target'->>'all')::boolean OR n.route->'target'->'ids' ? $4
              OR n.route->'target'->'tags' ?| $5::text[]
          ), written AS (
-           INSERT INTO receipts (row, tenant, panel_id, ${state}_at) SELECT row, $1, $4, at FROM sent ORDER BY row
-           ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at WHERE receipts.${state}_at IS NULL
+           INSERT INTO receipts (row, tenant, panel_id, ${state}_at, in_group) SELECT row, $1, $4, at, in_group FROM sent ORDER BY row
+           ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at, in_group = coalesce(receipts.in_group, excluded.in_group)
+           WHERE receipts.${state}_at IS NULL
            RETURNING row
          )
          SELECT sent.id, sent.at, sent.received_at AS "receivedAt" FROM sent JOIN written ON written.row = sent.row`,
-        [tenant, [...times.keys()], [...times.values()], panel.id, panel.tags],
+        [
+          tenant,
+          [...first.keys()],
+          given.map(({ at }) => at),
+          panel.id,
+          panel.tags,
+          given.map(({ inGroup = null }) => inGroup),
+        ],
       );
       for (const row of rows) fresh.push({ ...row, state });
     }
@@ -279,7 +290,7 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
     const rows = await reads.query<ReceiptRow & { readonly id: string }>(
       tenant,
       `WITH n AS MATERIALIZED (SELECT row, id FROM find_entries($1, $2::uuid[]))
-         SELECT n.id, r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
+         SELECT n.id, r.panel_id AS "panelId", r.shown_at AS "shownAt", r.in_group IS TRUE AS "inGroup", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
          FROM n JOIN receipts_of($1, (SELECT array_agg(row) FROM n)) r ON r.row = n.row ORDER BY r.panel_id`,
       [tenant, ids.filter(isUuid)],
     );

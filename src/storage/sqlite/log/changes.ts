@@ -181,16 +181,17 @@ export function recordReceipts(
   receipts: readonly ReceiptWrite[],
 ): NewReceipts {
   const fresh: NewReceipts[number][] = [];
-  for (const { id, state, at } of receipts) {
+  for (const { id, state, at, inGroup } of receipts) {
     const found = findById(sql, tenant, id);
     if (!found || !reaches(routes.get(tenant, found.route).target, panel)) continue;
     const column = `${state}_at`;
     const { changes } = sql
       .of(
-        `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`,
+        `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}, in_group) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET ${column} = excluded.${column}, in_group = coalesce(in_group, excluded.in_group)
+         WHERE ${column} IS NULL`,
       )
-      .run(found.row, panel.id, at);
+      .run(found.row, panel.id, at, inGroup ? 1 : null);
     if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
   }
   return fresh;

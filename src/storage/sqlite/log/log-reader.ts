@@ -207,11 +207,12 @@ export function receiptsOf(
     const found = findById(sql, tenant, id);
     if (!found) continue;
     const rows = sql
-      .of<[number], ReceiptRow>(
-        `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+      .of<[number], Omit<ReceiptRow, 'inGroup'> & { readonly inGroup: 1 | null }>(
+        `SELECT panel_id AS panelId, shown_at AS shownAt, in_group AS inGroup, expired_at AS expiredAt, cleared_at AS clearedAt
          FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
       )
-      .all(found.row);
+      .all(found.row)
+      .map((row) => ({ ...row, inGroup: row.inGroup === 1 }));
     if (rows.length > 0) receipts.set(id, rows);
   }
   return receipts;

@@ -87,9 +87,12 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
+/** 1: the panel showed it as part of the card or row of a group. */
+const inGroupColumn = 'in_group INTEGER';
+
 /**
- * Creates the first partition of a new database. The partitions of an older one, and their unfinished copies, get the columns of
- * fields that are new since.
+ * Creates the first partition of a new database. The partitions of an older one, and their unfinished copies, get the columns
+ * that are new since.
  */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
@@ -98,15 +101,22 @@ export function ensurePartition(db: Database): void {
     const all = sql.of<[], Pick<Partition, 'id' | 'generation'>>(
       'SELECT id, generation FROM partitions UNION SELECT id, generation FROM retired_partitions',
     );
-    for (const { log } of all.all().map(tablesOf)) {
-      const has = new Set(
-        db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(log),
-      );
-      if (has.size === 0) continue; // a retired one whose table is dropped
-      for (const [, column] of columnList)
-        if (!has.has(column.column)) db.exec(`ALTER TABLE ${log} ADD COLUMN ${definitionOf(column)}`);
+    const ofLog = columnList.map(([, column]) => definitionOf(column));
+    for (const { log, receipts } of all.all().map(tablesOf)) {
+      addColumns(db, log, ofLog);
+      addColumns(db, receipts, [inGroupColumn]);
     }
   }).immediate();
+}
+
+/** Adds those that a table lacks; a definition begins with the name. */
+function addColumns(db: Database, table: string, definitions: readonly string[]): void {
+  const has = new Set(
+    db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table),
+  );
+  if (has.size === 0) return; // of a retired partition, whose table is dropped
+  for (const definition of definitions)
+    if (!has.has(definition.split(' ', 1)[0] ?? '')) db.exec(`ALTER TABLE ${table} ADD COLUMN ${definition}`);
 }
 
 /** A tenant's first entry in a partition. */
@@ -160,6 +170,7 @@ export function createPartition(db: Database, id: number, firstRow: number): voi
       shown_at INTEGER,
       expired_at INTEGER,
       cleared_at INTEGER,
+      ${inGroupColumn},
       PRIMARY KEY (row, panel_id)
     ) WITHOUT ROWID;`);
   db.prepare(

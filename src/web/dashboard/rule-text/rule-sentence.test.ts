@@ -105,6 +105,10 @@ test.each<[string, SentenceRule]>([
     },
   ],
   [
+    'Every notification → group by title and label cluster, then stop',
+    { then: { group: ['title', 'label:cluster'] } },
+  ],
+  [
     'When not all of (label env matches stag*, label site is present) → mute, then stop',
     { when: { not: { labels: { env: ['stag*'], site: ['*'] } } }, then: { mute: true } },
   ],
@@ -117,6 +121,9 @@ test.each<[string, SentenceRule]>([
 });
 
 test('a rule about labels reads as a sentence in German', () => {
+  expect(sentenceOf({ then: { group: ['label:cluster', 'title'] } }, german)).toBe(
+    'Jede Meldung → nach Label „cluster“ und Titel gruppieren, dann Ende',
+  );
   const labels = { env: ['prod'], site: ['*'] };
   expect(sentenceOf({ when: { labels, not: { labels: { a: ['*'] } } }, then: { mute: true } }, german)).toBe(
     'Wenn Label „env“ prod ist und Label „site“ vorhanden ist und Label „a“ fehlt → stummschalten, dann Ende',

@@ -8,6 +8,7 @@ import type {
   EscalationStep,
   RuleConditions,
   RuleCreate,
+  RuleThen,
   RuleWindow,
   TextCondition,
 } from '#contract/routing/rule.ts';
@@ -103,14 +104,14 @@ function conditionSentence(
 /** A text with a gap for values. */
 const phrase = (
   { t }: RuleWords,
-  key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged',
+  key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged' | 'group',
   values: Sentence,
 ) => fill(t(key, valuesSlot), { values });
 
 /** What is done: "2 panels tagged noc, show 5 s". */
 export function thenSentence(then: RuleCreate['then'], words: RuleWords): Sentence {
   const { t } = words;
-  const { panels, channels, setLevel, setTtl, throttle, escalate = [] } = then;
+  const { panels, channels, setLevel, setTtl, throttle, escalate = [], group } = then;
   const done: Sentence[] = [];
   if (then.mute) done.push([word(t('mute'))]);
   if (panels !== undefined) done.push(panelsSentence(panels, words));
@@ -121,20 +122,27 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   else if (setTtl !== undefined) done.push(phrase(words, 'showFor', [value(words.duration(setTtl))]));
   if (throttle) {
     const key = throttle.by.length > 0 ? 'throttleBy' : 'throttle';
-    const fields = throttle.by.map((field) =>
-      isLabelField(field) ? labelWords(labelOfField(field), words) : [word(t(`field.${field}`))],
-    );
     done.push(
       fill(t(key, slots('duration', 'values')), {
         duration: [value(words.duration(throttle.perMs))],
-        values: join(fields, t('and')),
+        values: fieldsSentence(throttle.by, words),
       }),
     );
   }
   done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
   if (then.instructions !== undefined) done.push([word(t('instructions'))]);
+  if (group) done.push(phrase(words, 'group', fieldsSentence(group, words)));
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
+
+/** "label cluster and title" */
+const fieldsSentence = (fields: NonNullable<RuleThen['throttle']>['by'], words: RuleWords): Sentence =>
+  join(
+    fields.map((field) =>
+      isLabelField(field) ? labelWords(labelOfField(field), words) : [word(words.t(`field.${field}`))],
+    ),
+    words.t('and'),
+  );
 
 const stepSlots = slots('duration', 'panels', 'level', 'unless');
 

@@ -1,10 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
+import type { GroupField } from '#contract/history/similar.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { gap } from './arrange.ts';
 import { joinedBy } from './card-sounds.ts';
-import { arrangeFlood, type FloodLayout, groupedKinds, inOrder, itemsOf, rowGap } from './flood.ts';
+import {
+  arrangeFlood,
+  type FloodLayout,
+  groupedKinds,
+  headingOf,
+  inOrder,
+  itemsOf,
+  rowGap,
+  titlesOf,
+} from './flood.ts';
 
 const wall = { width: 1840, height: 940 };
 /** 1080 × 1920, at the least size of its text. */
@@ -45,6 +55,30 @@ test('two similar cards are two items, and stay one item when they were one befo
   const two = similar(2, 'BGP peer lost');
   expect([itemsOf(two, none).length, itemsOf(two, grouped).length]).toEqual([2, 1]);
   expect(groupedKinds(itemsOf(two.slice(1), grouped)).size).toBe(0);
+});
+
+const byCluster = (group: GroupField[], titles: readonly string[], cluster = 'eu-1'): Card[] =>
+  titles.map((title, n) =>
+    cardOf({ id: `${cluster} ${n}`, title, rank: 40, host: `h-${n}`, labels: { cluster }, group }),
+  );
+
+test('alarms that a rule groups are one item, which says what they share, and their titles if these differ', () => {
+  const titles = ['Disk 91 % full', 'Fan stopped', 'Disk 7 % full'];
+  const cards = [...byCluster(['label:cluster'], titles), ...byCluster(['label:cluster'], titles, 'us-2')];
+  const items = itemsOf(cards, none);
+  expect(items.map((item) => [item.cards.length, headingOf(item), titlesOf(item)])).toEqual([
+    [3, 'cluster=eu-1', ['Disk … full', 'Fan stopped']],
+    [3, 'cluster=us-2', ['Disk … full', 'Fan stopped']],
+  ]);
+});
+
+test('a group with one title says it before what its rule groups by', () => {
+  const titles = ['Disk 91 % full', 'Disk 7 % full', 'Disk 8 % full'];
+  const headings = [['label:cluster'], ['title'], ['level', 'title', 'key']].map((group) => {
+    const [item] = itemsOf(byCluster(group as GroupField[], titles), none);
+    return item && headingOf(item, (level) => level.toUpperCase());
+  });
+  expect(headings).toEqual(['Disk … full · cluster=eu-1', 'Disk … full', 'Disk … full · INFO']);
 });
 
 test('the title of a card is read once, however often the screen is drawn', () => {

@@ -3,7 +3,7 @@
  * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest.
  */
 import type { Card } from '#client/board.ts';
-import { commonTitle, kindOf } from '#contract/history/similar.ts';
+import { commonTitle, groupedValue, kindOf, titleKindOf } from '#contract/history/similar.ts';
 import { type Area, gap } from './arrange.ts';
 import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 
@@ -41,14 +41,38 @@ export interface FloodLayout {
 /** So many similar cards become one item, which lasts until only one of them is left; if not all items fit, two do. */
 export const leastToGroup = 3;
 
-/** The kinds of cards that have been on the screen: the layout reads them several times a second. */
-const kinds = new WeakMap<Card['notification'], string>();
+/** Remembers it of the cards that have been on the screen: the layout reads it several times a second. */
+function remembered(of: (notification: Card['notification']) => string): (card: Card) => string {
+  const texts = new WeakMap<Card['notification'], string>();
+  return ({ notification }) => {
+    const known = texts.get(notification) ?? of(notification);
+    texts.set(notification, known);
+    return known;
+  };
+}
 
 /** Equal for similar cards. */
-export function kindOfCard({ notification }: Card): string {
-  const known = kinds.get(notification) ?? kindOf(notification);
-  kinds.set(notification, known);
-  return known;
+export const kindOfCard = remembered(kindOf);
+const titleKindOfCard = remembered(titleKindOf);
+
+/** The titles of an item's cards, in display order: one, unless a rule groups them by something else. */
+export function titlesOf({ cards }: Pick<FloodItem, 'cards'>): readonly string[] {
+  const [{ notification }] = cards;
+  if (!notification.group) return [commonTitle(notification)];
+  const firsts = new Map<string, Card>();
+  for (const card of cards) if (!firsts.has(titleKindOfCard(card))) firsts.set(titleKindOfCard(card), card);
+  return [...firsts.values()].map((card) => commonTitle(card.notification));
+}
+
+/** What an item's cards have in common: their title, unless they have different ones, and what their rule groups them by. */
+export function headingOf(item: Pick<FloodItem, 'cards'>, wordOf = (level: string) => level): string {
+  const [{ notification }] = item.cards;
+  const titles = titlesOf(item);
+  const values = (notification.group ?? []).flatMap((field) => {
+    if (field === 'title') return [];
+    return field === 'level' ? wordOf(notification.level) : (groupedValue(notification, field) ?? []);
+  });
+  return [...(titles.length === 1 ? titles : []), ...values].join(' · ');
 }
 
 /** The id of the item with all cards of a kind. */
@@ -220,7 +244,7 @@ function leadsIn(
 }
 
 /** The height at zoom 1 at which a lead of this width most likely shows its title, and a line of its message or hosts. */
-const heightOf = ({ cards }: FloodItem, width: number): number =>
-  cards.length === 1
-    ? heightForText(cards[0], width, 0)
-    : heightForGroup(cards[0], commonTitle(cards[0].notification), width);
+const heightOf = (item: FloodItem, width: number): number =>
+  item.cards.length === 1
+    ? heightForText(item.cards[0], width, 0)
+    : heightForGroup(item.cards[0], headingOf(item), width);

@@ -10,7 +10,7 @@ export const de: PanelTexts = {
   more_one: '+{{count}} weitere',
   more_other: '+{{count}} weitere',
   hosts: '{{n}} Hosts',
-  similar: '{{n}} ähnliche',
+  alarms: '{{n}} Alarme',
   firstAndLast: 'erste {{first}} · letzte {{last}}',
   someAcknowledged: '{{n}} bestätigt',
   moreAtLeast: 'Mindestens {{n}} weitere',

@@ -11,7 +11,7 @@ export const en = {
   more_one: '+{{count}} more',
   more_other: '+{{count}} more',
   hosts: '{{n}} hosts',
-  similar: '{{n}} similar',
+  alarms: '{{n}} alarms',
   firstAndLast: 'first {{first}} · last {{last}}',
   someAcknowledged: '{{n}} acknowledged',
   moreAtLeast: 'At least {{n}} more',

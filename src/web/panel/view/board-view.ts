@@ -17,19 +17,22 @@ import { createDetailsView, type DetailsContext } from './details-view.ts';
 import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';
 import type { Stage } from './stage.ts';
 
+/** What can be seen: a card, or the cards of a group. */
+export type SeenItem = Pick<FloodItem, 'cards'>;
+
 export interface BoardView {
   /** Behind it are the cards of a row or of similar alarms. */
   readonly details: HTMLDialogElement;
   /** Not all cards fit: similar ones are one item, and many are rows. */
   readonly isFlood: boolean;
   /**
-   * Shows the cards, and returns those that can be seen; the cards of a group are seen with it. `isPartial`: there are more live
-   * notifications than these cards.
+   * Shows the cards, and returns what can be seen: single cards, and the cards of groups, which are seen with them. `isPartial`:
+   * there are more live notifications than these cards.
    */
   render(
     board: { readonly cards: readonly Card[]; readonly isPartial: boolean },
     maxCards: number | undefined,
-  ): readonly Card[];
+  ): readonly SeenItem[];
   tick(): void;
 }
 
@@ -105,7 +108,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     return { order, measure: () => resized.map((view) => view.measure()) };
   };
 
-  const renderCards = ({ places, rows: heights }: Arrangement): readonly Card[] => {
+  const renderCards = ({ places, rows: heights }: Arrangement): readonly SeenItem[] => {
     items = [];
     const { scrolls, unitPx } = stage.area();
     root.style.gridTemplateRows = scrolls
@@ -116,10 +119,10 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     forget(rows, new Set());
     reorder(root, order);
     for (const setLines of measure()) setLines();
-    return places.map(({ card }) => card);
+    return places.map(({ card }) => ({ cards: [card] }));
   };
 
-  const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly Card[] => {
+  const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly SeenItem[] => {
     const area = stage.area();
     const { scrolls, unitPx, width } = area;
     const grouped = groupedKinds(items);
@@ -174,7 +177,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     place(list, { row: leadHeights.length, column: 1, span: 12 });
     reorder(root, lines.length > 0 || hasMore ? [...order, list] : order);
     for (const setLines of [...measure(), ...resized.map((view) => view.measure())]) setLines();
-    return [...leads.map(({ item }) => item), ...layout.rows].flatMap((item) => item.cards);
+    return [...leads.map(({ item }) => item), ...layout.rows];
   };
 
   return {

@@ -1,8 +1,8 @@
 /** The cards behind a row or behind similar alarms, with their texts and buttons, over the screen. */
 import type { Card } from '#client/board.ts';
-import { commonTitle } from '#contract/history/similar.ts';
 import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
+import { headingOf } from '../state/flood.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
 import { createSureButton } from './sure-button.ts';
 
@@ -103,11 +103,13 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
     open(id, cards) {
       openId = id;
+      const [first, ...rest] = cards;
+      const wordOf = (level: string) => context.lookOf(level).word;
       setText(
         heading,
-        cards.length > 1 && cards[0]
-          ? `${commonTitle(cards[0].notification)} · ${translate('similar', { n: cards.length })}`
-          : (cards[0]?.notification.title ?? ''),
+        rest.length > 0 && first
+          ? `${headingOf({ cards: [first, ...rest] }, wordOf)} · ${translate('alarms', { n: cards.length })}`
+          : (first?.notification.title ?? ''),
       );
       update(cards);
       if (openId !== undefined && !root.open) root.showModal();

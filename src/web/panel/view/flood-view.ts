@@ -1,16 +1,15 @@
 /** What stands on the screen in a flood: cards for several similar alarms, rows of one line, and a line that counts the rest. */
 import type { Card } from '#client/board.ts';
-import { commonTitle } from '#contract/history/similar.ts';
 import { ageText } from '#contract/time.ts';
 import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
-import type { FloodItem } from '../state/flood.ts';
+import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
 import type { CardContext } from './card-view.ts';
 
-/** More hosts than that fit on no card. */
-const mostHosts = 60;
+/** More hosts or titles than that fit on no card. */
+const mostListed = 60;
 
 /** One item of a flood on the screen. */
 export interface ItemView {
@@ -31,7 +30,7 @@ const hostsOf = (cards: readonly Card[]): string[] => [
 function sizeText(cards: readonly Card[], hosts: readonly string[], { translate }: Context): string {
   return hosts.length > 1
     ? translate('hosts', { n: hosts.length })
-    : translate('similar', { n: cards.length });
+    : translate('alarms', { n: cards.length });
 }
 
 const isDone = ({ notification }: Card) => notification.acknowledged !== null;
@@ -67,7 +66,7 @@ export interface GroupView extends ItemView {
   measure(): () => void;
 }
 
-/** A card for similar alarms: what they are, how many, and the hosts for which there is room. */
+/** A card for similar alarms: what they are, how many, and the hosts for which there is room; their titles, if they differ. */
 export function createGroupView(first: FloodItem, context: Context, onOpen: (id: string) => void): GroupView {
   const { translate, lookOf, serverTime } = context;
   let item = first;
@@ -103,19 +102,26 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
     const look = lookOf(notification.level);
     setIcon(symbol, look.icon);
     setText(word, look.word);
-    setText(heading, commonTitle(notification));
+    setText(
+      heading,
+      headingOf(next, (level) => lookOf(level).word),
+    );
     const names = hostsOf(cards);
     setText(size, sizeText(cards, names, context));
-    const listed = names.slice(0, mostHosts);
-    if (listed.join(' ') !== hosts.textContent)
+    const titles = titlesOf(next);
+    const hasTitles = titles.length > 1;
+    const listed = (hasTitles ? titles : names).slice(0, mostListed);
+    const between = hasTitles ? ' · ' : ' ';
+    if (listed.join(between) !== hosts.textContent)
       fill(
         hosts,
         ...listed.flatMap((text, i) => [
-          ...(i > 0 ? [new Text(' ')] : []),
+          ...(i > 0 ? [new Text(between)] : []),
           element('span', { text, dir: 'auto' }),
         ]),
       );
-    hosts.hidden = names.length === 0;
+    hosts.classList.toggle('mono', !hasTitles);
+    hosts.hidden = listed.length === 0;
     const done = cards.filter(isDone).length;
     setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
     rest.hidden = done === 0;
@@ -173,7 +179,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     symbol.setAttribute('aria-label', look.word);
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
-    setText(title, cards.length > 1 ? commonTitle(notification) : notification.title);
+    setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
     tick();
   };
   update(first);

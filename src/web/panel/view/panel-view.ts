@@ -10,7 +10,7 @@ import { shapeOf } from '../state/card-text.ts';
 import type { Clock } from '../state/clock.ts';
 import type { Look, OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
-import { createBoardView } from './board-view.ts';
+import { createBoardView, type SeenItem } from './board-view.ts';
 import { createFrameView, createNoticeView, type FrameState, type Notice } from './frame-view.ts';
 import { createStage } from './stage.ts';
 import { createSettingsView, createToolsView } from './tools-view.ts';
@@ -55,8 +55,8 @@ export interface PanelMoment {
 }
 
 export interface PanelView {
-  /** Returns the cards that are on the screen now. */
-  render(moment: PanelMoment): readonly Card[];
+  /** Returns what is on the screen now. */
+  render(moment: PanelMoment): readonly SeenItem[];
   tick(): void;
   readonly lookOf: (level: string) => LevelLook;
   /** Not all cards fit: similar ones are one item. */
@@ -119,7 +119,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       const shown = board.render(moment, look.maxCards);
       night.classList.toggle(
         'urgent',
-        shown.some((card) => shapeOf(card) === 'critical'),
+        shown.some(({ cards }) => cards.some((card) => shapeOf(card) === 'critical')),
       );
       return shown;
     },

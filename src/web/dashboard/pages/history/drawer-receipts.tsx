@@ -81,10 +81,10 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { data: panels } = useQuery(panelsQuery(useTenant()));
-  const { shownAt, clearedAt, expiredAt, online, sent, hidden } = receipt;
+  const { shownAt, inGroup, clearedAt, expiredAt, online, sent, hidden } = receipt;
   if (shownAt !== null) {
     const time = formats.duration(Math.max(0, Date.parse(shownAt) - Date.parse(detail.receivedAt)));
-    const shown = t('proof.shown', { time });
+    const shown = t(inGroup ? 'proof.shownInGroup' : 'proof.shown', { time });
     const end = clearedAt ?? expiredAt;
     if (end === null) return shown;
     return `${shown}, ${t(clearedAt ? 'proof.cleared' : 'proof.expired', { time: formats.shortClock(end) })}`;

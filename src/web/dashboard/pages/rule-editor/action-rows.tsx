@@ -4,10 +4,9 @@ import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, MultiSelect, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isLabelField, type LabelField, labelFieldPattern } from '#contract/history/labels.ts';
 import type { PanelsTarget } from '#contract/history/notification.ts';
+import { type GroupField, groupFields, maxGroupFields } from '#contract/history/similar.ts';
 import { limits } from '#contract/limits.ts';
 import {
   type EscalationStep,
@@ -23,14 +22,8 @@ import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
 import { knownTags } from '../panels/panel-values.ts';
 import { type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
 import styles from './editor.module.css';
-import {
-  AddRow,
-  EditorLevelSelect,
-  EditorRow,
-  EditorSelect,
-  useLabelNames,
-  ValueField,
-} from './editor-row.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, ValueField } from './editor-row.tsx';
+import { FieldsSelect } from './fields-select.tsx';
 import { EndPicker } from './time-rows.tsx';
 
 /** `same`: no panels are named; those that are named are added to the same ones then. */
@@ -232,6 +225,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   throttle: { by: ['host', 'title'], perMs: 300_000 },
   escalate: [initialStep],
   instructions: '',
+  group: ['title'],
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -350,6 +344,21 @@ function ActionFields({
           problem={problem}
         />
       );
+    case 'group':
+      return (
+        <>
+          <span className={styles.field}>{t('group.same')}</span>
+          <FieldsSelect
+            label={t('action.group')}
+            fields={groupFields}
+            value={then.group ?? initialActions.group}
+            onChange={(group) => onChange({ ...then, group: group as GroupField[] })}
+            emptyText={t('missing.values')}
+            most={maxGroupFields}
+            problem={problem}
+          />
+        </>
+      );
   }
 }
 
@@ -439,13 +448,6 @@ function ThrottleFields({
   problem,
 }: Field<Throttle> & { problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
-  const { t: words } = useTranslation('ruleSentence');
-  const { offers, search } = useLabelNames();
-  const [typed, setTyped] = useState('');
-  const labels = [...offers, typed.trim().replace(/^label:/i, '')]
-    .map((name): LabelField => `label:${name}`)
-    .filter((field) => labelFieldPattern.test(field));
-  const fields = [...new Set([...throttleFields, ...throttle.by, ...labels])];
   return (
     <>
       <span className={styles.field}>{t('throttle.oneIn')}</span>
@@ -457,25 +459,13 @@ function ThrottleFields({
         longest="h"
       />
       <span className={styles.words}>{t('throttle.same')}</span>
-      <MultiSelect
-        size="xs"
-        className={styles.values ?? ''}
-        aria-label={t('throttle.same')}
-        placeholder={throttle.by.length === 0 ? t('throttle.any') : t('throttle.more')}
-        error={problem !== undefined}
-        searchable
-        searchValue={typed}
-        onSearchChange={(next) => {
-          setTyped(next);
-          search(next.trim().replace(/^label:/i, ''));
-        }}
-        selectFirstOptionOnChange
-        data={fields.map((value) => ({
-          value,
-          label: isLabelField(value) ? value : words(`field.${value}`),
-        }))}
+      <FieldsSelect
+        label={t('throttle.same')}
+        fields={throttleFields}
         value={throttle.by}
         onChange={(by) => onChange({ ...throttle, by: by as Throttle['by'] })}
+        emptyText={t('throttle.any')}
+        problem={problem}
       />
     </>
   );

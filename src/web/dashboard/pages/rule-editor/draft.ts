@@ -172,6 +172,7 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
     missing.set('then.escalate', 'missing.values');
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
   if (then.instructions?.trim() === '') missing.set('then.instructions', 'missing.text');
+  if (then.group?.length === 0) missing.set('then.group', 'missing.values');
   return missing;
 }
 

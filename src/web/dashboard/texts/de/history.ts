@@ -166,6 +166,7 @@ export const history: TranslatedPage<'history'> = {
   'delivery.disabled': 'der Kanal ist ausgeschaltet',
   proof: 'Rückmeldungen der Anzeigen',
   'proof.shown': 'gezeigt nach {{time}}',
+  'proof.shownInGroup': 'in einer Gruppe gezeigt nach {{time}}',
   'proof.cleared': 'erledigt um {{time}}',
   'proof.expired': 'abgelaufen um {{time}}',
   'proof.hidden': 'nicht gezeigt: unter der Mindeststufe der Anzeige',

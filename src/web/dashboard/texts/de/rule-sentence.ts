@@ -43,6 +43,7 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   instructions: 'Anweisungen zeigen',
   throttle: 'eine pro {{duration}} zeigen, den Rest zählen',
   throttleBy: 'eine pro {{duration}} mit gleichem Wert für {{values}} zeigen, den Rest zählen',
+  group: 'nach {{values}} gruppieren',
   nothing: 'noch keine Aktion',
   stop: 'dann Ende',
   goOn: 'dann weiter',

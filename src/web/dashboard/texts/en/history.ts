@@ -155,6 +155,7 @@ export const history = {
   'delivery.disabled': 'the channel is disabled',
   proof: 'Display receipts',
   'proof.shown': 'shown after {{time}}',
+  'proof.shownInGroup': 'shown in a group after {{time}}',
   'proof.cleared': 'cleared at {{time}}',
   'proof.expired': 'expired at {{time}}',
   'proof.hidden': 'not shown: below the panel’s minimum level',

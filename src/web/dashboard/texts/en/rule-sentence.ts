@@ -43,6 +43,7 @@ export const ruleSentence = {
   instructions: 'show instructions',
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
+  group: 'group by {{values}}',
   nothing: 'no action yet',
   stop: 'then stop',
   goOn: 'then continue',

@@ -1,0 +1,1 @@
+-- The partitions of the log get the column `in_group` of their receipts when they are opened: 1 or null.
