@@ -6,7 +6,6 @@ import { Acknowledged, HistoryNotification } from './notification.ts';
 
 /** `open`: nobody takes care of it. `shelved`: off the panels until a time. `ended`: cleared, resolved or expired. */
 export const alarmStates = ['open', 'acknowledged', 'shelved', 'ended'] as const;
-export type AlarmState = (typeof alarmStates)[number];
 /** The states of alarms that have not ended: each is in one of these. */
 export const standingStates = ['open', 'acknowledged', 'shelved'] as const;
 export type StandingState = (typeof standingStates)[number];
@@ -62,7 +61,6 @@ export type AlarmPage = Static<typeof AlarmPage>;
 
 /** What people did, and what happened by itself when a time ended. */
 export const alarmEvents = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'clear'] as const;
-export type AlarmEvent = (typeof alarmEvents)[number];
 
 export const AlarmDetail = component('AlarmDetail', {
   ...Alarm.properties,
