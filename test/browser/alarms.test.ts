@@ -158,7 +158,7 @@ test('new alarms come in by themselves, but wait while something is selected; wh
 });
 
 test('the drawer says what is known of the alarm and what people did, and acts on it', async () => {
-  const { page, row, drawer, alarm, ids } = await open([{ title: 'Fan failed', host: 'rack-1' }]);
+  const { page, row, drawer, alarm, ids } = await open([{ title: 'Fan failed', host: 'rack-1' }, { title: 'Door open' }]);
   await row('Fan failed').click();
   await drawer.getByText('Open: nobody takes care of it.').waitFor();
   await drawer.getByRole('button', { name: 'Acknowledge' }).click();
@@ -166,6 +166,10 @@ test('the drawer says what is known of the alarm and what people did, and acts o
   await page.keyboard.press('Enter');
   await drawer.getByText('Ada Byron acknowledged it').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
+  await expect.poll(() => row('Fan failed').count()).toBe(0);
+  await page.getByRole('heading', { name: 'Alarms' }).focus();
+  await page.keyboard.press('c');
+  await page.getByText('Select an alarm first.').waitFor();
   await drawer.getByRole('button', { name: 'Change note' }).click();
   await page.getByRole('textbox', { name: 'Note' }).fill('ordered');
   await page.keyboard.press('Enter');

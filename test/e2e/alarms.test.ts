@@ -217,6 +217,9 @@ test('a clear ends an alarm with its note, and its details stay', async () => {
   });
   const again = await send({ key: 'pump' });
   expect((await call('GET', `/${first}`)).json).toMatchObject({ id: last, state: 'ended' });
+  const broken = await send({ key: 'door' });
+  const repaired = await send({ key: 'door', level: 'success', ttl: 60_000 });
+  expect((await call('GET', `/${broken}`)).json).toMatchObject({ id: repaired, state: 'ended', count: 2 });
   expect((await call('GET', `/${again}`)).json).toMatchObject({ id: again, state: 'open', count: 1 });
 });
 

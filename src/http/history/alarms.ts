@@ -9,6 +9,7 @@ import {
 import { searchForm } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
+import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
 import type { Entry, HistoryRecord, TenantId } from '#core/log/log.ts';
@@ -129,7 +130,7 @@ async function alarmViews(
     const { since, count, highestLevel, shelved } = record.alarm ?? {
       ...{ since: record.receivedAt, count: 1, highestLevel: record.level, shelved: null },
     };
-    const isStanding = state === 'live' || state === 'shelved';
+    const isStanding = (state === 'live' || state === 'shelved') && !isResolve(record);
     const standing = shelved ? 'shelved' : record.acknowledged ? 'acknowledged' : 'open';
     const panels = (rows.get(record.id) ?? []).flatMap(({ panelId, shownAt }) => {
       const panel = shownAt === null ? undefined : snapshot.panels.get(panelId);

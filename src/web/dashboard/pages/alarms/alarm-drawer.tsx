@@ -12,8 +12,8 @@ import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx
 import { useRowActions } from '../history/notification-actions.tsx';
 import drawer from '../history/notification-drawer.module.css';
 import { NotificationDrawer } from '../history/notification-drawer.tsx';
+import { ageMs } from './alarm-cells.tsx';
 import styles from './alarm-drawer.module.css';
-import { ageMs } from './alarm-row.tsx';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 
 /** One alarm: its newest notification, what is known of all of them, and what people did. */

@@ -195,21 +195,18 @@ function useLines(list: AlarmList, grouping: string) {
   return { lines, toggleGroup };
 }
 
-/** The line that keys act on; when it is gone, what stands in its place. */
+/**
+ * The line that keys act on; when it is gone, what stands in its place. While an alarm is open that is not listed, there is
+ * none: keys must not act on another one than is shown.
+ */
 function useActiveLine(lines: readonly ListLine[], id: string | undefined) {
   const [key, set] = useState<string>();
   const lastIndex = useRef(-1);
-  const isOpen = (line: ListLine) => 'row' in line && line.row.alarm.id === id;
   const known = lines.findIndex((line) => line.key === key);
-  const opened = id === undefined ? -1 : lines.findIndex(isOpen);
-  const index =
-    known >= 0
-      ? known
-      : opened >= 0
-        ? opened
-        : key === undefined
-          ? -1
-          : Math.min(lastIndex.current, lines.length - 1);
+  const opened = lines.findIndex((line) => 'row' in line && line.row.alarm.id === id);
+  const inItsPlace =
+    key === undefined || id !== undefined ? -1 : Math.min(lastIndex.current, lines.length - 1);
+  const index = known >= 0 ? known : opened >= 0 ? opened : inItsPlace;
   useEffect(() => {
     lastIndex.current = index;
   });

@@ -8,8 +8,8 @@ import type { AlarmList, AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import type { TailState } from '#web/dashboard/api/event-stream.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useFormats, useNow } from '#web/dashboard/formats/use-formats.tsx';
+import { ageMs } from './alarm-cells.tsx';
 import { type Grouping, labelGrouping, labelNamesOf } from './alarm-groups.ts';
-import { ageMs } from './alarm-row.tsx';
 import styles from './alarms-page.module.css';
 
 /** The states, with how many alarms are in each, and whether the list is up to date. */

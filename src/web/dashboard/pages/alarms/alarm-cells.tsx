@@ -1,0 +1,131 @@
+/** The cells that alarms and groups have in common. */
+import shelvedIcon from 'virtual:icon/clock-pause';
+import personIcon from 'virtual:icon/user-check';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { labelPair } from '#contract/history/labels.ts';
+import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { actorText } from '#web/dashboard/formats/formats.ts';
+import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { type OnRefine, RefineChip, type RowLayout } from '#web/dashboard/notifications/notification-row.tsx';
+import styles from './alarm-rows.module.css';
+
+const mostLabels = 3;
+
+/** Two lines on a narrow screen: the title with its age, and where it is with who takes care of it. */
+export function CardCells({
+  level,
+  title,
+  age,
+  children,
+}: {
+  level: string;
+  title: ReactNode;
+  age: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <>
+      <div role="gridcell" className={styles.cardIcon}>
+        <LevelMark name={level} iconOnly />
+      </div>
+      <div role="gridcell" className={styles.cardBody}>
+        <div className={styles.cardLine}>
+          {title}
+          <span className={styles.quiet}>{age}</span>
+        </div>
+        <div className={`${styles.cardLine} ${styles.quiet}`}>{children}</div>
+      </div>
+    </>
+  );
+}
+
+export function LabelsCell({
+  labels,
+  layout,
+  onRefine,
+}: {
+  labels: Readonly<Record<string, string>>;
+  layout: RowLayout;
+  onRefine: OnRefine;
+}) {
+  if (layout === 'narrow' || layout === 'card') return null;
+  const pairs = Object.entries(labels).map(([name, value]) => labelPair(name, value));
+  return (
+    <div role="gridcell" className={styles.labels} title={pairs.join('\n')}>
+      {pairs.slice(0, mostLabels).map((pair) => (
+        <span key={pair} className={styles.tag}>
+          <RefineChip inRow quiet refineKey="label" value={pair} onRefine={onRefine} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** How many notifications it has. */
+export function Times({ count }: { count: number }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  if (count === 1) return null;
+  const number = formats.number(count);
+  return (
+    <span className={styles.times} title={t('timesHint', { number })}>
+      {t('times', { number })}
+    </span>
+  );
+}
+
+/** Who takes care of it, or until when it is shelved. */
+export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: boolean }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const { state, acknowledged, shelved } = alarm;
+  if (state === 'ended') return <span className={styles.quiet}>{t('ended')}</span>;
+  if (state === 'shelved' && shelved)
+    return (
+      <span
+        className={styles.person}
+        title={[
+          t('shelvedBy', { by: actorText(shelved.by), time: formats.dateTime(shelved.until) }),
+          shelved.note,
+        ].join('\n')}
+      >
+        <Icon paths={shelvedIcon} size={14} />
+        <span>{t('shelvedUntil', { time: formats.dayTime(shelved.until) })}</span>
+        {!short && shelved.note !== null && <bdi className={styles.note}>{shelved.note}</bdi>}
+      </span>
+    );
+  if (acknowledged) {
+    const by = actorText(acknowledged.by);
+    return (
+      <span className={styles.person} title={acknowledged.note === null ? by : `${by}: ${acknowledged.note}`}>
+        <Icon paths={personIcon} size={14} />
+        <bdi>{by}</bdi>
+        {!short && acknowledged.note !== null && <bdi className={styles.note}>{acknowledged.note}</bdi>}
+      </span>
+    );
+  }
+  return <span className={styles.quiet}>{t('nobody')}</span>;
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+
+/** Without seconds once it is a minute, and without minutes once it is a day. */
+export function ageMs(since: string, now: number): number {
+  const age = Math.max(0, now - Date.parse(since));
+  const unit = age >= dayMs ? hourMs : age >= minuteMs ? minuteMs : 1_000;
+  return Math.floor(age / unit) * unit;
+}
+
+export function Age({ since, now }: { since: string; now: number }) {
+  const formats = useFormats();
+  return (
+    <time dateTime={since} title={formats.dateTime(since)}>
+      {formats.duration(ageMs(since, now))}
+    </time>
+  );
+}
