@@ -9,8 +9,10 @@ import type {
   Route,
 } from '#core/log/log.ts';
 import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
-import type { PostgresLanes } from './history.ts';
+import type { AppendQueue } from './append-queue.ts';
+import type { LogWrite } from './partitions.ts';
 import { type EntryRow, entryColumns, readNotifications, readRecords, toEntries, toRecord } from './rows.ts';
+import type { StatisticsLanes } from './statistics.ts';
 
 /** What `act_on_alarms` answers for an id. */
 interface ActedRow extends AcknowledgedRow {
@@ -20,8 +22,14 @@ interface ActedRow extends AcknowledgedRow {
   readonly of_route: Route;
 }
 
+export interface AlarmLanes extends Pick<StatisticsLanes, 'reads' | 'turns'> {
+  readonly queue: AppendQueue;
+  /** For what writes entries of the log. */
+  readonly write: LogWrite;
+}
+
 export const createAlarms = (
-  lanes: Pick<PostgresLanes, 'queue' | 'write' | 'reads' | 'turns'>,
+  lanes: AlarmLanes,
 ): Pick<History, 'act' | 'alarms' | 'dueReturns' | 'entriesOf' | 'recordsAt'> => ({
   async act(tenant, given, action, within) {
     const ids = given.map((id) => id.toLowerCase());

@@ -23,9 +23,8 @@ import {
   toRepeat,
 } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
-import { createAlarms } from './alarms.ts';
-import type { AppendQueue } from './append-queue.ts';
-import { type LogWrite, readLog } from './partitions.ts';
+import { type AlarmLanes, createAlarms } from './alarms.ts';
+import { readLog } from './partitions.ts';
 import { dropFromLog } from './retention.ts';
 import {
   type EntryRow,
@@ -39,10 +38,7 @@ import {
 import { searchLog } from './search.ts';
 import type { StatisticsLanes } from './statistics.ts';
 
-export interface PostgresLanes extends StatisticsLanes {
-  readonly queue: AppendQueue;
-  /** For what writes entries of the log. */
-  readonly write: LogWrite;
+export interface PostgresLanes extends StatisticsLanes, AlarmLanes {
   readonly writes: Connections;
 }
 
