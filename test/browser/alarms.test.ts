@@ -158,7 +158,10 @@ test('new alarms come in by themselves, but wait while something is selected; wh
 });
 
 test('the drawer says what is known of the alarm and what people did, and acts on it', async () => {
-  const { page, row, drawer, alarm, ids } = await open([{ title: 'Fan failed', host: 'rack-1' }, { title: 'Door open' }]);
+  const { page, row, drawer, alarm, ids } = await open([
+    { title: 'Fan failed', host: 'rack-1' },
+    { title: 'Door open' },
+  ]);
   await row('Fan failed').click();
   await drawer.getByText('Open: nobody takes care of it.').waitFor();
   await drawer.getByRole('button', { name: 'Acknowledge' }).click();

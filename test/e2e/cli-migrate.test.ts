@@ -161,15 +161,23 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const whole = wholeDraft({ receivedAt: other, throttledOn: counted.id });
     const shown = wholeDraft({ receivedAt: other, ttl: 0 });
     const live = { ...shown, expiresAt: null, throttledOn: null, throttleCount: 0, key: "l'k\\x: \u{1f4be}" };
+    const stays = { receivedAt: other, ttl: 0, expiresAt: null, rank: 40, level: 'error', key: 'disk' };
+    const [first, repeat, aside] = [
+      draft({ ...stays, rank: 50, level: 'critical' }),
+      draft(stays),
+      draft(stays),
+    ];
     const panel = { id: 'p1', tags: ['noc'] };
     const read = (env: Readonly<Record<string, string>>) =>
       onStorage(
         cli.folder,
         async ({ storage: { history }, directory }) => {
           const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
-          const ids = [counted.id, whole.id, live.id];
+          const ids = [counted.id, whole.id, live.id, first.id, repeat.id, aside.id];
           return {
-            entries: (await history.readAfter(tenant, 0, 10)).entries,
+            entries: (await history.readAfter(tenant, 0, 20)).entries,
+            alarms: await history.alarms(tenant, other + 20),
+            events: await history.entriesOf(tenant, [first.id, repeat.id], 10),
             records: await Promise.all(ids.map((id) => history.find(tenant, id))),
             receipts: await history.of(tenant, ids),
             live: await history.live(tenant, panel, other + 1, 10),
@@ -187,8 +195,15 @@ describeWithPostgres('belfry migrate', (postgres) => {
         { id: live.id, state: 'shown', at: other + 5, inGroup: true },
       ]);
       await history.clear(tenant, counted.id, 'Ann', other + 6);
+      await history.append(tenant, first, null);
+      const shelf = { at: other + 7, by: 'Ann', note: 'n', until: other + 1e9 };
+      await history.act(tenant, [first.id], { kind: 'acknowledge', ...shelf });
+      await history.append(tenant, repeat, null);
+      await history.act(tenant, [repeat.id], { kind: 'shelve', ...shelf });
+      await history.append(tenant, aside, null);
     });
     const before = await read({});
+    expect(before.records.at(-1)?.alarm).toMatchObject({ count: 3, highestLevel: 'critical', shelved: {} });
     expect(before.entries).toContainEqual({ ...whole, kind: 'notification', position: 2 });
     const url = await newDatabase();
     await cli.ok(['migrate', sqlite, url]);

@@ -69,6 +69,48 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       stream.close();
     });
 
+    test('is shelved and acknowledged on one, and comes back on panels of the other, once', async () => {
+      const token = await one.token({ tenant: 'shelved', scopes: ['notify', 'panel'] });
+      const key = await one.key('member', 'shelved');
+      const { stream } = await two.panel(token, 'wall');
+      const send = async (title: string) =>
+        (await one.notify(token, { title, message: 'M', level: 'error', key: title })).json.id as string;
+      const [aside, seen] = [await send('aside'), await send('seen')];
+      const act = (id: string, what: string) =>
+        one.call('POST', `/api/alarms/${id}/${what}`, { token: key, json: { forMs: 1_000 } });
+      await act(aside, 'shelve');
+      await act(seen, 'acknowledge');
+      const repeat = await send('seen');
+      for (const [event, id] of [
+        ['shelve', aside],
+        ['unshelve', aside],
+        ['unacknowledge', repeat],
+      ])
+        await stream.next((each) => each.event === event && each.data.id === id);
+      await one.notify(token, { title: 'last', message: 'M' });
+      await stream.next(({ data }) => data.title === 'last');
+      const returned = stream.messages.filter(({ event }) => event.startsWith('un'));
+      expect(returned).toHaveLength(2);
+      const { json } = await two.call('GET', '/api/alarms', { token: key });
+      expect(json.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0 });
+      stream.close();
+    });
+
+    test('is changed with hundreds of others in one call', async () => {
+      const token = await one.token({ tenant: 'many', scopes: ['notify'] });
+      const key = await one.key('member', 'many');
+      await Promise.all(
+        Array.from({ length: 434 }, (_, i) =>
+          one.notify(token, { title: `T${i}`, message: 'M', level: 'error' }),
+        ),
+      );
+      const json = { action: 'acknowledge', q: 'level:error', note: 'known' };
+      const { json: done } = await two.call('POST', '/api/alarms/actions', { token: key, json });
+      expect(done).toEqual({ done: 434, failed: [] });
+      const { json: list } = await one.call('GET', '/api/alarms', { token: key });
+      expect(list.counts).toEqual({ open: 0, acknowledged: 434, shelved: 0 });
+    });
+
     test('is stored once when it is tried again on the other with the same idempotency key', async () => {
       const token = await one.token({ tenant: 'retried' });
       const headers = { 'idempotency-key': 'k' };

@@ -15,9 +15,10 @@ import {
   readRemembering,
   takeOffShelf,
 } from './log/alarms.ts';
+import { remember } from './log/changes.ts';
 import { type FoundRow, findById } from './log/log-lookup.ts';
 import { bounds, readAfter, receiptsOf } from './log/log-reader.ts';
-import { LogWriter } from './log/log-writer.ts';
+import { LogWriter, type RememberingRow } from './log/log-writer.ts';
 import { readNewest, tablesOf } from './log/partitions.ts';
 import { connectLog, toBlob, uuidToText } from './log/rows.ts';
 import { prepare, sqliteDialect } from './open.ts';
@@ -48,6 +49,7 @@ export async function openSqliteTransfer(
     throw error;
   }
   const writer = new LogWriter(file);
+  const replaced: Import['replaced'] = new Map();
   const log = connectLog(writer.sql);
   return {
     db: new Database(sqliteDialect, {
@@ -64,7 +66,7 @@ export async function openSqliteTransfer(
       writer.transaction(() => {
         for (const each of page) {
           const { position } = each.entry;
-          const stored = importEntry(writer, tenant, each, now);
+          const stored = importEntry({ writer, replaced, now }, tenant, each);
           if (stored !== position)
             throw new Error(`the entry at ${position} of tenant ${tenant} came to position ${stored}`);
         }
@@ -80,20 +82,23 @@ export async function openSqliteTransfer(
   };
 }
 
+interface Import {
+  readonly writer: LogWriter;
+  /** What was live until a notification replaced it that comes next, by the id of that one. */
+  readonly replaced: Map<string, RememberingRow>;
+  readonly now: number;
+}
+
 /** Returns the position at which the entry is stored, and its receipts. */
-function importEntry(
-  writer: LogWriter,
-  tenant: TenantId,
-  { entry, receipts }: TransferEntry,
-  now: number,
-): number {
+function importEntry(into: Import, tenant: TenantId, { entry, receipts }: TransferEntry): number {
+  const { writer, replaced, now } = into;
   const route = JSON.stringify(entry.route);
   if (entry.kind === 'notification') {
-    const draft = toDraftRow(entry, route);
-    const { row, position } = writer.insert(tenant, {
-      ...draft,
-      shown: draft.shown && isLasting(entry, now),
-    });
+    const all = toDraftRow(entry, route);
+    const draft = { ...all, shown: all.shown && isLasting(entry, now) };
+    const last = replaced.get(entry.id);
+    replaced.delete(entry.id);
+    const { row, position } = writer.insert(tenant, draft, last && remember(writer, draft, last));
     for (const { panelId, shownAt, inGroup, expiredAt, clearedAt } of receipts)
       writer.sql
         .of(
@@ -104,7 +109,7 @@ function importEntry(
     return position;
   }
   const found = findById(writer.sql, tenant, entry.id);
-  if (found) return importChange(writer, tenant, found, entry);
+  if (found) return importChange(into, tenant, found, entry);
   const lost = { route: writer.routeNumber(tenant, route), position: 0 };
   const change = entry.kind === 'clear' ? entry : { ...entry, reason: reasonOf(entry) };
   return writer.insertChange(tenant, lost, entry.id, change);
@@ -112,7 +117,7 @@ function importEntry(
 
 /** What happened to a notification. */
 function importChange(
-  writer: LogWriter,
+  { writer, replaced }: Import,
   tenant: TenantId,
   found: FoundRow,
   entry: Exclude<TransferEntry['entry'], Notification>,
@@ -126,7 +131,8 @@ function importChange(
     case 'return':
       return (entry.shown ? takeOffShelf : endAcknowledgement)(writer, tenant, found, entry).position;
     case 'clear':
-      if (live && entry.reason === 'replaced') handOver(writer, tenant, live, entry.by);
+      if (live && entry.reason === 'replaced' && !handOver(writer, tenant, live, entry.by))
+        replaced.set(entry.by, live);
       return writer.takeOff(tenant, found, entry.id, entry).position;
   }
 }

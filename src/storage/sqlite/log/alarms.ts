@@ -74,11 +74,11 @@ export function passedOn(
 export const staysShelved = ({ shelved }: Pick<MemoryRow, 'shelved'>, rank: number): boolean =>
   shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
 
-/** The alarm's memory passes to a notification that is live already. */
-export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): void {
+/** The alarm's memory passes to a notification that is live already. Returns false if that one is not. */
+export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): boolean {
   const found = findById(writer.sql, tenant, to);
   const live = found && readRemembering(writer.sql, found.row);
-  if (!live) return;
+  if (!live) return false;
   const isShelved = staysShelved(last, live.rank);
   const { since, earlier, highest_level, highest_rank } = passedOn(writer.sql, last, {
     rank: live.rank,
@@ -90,6 +90,7 @@ export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingR
          highest_rank = coalesce(highest_rank, ?) WHERE row = ?`,
     )
     .run(since, earlier, highest_level, highest_rank, live.row);
+  return true;
 }
 
 export const readRemembering = (sql: Statements, row: number): RememberingRow | undefined =>

@@ -76,7 +76,7 @@ export function append(
 }
 
 /** What the notification remembers of the alarm whose last one it replaces; undefined when it ends the alarm, or none was left. */
-function remember({ sql }: LogWriter, draft: DraftRow, last: RememberingRow): MemoryRow | undefined {
+export function remember({ sql }: LogWriter, draft: DraftRow, last: RememberingRow): MemoryRow | undefined {
   const { key } = draft;
   if (!draft.shown || isResolve(draft) || isResolve({ key, rank: last.rank })) return undefined;
   return passedOn(sql, last, { rank: draft.rank, isShelved: staysShelved(last, draft.rank) });
