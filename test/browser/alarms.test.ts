@@ -109,7 +109,7 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
   await rows.first().waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('s');
-  await page.getByRole('radio', { name: 'in 4 hours' }).waitFor();
+  await page.locator('input[type=radio]:focus').waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByText('Shelved until').waitFor();

@@ -181,6 +181,29 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         : world.sent.own;
       return { path: `/api/notifications/${id}/clear` };
     }),
+    'GET /api/alarms': plain('/api/alarms'),
+    'GET /api/alarms/stream': { ...plain('/api/alarms/stream'), isStream: true },
+    'GET /api/alarms/:id': of(({ sent }) => ({ path: `/api/alarms/${sent.own}` })),
+    ...Object.fromEntries(
+      [
+        ['POST', 'acknowledge', { take: true }],
+        ['DELETE', 'acknowledge'],
+        ['POST', 'shelve', { forMs: 3_600_000 }],
+        ['DELETE', 'shelve'],
+        ['POST', 'clear', {}],
+      ].map(([method, what, json]) => [
+        `${method} /api/alarms/:id/${what}`,
+        of(async (world, _, fresh) => {
+          const id = fresh
+            ? await made(world, '/api/notify', { title: 't', message: 'm' }, world.token)
+            : world.sent.own;
+          return { path: `/api/alarms/${id}/${what}`, ...(json !== undefined && { json }) };
+        }),
+      ]),
+    ),
+    'POST /api/alarms/actions': plain('/api/alarms/actions', ({ canary }) => ({
+      ...{ action: 'acknowledge', q: 'level:error', note: canary },
+    })),
     'GET /api/expectations': plain('/api/expectations'),
     'DELETE /api/expectations': of(async (world, _, fresh) => {
       const key = fresh ? 'expected' : world.canary;

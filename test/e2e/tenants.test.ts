@@ -146,9 +146,12 @@ test('what tokens may call, and what is open to all, is what the interface says 
   ]);
   expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
   expect(forScope('panel')).toEqual([
+    'DELETE /api/alarms/:id/acknowledge',
     'GET /api/panels',
     'GET /api/panels/:id',
     'GET /api/panels/:id/events',
+    'POST /api/alarms/:id/acknowledge',
+    'POST /api/alarms/:id/clear',
     'POST /api/notifications/:id/acknowledge',
     'POST /api/notifications/:id/clear',
     'POST /api/panels',
