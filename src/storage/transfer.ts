@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { Entry, History, Notification, ReceiptRow, ReceiptStore, TenantId } from '#core/log/log.ts';
+import type { Entry, History, ReceiptRow, ReceiptStore, TenantId } from '#core/log/log.ts';
 import { readMeta, transferMark, writeMeta } from './database/meta.ts';
 import type { Database, Schema } from './database/sql.ts';
 
@@ -23,9 +23,9 @@ export interface TransferDatabase {
   readonly history: Pick<History & ReceiptStore, 'bounds' | 'readAfter' | 'of'>;
   /**
    * Stores entries at the end of the tenant's log, with their positions and what follows from them; all of them durable, or none.
-   * Notifications that have expired at `now` are not added to the live set.
+   * What had expired when the last entry of the page came leaves the live set.
    */
-  importPage(tenant: TenantId, page: readonly TransferEntry[], now: number): Promise<void>;
+  importPage(tenant: TenantId, page: readonly TransferEntry[]): Promise<void>;
   /** Call it after the tenants were stored with their numbers. */
   readonly afterTenants?: () => Promise<void>;
   /** Converts the id of a notification in the table `idempotency` from and to the form of this database. */
@@ -105,8 +105,8 @@ const pageRows = 500;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Whether a notification has not expired at `now`. */
-export const isLasting = ({ expiresAt }: Notification, now: number) => expiresAt === null || expiresAt > now;
+/** When an entry came. */
+export const timeOf = (entry: Entry): number => (entry.kind === 'notification' ? entry.receivedAt : entry.at);
 
 /**
  * Copies everything from a complete database, or continues an interrupted copy of the same source; then reads both databases and compares them.
@@ -127,7 +127,7 @@ export async function transfer(
     done += entries;
     onProgress({ step, done, total });
   };
-  for (const log of logs) if (log.head > 0) await copyLog(from, to, { ...log, now }, progress('copying'));
+  for (const log of logs) if (log.head > 0) await copyLog(from, to, log, progress('copying'));
   for (const name of metaNames) {
     const value = await readMeta(from.db, name);
     if (value !== undefined) await writeMeta(to.db, name, value);
@@ -203,7 +203,7 @@ async function copyTable(
 async function copyLog(
   from: TransferDatabase,
   to: TransferDatabase,
-  { tenant, after, now }: { readonly tenant: TenantId; readonly after: number; readonly now: number },
+  { tenant, after }: Pick<LogRange, 'tenant' | 'after'>,
   onCopied: (entries: number) => void,
 ): Promise<void> {
   await to.db.write([
@@ -213,7 +213,7 @@ async function copyLog(
   const { head: copied } = await to.history.bounds(tenant);
   onCopied(copied - after);
   for await (const page of logPages(from, tenant, copied)) {
-    await to.importPage(tenant, page, now);
+    await to.importPage(tenant, page);
     onCopied(page.length);
   }
 }

@@ -117,7 +117,9 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
   expect(Date.parse(shelved.until) - Date.now()).toBeGreaterThan(3.9 * 3_600_000);
   await tab('Shelved').click();
   // The row of the list before has no such time.
-  await row('Core switch down').getByText(/^until /).waitFor();
+  await row('Core switch down')
+    .getByText(/^until /)
+    .waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('u');
   await page.getByText('Off the shelf: Core switch down').waitFor();

@@ -290,7 +290,7 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
         const page = entries
           .slice(from, from + 500)
           .map((entry) => ({ entry: { ...entry, id: `${entry.id.slice(0, -4)}ffff` }, receipts }));
-        await other.importPage(tenant + 1, page, now);
+        await other.importPage(tenant + 1, page);
       }
     });
     expect(read).toBeLessThan(5 * rows);

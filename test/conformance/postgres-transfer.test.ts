@@ -80,7 +80,7 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
     const target = await openPostgresTransfer(storage, url);
     for (let i = 0; i < entries.length; i += size) {
       const page = entries.slice(i, i + size).map((entry) => ({ entry, receipts: [] }));
-      await target.importPage(tenant, page, end);
+      await target.importPage(tenant, page);
     }
     const expected = await told(source.history, tenant, entries);
     expect(await told(storage.history, tenant, entries)).toEqual(expected);

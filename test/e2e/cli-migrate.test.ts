@@ -163,7 +163,7 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const live = { ...shown, expiresAt: null, throttledOn: null, throttleCount: 0, key: "l'k\\x: \u{1f4be}" };
     const stays = { receivedAt: other, ttl: 0, expiresAt: null, rank: 40, level: 'error', key: 'disk' };
     const [first, repeat, aside] = [
-      draft({ ...stays, rank: 50, level: 'critical' }),
+      draft({ ...stays, rank: 50, level: 'critical', ttl: 5, expiresAt: other + 5 }),
       draft(stays),
       draft(stays),
     ];

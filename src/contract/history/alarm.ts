@@ -10,7 +10,13 @@ export const alarmStates = ['open', 'acknowledged', 'shelved', 'ended'] as const
 export const standingStates = ['open', 'acknowledged', 'shelved'] as const;
 export type StandingState = (typeof standingStates)[number];
 
-const note = Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' });
+const note = Type.String({
+  maxLength: 500,
+  // PostgreSQL stores neither.
+  pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+  errorMessage: 'must have at most 500 characters, and no U+0000 or half of a surrogate pair',
+  description: 'For the others, as in "on my way".',
+});
 const forMs = Type.Integer({
   minimum: 1_000,
   maximum: limits.shelfMs,

@@ -92,10 +92,11 @@ export async function escalateLater(
     }
     const data = earlier.data as EscalationData;
     const { current, live, storing } = await findAlarm({ history, now }, tenant, data);
-    // A higher level, or a missing notification, must be acknowledged again.
+    const isAttended = current && (current.acknowledged !== null || current.alarm?.shelved != null);
+    // A higher level, or a missing notification, must be acknowledged again, and ends a shelf.
     const needsNewAcknowledgement = current && (rank > current.rank || route.origin !== undefined);
     const continues = current
-      ? live.length > 0 && (current.acknowledged === null || !needsNewAcknowledgement)
+      ? live.length > 0 && (!isAttended || !needsNewAcknowledgement)
       : storing.length > 0;
     if (!continues) {
       const anew = { id, since, replaced: storing, step: 0, steps, rule };
@@ -251,8 +252,13 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       return void (await schedule.dueTimes.settle(due, undefined));
     if (!fields) return void (await settleFor(schedule, due, data));
     // It may be open again, so it is kept while it stands.
-    if (isHandled(record, data, step))
-      return void (await schedule.putOff(due, checkFinishedMs, { ...data, isHandled: true }));
+    if (isHandled(record, data, step)) {
+      await schedule.putOff(due, checkFinishedMs, { ...data, isHandled: true });
+      const latest = await context.history.find(tenant, record.id);
+      // It was opened again in between.
+      if (latest && !isHandled(latest, data, step)) await continueEscalation(context, tenant, record.id);
+      return;
+    }
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
     const to = {
       channels: record.route.channels ?? [],

@@ -10,6 +10,7 @@ import {
   type AlarmOutcome,
   type AlarmPlace,
   type Bus,
+  type Entry,
   type History,
   type HistoryRecord,
   ownName,
@@ -113,9 +114,21 @@ export async function actOnAlarms(
     outcomes.push(...some);
     const entries = some.flatMap((outcome) => (outcome.kind === 'done' ? outcome.entry : []));
     if (entries.length > 0) context.bus.publish(tenant, entries);
-    for (const { kind, id } of entries) if (kind === 'return') await continueEscalation(context, tenant, id);
+    await continueEscalations(context, tenant, entries);
   }
   return outcomes;
+}
+
+/** Of alarms that are open again. Most tenants have no escalations. */
+async function continueEscalations(
+  context: AlarmsContext,
+  tenant: TenantId,
+  entries: readonly Entry[],
+): Promise<void> {
+  const returned = entries.filter(({ kind }) => kind === 'return');
+  if (returned.length === 0) return;
+  if ((await context.schedule.dueTimes.count(tenant, 'escalation')) === 0) return;
+  for (const { id } of returned) await continueEscalation(context, tenant, id);
 }
 
 /** The ids of all alarms that match, at most `limits.alarmsAtOnce`. */

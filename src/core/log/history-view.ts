@@ -104,8 +104,8 @@ function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[num
   if (record.throttledOn !== null) return 'throttled';
   if (isEmpty(record.route.target)) return 'unrouted';
   if (record.cleared) return 'cleared';
-  if (record.alarm?.shelved) return 'shelved';
-  return record.expiresAt !== null && record.expiresAt <= now ? 'expired' : 'live';
+  if (record.expiresAt !== null && record.expiresAt <= now) return 'expired';
+  return record.alarm?.shelved ? 'shelved' : 'live';
 }
 
 /** Export of history: one record a line, as NDJSON or CSV. */

@@ -1,6 +1,6 @@
 /**
  * The log of a tenant and the history of its notifications: the only truth about what was accepted. The log is a sequence of
- * entries: notifications, and what happens to them: clears, acknowledgements, shelvings, returns. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
+ * entries. Entries are notifications and what happens to them: clears, acknowledgements, shelvings and returns. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
  * a reader that continues after a position misses nothing. An entry never changes; a clear or an acknowledgement of a
  * notification is an entry of its own. A notification is live on its panels until it is cleared, replaced by another one of its
  * key, or expired by its ttl; history keeps it until retention deletes the oldest entries. When the promise of a write resolves,
@@ -233,7 +233,7 @@ export type AcknowledgeOutcome =
 export type AlarmAction =
   | ({
       readonly kind: 'acknowledge';
-      /** Whose acknowledgement it changes: nobody's (the default), that of the same `by`, or anybody's. */
+      /** Whose acknowledgement it may change: that of the same `by`, or anybody's. Absent: nobody's. */
       readonly over?: 'own' | 'any';
     } & Acknowledged)
   | ({ readonly kind: 'shelve' } & Shelved)

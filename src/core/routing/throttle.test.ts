@@ -36,6 +36,15 @@ describe('is shown in spite of a throttle', () => {
     expect(mustShow(next, card)).toBe(expected);
   });
 
+  test('another alarm than the one that is shelved', () => {
+    const alarm = { level: 'error', rank: 40, key: 'db' };
+    const shelved = { ...alarm, cleared: null, alarm: { shelved: {} } };
+    expect(mustShow(alarm, shelved)).toBe(false);
+    expect(mustShow({ ...alarm, key: 'other' }, shelved)).toBe(true);
+    expect(mustShow({ ...alarm, key: null }, { ...shelved, key: null })).toBe(true);
+    expect(mustShow({ ...alarm, key: 'other' }, { ...shelved, alarm: { shelved: null } })).toBe(false);
+  });
+
   test('what is more serious than what has replaced the card, and no repeat of an escalated alarm', () => {
     const alarm = { level: 'error', rank: 40, key: 'db' };
     const replaced = { ...shown, cleared: {} };

@@ -43,16 +43,23 @@ export function throttleDemand(
 }
 
 /** A notification that was shown; undefined if history does not have it any more. */
-type Shown = (Leveled & { readonly cleared: object | null }) | undefined;
+type Shown =
+  | (Leveled & {
+      readonly cleared: object | null;
+      /** Its alarm, while it stands. */
+      readonly alarm?: { readonly shelved: object | null } | null;
+    })
+  | undefined;
 type Leveled = Pick<NotificationDraft, 'level' | 'rank' | 'key'>;
 
 /**
- * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, the new one is more
- * serious, or it gives the same key another level. Otherwise an outage would be counted where nobody sees it, and a
+ * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, it is
+ * shelved and of another alarm, the new one is more serious, or it gives the same key another level. Otherwise an outage would be counted where nobody sees it, and a
  * resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its escalation.
  */
 export function mustShow({ level, rank, key }: Leveled, shown: Shown, current = shown): boolean {
   if (!shown || !current || current.cleared || rank > current.rank) return true;
+  if (current.alarm?.shelved && (key === null || key !== current.key)) return true;
   return key !== null && key === shown.key && level !== shown.level;
 }
 

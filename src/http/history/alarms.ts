@@ -13,7 +13,6 @@ import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
 import type { Entry, HistoryRecord, TenantId } from '#core/log/log.ts';
-import type { Query } from '#core/search/search-query.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
@@ -165,7 +164,7 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const at = now();
   return {
     ...(view as Alarm),
-    ...(newest.alarm === null && endedAlarm(records)),
+    ...((newest.alarm === null || isResolve(newest)) && endedAlarm(records)),
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
     events: entries.toReversed().flatMap(eventView),
   };
@@ -184,30 +183,49 @@ function endedAlarm(records: readonly HistoryRecord[]) {
 /** The most notifications before or after the given one that are followed. */
 const mostFollowed = 200;
 
-/** The notifications of an alarm, newest first: those that replaced each other, found by their key. */
+/** The notifications of an alarm, newest first, at most 200 of them. A resolve is the last one of its alarm. */
 async function alarmNotifications(
-  { history, now }: Services,
+  services: Services,
   tenant: TenantId,
   given: HistoryRecord,
 ): Promise<HistoryRecord[]> {
-  const followed = [given];
-  for (let last = given; last.cleared?.reason === 'replaced' && followed.length < mostFollowed; ) {
-    const next = await history.find(tenant, last.cleared.by);
-    if (!next) break;
-    followed.push(next);
-    last = next;
-  }
-  const newest = followed.at(-1) as HistoryRecord;
+  const { history, now } = services;
+  const newest = await newestOf(services, tenant, given);
   const { key } = newest;
-  if (key === null) return followed.toReversed();
-  const query: Query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] };
+  if (key === null) return newest.id === given.id ? [given] : [newest, given];
+  const query = { kind: 'key', patterns: [literalPattern(searchForm('key', key))] } as const;
   const { records } = await history.search(tenant, query, {
     ...{ limit: mostFollowed, now: now(), timeoutMs: limits.searchMs, before: newest.position + 1 },
   });
   const chain = [newest];
   for (const record of records)
-    if (record.cleared?.reason === 'replaced' && record.cleared.by === chain.at(-1)?.id) chain.push(record);
+    if (
+      record.cleared?.by === chain.at(-1)?.id &&
+      record.cleared?.reason === 'replaced' &&
+      !isResolve(record)
+    )
+      chain.push(record);
   return chain;
+}
+
+/** The last notification of the alarm of this one. */
+async function newestOf(
+  { history, now }: Services,
+  tenant: TenantId,
+  given: HistoryRecord,
+): Promise<HistoryRecord> {
+  if (given.key !== null && given.cleared?.reason === 'replaced' && !isResolve(given)) {
+    const id = await history.findLive(tenant, given.key, now());
+    const live = id === undefined ? undefined : await history.find(tenant, id);
+    if (live?.alarm && live.alarm.since <= given.receivedAt) return live;
+  }
+  let last = given;
+  for (let i = 0; i < mostFollowed && last.cleared?.reason === 'replaced' && !isResolve(last); i++) {
+    const next = await history.find(tenant, last.cleared.by);
+    if (!next) break;
+    last = next;
+  }
+  return last;
 }
 
 const events = { acknowledgement: 'acknowledge', shelving: 'shelve', clear: 'clear' } as const;

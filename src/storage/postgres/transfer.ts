@@ -6,7 +6,7 @@ import { indexTerms } from '#core/search/index-terms.ts';
 import type { Database } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';
 import { isShown, reasonOf } from '../log/history-rows.ts';
-import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
+import { type TransferDatabase, type TransferEntry, timeOf } from '../transfer.ts';
 import { isLockTimeout, toAppError } from './errors.ts';
 import { fieldsOf } from './log/append-queue.ts';
 import { partitionRows } from './log/partitions.ts';
@@ -26,7 +26,7 @@ export async function openPostgresTransfer(storage: Storage, url: string): Promi
   return {
     db,
     history,
-    importPage: (tenant, page, now) => importPage({ db, estates }, tenant, page, now),
+    importPage: (tenant, page) => importPage({ db, estates }, tenant, page),
 
     async afterTenants() {
       await db.write([
@@ -122,7 +122,6 @@ async function importPage(
   { db, estates }: { readonly db: Database; readonly estates: Estates },
   tenant: TenantId,
   page: readonly TransferEntry[],
-  now: number,
 ): Promise<void> {
   const about = page.flatMap(({ entry }) =>
     entry.kind === 'notification'
@@ -139,6 +138,8 @@ async function importPage(
   const live: object[] = [];
   const receiptRows: object[] = [];
   const alarms = new AlarmImport(estates);
+  const lastEntry = page.at(-1)?.entry;
+  const lastAt = lastEntry ? timeOf(lastEntry) : 0;
   const takenOff: PlacedRow[] = [];
   const states = new Map<number, StateRow>();
   const stateOf = ({ row }: PlacedRow): StateRow => {
@@ -152,7 +153,7 @@ async function importPage(
     if (entry.kind === 'notification') {
       const { rank, key, ttl, expiresAt: expires_at, throttledOn, throttleCount, receivedAt: at } = entry;
       const memory = alarms.begin(entry);
-      const isLive = isShown(entry) && isLasting(entry, now);
+      const isLive = isShown(entry);
       placed.set(id, { ...place, rank, level: entry.level, counted: 0, live: isLive ? memory : null });
       const own = { at, route, ttl, expires_at, throttled_on: throttledOn, throttle_count: throttleCount };
       log.push({ ...place, ...own, ...fieldsOf(entry), terms: asVector(indexTerms(tenant, entry, route)) });
@@ -195,6 +196,7 @@ async function importPage(
     insertion('receipts', receiptRows),
     ...alarmStatements(alarms),
     sql`delete from live l using ${records('live', takenOff)} t where l.tenant = t.tenant and l.rank = t.rank and l.position = t.position`,
+    sql`delete from live where tenant = ${tenant} and expires_at <= ${lastAt}`,
     sql`${insertion('log_state', [...states.values()])} on conflict (row) do update set counted = log_state.counted + excluded.counted,
       cleared_at = coalesce(excluded.cleared_at, log_state.cleared_at), cleared_by = coalesce(excluded.cleared_by, log_state.cleared_by),
       cleared_reason = coalesce(excluded.cleared_reason, log_state.cleared_reason)`,

@@ -4,7 +4,7 @@ import { AppError, notFound } from '#core/errors.ts';
 import type { Notification, TenantId } from '#core/log/log.ts';
 import { Database } from '../database/sql.ts';
 import { reasonOf } from '../log/history-rows.ts';
-import { isLasting, type TransferDatabase, type TransferEntry } from '../transfer.ts';
+import { type TransferDatabase, type TransferEntry, timeOf } from '../transfer.ts';
 import { type Db, openWritable, realDatabasePath, tryServerLock } from './file/database-file.ts';
 import { toDraftRow } from './history.ts';
 import {
@@ -62,14 +62,19 @@ export async function openSqliteTransfer(
       readAfter: async (tenant, position, limit) => readAfter(log, tenant, position, limit),
       of: async (tenant, ids) => receiptsOf(log, tenant, ids),
     },
-    importPage: async (tenant, page, now) =>
+    importPage: async (tenant, page) =>
       writer.transaction(() => {
         for (const each of page) {
           const { position } = each.entry;
-          const stored = importEntry({ writer, replaced, now }, tenant, each);
+          const stored = importEntry({ writer, replaced }, tenant, each);
           if (stored !== position)
             throw new Error(`the entry at ${position} of tenant ${tenant} came to position ${stored}`);
         }
+        const last = page.at(-1);
+        if (last)
+          writer.sql
+            .of('DELETE FROM live WHERE tenant = ? AND expires_at <= ?')
+            .run(tenant, timeOf(last.entry));
       }),
     storedId: { toText: (stored) => uuidToText(stored as Buffer), fromText: toBlob },
 
@@ -86,16 +91,14 @@ interface Import {
   readonly writer: LogWriter;
   /** What was live until a notification replaced it that comes next, by the id of that one. */
   readonly replaced: Map<string, RememberingRow>;
-  readonly now: number;
 }
 
 /** Returns the position at which the entry is stored, and its receipts. */
 function importEntry(into: Import, tenant: TenantId, { entry, receipts }: TransferEntry): number {
-  const { writer, replaced, now } = into;
+  const { writer, replaced } = into;
   const route = JSON.stringify(entry.route);
   if (entry.kind === 'notification') {
-    const all = toDraftRow(entry, route);
-    const draft = { ...all, shown: all.shown && isLasting(entry, now) };
+    const draft = toDraftRow(entry, route);
     const last = replaced.get(entry.id);
     replaced.delete(entry.id);
     const { row, position } = writer.insert(tenant, draft, last && remember(writer, draft, last));

@@ -74,7 +74,7 @@ export const createAlarms = (
     lanes.reads.query<DueReturn>(
       'all',
       `SELECT tenant, id, CASE WHEN shelved IS NULL THEN 'unacknowledge' ELSE 'unshelve' END AS kind FROM live
-       WHERE returns_at <= $1 AND (expires_at IS NULL OR expires_at > returns_at) ORDER BY returns_at LIMIT $2`,
+       WHERE returns_at <= $1 AND (expires_at IS NULL OR expires_at > $1) ORDER BY returns_at LIMIT $2`,
       [now, limit],
     ),
 

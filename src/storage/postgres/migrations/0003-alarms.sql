@@ -1,4 +1,3 @@
--- expands: older nodes may go on
 -- What an alarm remembers of the notifications before the one that is live. Rows from before this have nulls: no memory.
 ALTER TABLE live
   ADD COLUMN since bigint,                    -- when the first was received
@@ -387,7 +386,7 @@ BEGIN
       -- What is live of the key, if its alarm began before this notification was received.
       SELECT * INTO shown FROM live l WHERE l.tenant = given.tenant AND l.key = given.key AND (l.expires_at IS NULL OR l.expires_at > now_at)
         ORDER BY l.position DESC LIMIT 1;
-      EXIT WHEN NOT FOUND OR coalesce(shown.since > given.at, true);
+      EXIT WHEN NOT FOUND OR shown.since > given.at;
       SELECT g.* INTO entry FROM entries_of(given.tenant, ARRAY[shown.row]) g;
       RETURN entry;
     END IF;

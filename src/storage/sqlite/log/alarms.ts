@@ -144,7 +144,7 @@ function findByKey(
        WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position DESC LIMIT 1`,
     )
     .get(tenant, key, now);
-  if (!live || live.since === null || live.since > found.receivedAt) return undefined;
+  if (!live || (live.since ?? 0) > found.receivedAt) return undefined;
   const id = idAt(sql, live.row);
   const standing = findById(sql, tenant, id);
   return standing && { id, found: standing, live };
@@ -396,11 +396,11 @@ export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now:
 
 export function dueReturns({ sql }: Pick<LogConnection, 'sql'>, now: number, limit: number): DueReturn[] {
   return sql
-    .of<[number, number], { tenant: TenantId; row: number; isShelved: 0 | 1 }>(
+    .of<[{ now: number; limit: number }], { tenant: TenantId; row: number; isShelved: 0 | 1 }>(
       `SELECT tenant, row, shelved IS NOT NULL AS isShelved FROM live INDEXED BY live_returns
-       WHERE returns_at <= ? AND (expires_at IS NULL OR expires_at > returns_at) ORDER BY returns_at LIMIT ?`,
+       WHERE returns_at <= @now AND (expires_at IS NULL OR expires_at > @now) ORDER BY returns_at LIMIT @limit`,
     )
-    .all(now, limit)
+    .all({ now, limit })
     .map(({ tenant, row, isShelved }) => ({
       tenant,
       id: idAt(sql, row),
