@@ -24,7 +24,7 @@ export interface Card {
 export interface BoardChange {
   readonly kind:
     | ('added' | 'counted' | 'acknowledged' | 'unacknowledged')
-    | ('cleared' | 'replaced' | 'shelved' | 'expired' | 'dropped');
+    | ('cleared' | 'replaced' | 'shelved' | 'suppressed' | 'expired' | 'dropped');
   readonly card: Card;
 }
 
@@ -114,7 +114,10 @@ export class Board {
         return this.#setAcknowledged(event.data.id, null);
       case 'shelve':
         return this.#remove(event.data.id, 'shelved');
+      case 'suppress':
+        return this.#remove(event.data.id, 'suppressed');
       case 'unshelve':
+      case 'unsuppress':
         return this.#add(event.data.notification, now);
       case 'gap':
       case 'reset':

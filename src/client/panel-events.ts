@@ -11,10 +11,13 @@ import type {
   RestartEvent,
   SettingsEvent,
   ShelveEvent,
+  SuppressEvent,
+  SuppressesEvent,
   TestEvent,
   ThrottledEvent,
   UnacknowledgeEvent,
   UnshelveEvent,
+  UnsuppressEvent,
 } from '#contract/panels/panel.ts';
 import type { Call } from './call.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
@@ -27,6 +30,9 @@ interface DataOf {
   readonly unacknowledge: UnacknowledgeEvent;
   readonly shelve: ShelveEvent;
   readonly unshelve: UnshelveEvent;
+  readonly suppress: SuppressEvent;
+  readonly unsuppress: UnsuppressEvent;
+  readonly suppresses: SuppressesEvent;
   readonly throttled: ThrottledEvent;
   readonly settings: SettingsEvent;
   readonly heartbeat: HeartbeatEvent;
@@ -51,6 +57,9 @@ const known: Readonly<Record<keyof DataOf, true>> = {
   unacknowledge: true,
   shelve: true,
   unshelve: true,
+  suppress: true,
+  unsuppress: true,
+  suppresses: true,
   throttled: true,
   settings: true,
   heartbeat: true,

@@ -77,6 +77,10 @@ export const limits = {
   alarmsAtOnce: 10_000,
   /** How long an alarm can be shelved, or its acknowledgement last: a year. */
   shelfMs: 366 * 24 * 3_600_000,
+  /** Rules of a tenant with `then.suppress`: each is tested with every notification. */
+  suppressRules: 50,
+  /** Suppressed alarms that a panel is told by name, for each cause. */
+  suppressedNamed: 50,
   queryChars: 2_000,
   /** A search, count or completion answers with what it has found by then. */
   searchMs: 2_000,

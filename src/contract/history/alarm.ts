@@ -4,10 +4,13 @@ import { limits } from '../limits.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
 import { Acknowledged, HistoryNotification } from './notification.ts';
 
-/** `open`: nobody takes care of it. `shelved`: off the panels until a time. `ended`: cleared, resolved or expired. */
-export const alarmStates = ['open', 'acknowledged', 'shelved', 'ended'] as const;
+/**
+ * `open`: nobody takes care of it. `shelved`: off the panels until a time. `suppressed`: off them while its cause stands. `ended`:
+ * cleared, resolved or expired.
+ */
+export const alarmStates = ['open', 'acknowledged', 'shelved', 'suppressed', 'ended'] as const;
 /** The states of alarms that have not ended: each is in one of these. */
-export const standingStates = ['open', 'acknowledged', 'shelved'] as const;
+export const standingStates = ['open', 'acknowledged', 'shelved', 'suppressed'] as const;
 export type StandingState = (typeof standingStates)[number];
 
 const note = Type.String({
@@ -48,6 +51,15 @@ export const Alarm = component('Alarm', {
   count: Type.Integer({ minimum: 1, description: 'Its notifications, also those that throttles counted.' }),
   highestLevel: Type.String({ description: 'The highest level that one of them had.' }),
   shelved: nullable(Shelved),
+  owner: nullable(NamedRef, { description: 'The person who takes care of it, if one was named.' }),
+  suppressedBy: nullable(closed({ id: Type.String({ format: 'uuid' }), title: Type.String() }), {
+    description:
+      'The alarm that is its cause (`then.suppress` of a rule): it is off the panels while that one stands.',
+  }),
+  suppresses: Type.Integer({
+    minimum: 0,
+    description: 'How many alarms are off the panels as long as this one stands, also through each other.',
+  }),
   shownOn: Type.Array(NamedRef, { description: 'Panels that have reported showing it, at most 50 of them.' }),
 });
 export type Alarm = Static<typeof Alarm>;
@@ -66,7 +78,9 @@ export const AlarmPage = component('AlarmPage', {
 export type AlarmPage = Static<typeof AlarmPage>;
 
 /** What people did, and what happened by itself when a time ended. */
-export const alarmEvents = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'clear'] as const;
+export const alarmEvents = [
+  ...['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'suppress', 'unsuppress', 'assign', 'clear'],
+] as const;
 
 export const AlarmDetail = component('AlarmDetail', {
   ...Alarm.properties,
@@ -78,8 +92,10 @@ export const AlarmDetail = component('AlarmDetail', {
       event: Type.Enum([...alarmEvents]),
       id: Type.String({ format: 'uuid', description: 'The notification that stood then.' }),
       at: Instant,
-      by: Type.String({ description: 'Who did it; "belfry" when a time ended.' }),
-      note: nullable(Type.String()),
+      by: Type.String({
+        description: 'Who did it; "belfry" when a time or a cause ended; of `suppress` the id of the cause.',
+      }),
+      note: nullable(Type.String(), { description: 'Of `assign` the name of the owner; null: nobody.' }),
       until: nullable(Instant),
     }),
     { description: 'What was done about it, newest first, at most 100.' },
@@ -106,6 +122,10 @@ export const ShelveAlarm = component('ShelveAlarm', {
   forMs: Type.Optional(forMs),
   untilMs: Type.Optional(untilMs),
   note: Type.Optional(note),
+});
+
+export const AssignAlarm = component('AssignAlarm', {
+  userId: nullable(Type.String(), { description: 'An account of the tenant; null: nobody.' }),
 });
 
 export const ClearAlarm = component('ClearAlarm', { note: Type.Optional(note) });

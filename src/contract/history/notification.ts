@@ -138,6 +138,7 @@ export type PanelsTarget = Static<typeof PanelsTarget>;
 export const historyStates = [
   'live',
   'shelved',
+  'suppressed',
   'expired',
   'cleared',
   'muted',
@@ -150,7 +151,7 @@ export const HistoryNotification = component('HistoryNotification', {
   ...content,
   state: Type.Enum([...historyStates], {
     description:
-      'live: on its panels now; shelved: off them until a time; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+      'live: on its panels now; shelved: off them until a time; suppressed: off them while its cause stands; unrouted: no panel was chosen; throttled: counted on an earlier one.',
   }),
   token: NamedRef,
   origin: nullable(

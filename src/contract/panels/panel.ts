@@ -263,6 +263,45 @@ export const UnshelveEvent = Type.Object(
 );
 export type UnshelveEvent = Static<typeof UnshelveEvent>;
 
+/** Take the notification `id` off as long as the alarm `by` stands: `unsuppress` brings it back. */
+export const SuppressEvent = Type.Object(
+  {
+    ...UnacknowledgeEvent.properties,
+    by: Type.String({ format: 'uuid', description: 'A notification of the alarm that is its cause.' }),
+  },
+  { title: 'SuppressEvent' },
+);
+export type SuppressEvent = Static<typeof SuppressEvent>;
+
+/** Show the notification again: its cause has ended. */
+export const UnsuppressEvent = Type.Object(UnshelveEvent.properties, { title: 'UnsuppressEvent' });
+export type UnsuppressEvent = Static<typeof UnsuppressEvent>;
+
+/**
+ * Alarms that are on no panel as long as the notification `id` stands; sent when their number or the first of them change. Not an
+ * entry of the log: it has no position, and comes anew after each connection.
+ */
+export const SuppressesEvent = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'The notification that stands of the cause.' }),
+    count: Type.Integer({
+      minimum: 0,
+      description: 'All of them, also those that are suppressed by one of them.',
+    }),
+    alarms: Type.Array(
+      Type.Object({
+        id: Type.String({ format: 'uuid' }),
+        level: Type.String(),
+        title: Type.String(),
+        host: nullable(Type.String()),
+      }),
+      { description: `The highest levels, then the newest, at most ${limits.suppressedNamed} of them.` },
+    ),
+  },
+  { title: 'SuppressesEvent' },
+);
+export type SuppressesEvent = Static<typeof SuppressesEvent>;
+
 /** One more that a throttle counted on the notification `id`. */
 export const ThrottledEvent = Type.Object(
   {

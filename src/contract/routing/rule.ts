@@ -83,6 +83,23 @@ export const ThrottleField = fieldOrLabel(throttleFields);
 
 export const maxEscalationSteps = 5;
 
+/** Which alarms are off the panels while an alarm of the rule stands. */
+export const Suppress = closed(
+  {
+    when: RuleWhen,
+    equal: Type.Array(ThrottleField, {
+      maxItems: throttleFields.length,
+      uniqueItems: true,
+      description: 'Fields and labels that both must have, with the same value: ["label:site"].',
+    }),
+  },
+  {
+    description:
+      'While an alarm that the rule matched stands, others that match `when` and agree with it in `equal` are stored, but on no panel and in no channel; they come to the panels when it ends.',
+  },
+);
+export type Suppress = Static<typeof Suppress>;
+
 /** What happens when nobody acknowledges a notification in time. */
 export const EscalationStep = component('EscalationStep', {
   afterMs: Type.Integer({
@@ -141,6 +158,7 @@ export const RuleThen = component('RuleThen', {
       { description: 'Show the first of the same fields in this time, count the rest on it.' },
     ),
   ),
+  suppress: Type.Optional(Suppress),
   group: Type.Optional({
     ...GroupBy,
     description:

@@ -31,6 +31,8 @@ export interface Route {
   readonly channels?: readonly string[];
   /** Set when its alarm was shelved then: it was not shown on the panels of `target`. */
   readonly shelved?: true;
+  /** Set when it was suppressed then, and so not shown: a notification of the alarm that was its cause. */
+  readonly suppressed?: string;
   /** By what panels group it, as the last rule that says so; absent: by its title. */
   readonly group?: readonly GroupField[];
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
@@ -126,17 +128,42 @@ export interface Shelving extends Shelved {
   readonly route: Route;
 }
 
-/** An alarm is open again: its acknowledgement was taken back, or it comes off the shelf. */
+/** A notification was taken off the panels that `route` names, as long as its cause stands. */
+export interface Suppression {
+  readonly kind: 'suppression';
+  readonly position: number;
+  /** The notification that was suppressed. */
+  readonly id: string;
+  readonly at: number;
+  /** A notification of the alarm that is its cause. */
+  readonly by: string;
+  readonly route: Route;
+}
+
+/** Somebody has named the person who takes care of an alarm. */
+export interface Assignment {
+  readonly kind: 'assignment';
+  readonly position: number;
+  readonly id: string;
+  readonly at: number;
+  readonly by: string;
+  /** null: nobody takes care of it any more. */
+  readonly owner: Ref | null;
+  readonly route: Route;
+}
+
+/** An alarm is open again: its acknowledgement was taken back, it comes off the shelf, or its cause has ended. */
 export interface Return {
   readonly kind: 'return';
   readonly position: number;
   /** The notification that stood then. */
   readonly id: string;
   readonly at: number;
-  /** Who did so; {@link ownName} when the time was over. */
+  /** Who did so; {@link ownName} when the time was over, or the cause has ended. */
   readonly by: string;
   readonly route: Route;
-  /** Of one that comes off the shelf: panels show it again. null: it was on panels all the time. */
+  readonly from: 'acknowledged' | 'shelved' | 'suppressed';
+  /** Panels show it again. null: it was on panels all the time, as it was acknowledged. */
   readonly shown: Notification | null;
 }
 
@@ -155,6 +182,26 @@ export interface AlarmMemory {
   readonly highestLevel: string;
   readonly highestRank: number;
   readonly shelved: Shelved | null;
+  /** Set while its cause stands: since when it is suppressed, and by which notification. */
+  readonly suppressed: Pick<Suppression, 'at' | 'by'> | null;
+  readonly owner: Ref | null;
+}
+
+/**
+ * The part of a notification in suppressing alarms, as the rules decided it. A cause and what it suppresses have a key in common,
+ * which stands for a rule and the values that both have in the fields it names.
+ */
+export interface SuppressKeys {
+  /** What it suppresses. */
+  readonly causes: readonly SuppressKey[];
+  /** By what it is suppressed while such an alarm stands. */
+  readonly follows: readonly string[];
+}
+
+export interface SuppressKey {
+  readonly key: string;
+  /** The rule as it was then: another one when its `then.suppress` is changed. */
+  readonly rule: string;
 }
 
 /** Of a live notification. */
@@ -167,7 +214,7 @@ export interface LiveNotification extends Notification {
 }
 
 /** One entry of a tenant's log. */
-export type Entry = Notification | Clear | Acknowledgement | Shelving | Return;
+export type Entry = (Notification | Clear | Acknowledgement) | (Shelving | Return | Suppression | Assignment);
 
 /** The sender's idempotency key. A repeat with the same key and hash within `limits.idempotencyMs` stores nothing. */
 export interface Idempotency {
@@ -218,6 +265,13 @@ export interface ThrottleClaim {
   readonly insteadOf: readonly string[];
 }
 
+export interface AppendOptions {
+  /** Only a store that several nodes share uses them; a single node keeps its throttles in memory. */
+  readonly claims?: readonly ThrottleClaim[];
+  /** Absent: it suppresses nothing, and nothing suppresses it. */
+  readonly suppress?: SuppressKeys | undefined;
+}
+
 export type ClearOutcome =
   | { readonly kind: 'cleared'; readonly entry: Clear }
   | { readonly kind: 'not-live' }
@@ -238,6 +292,7 @@ export type AlarmAction =
     } & Acknowledged)
   | ({ readonly kind: 'shelve' } & Shelved)
   | ({ readonly kind: 'clear' } & Pick<Clear, 'at' | 'by' | 'note'>)
+  | ({ readonly kind: 'assign' } & Pick<Assignment, 'at' | 'by' | 'owner'>)
   | ({
       readonly kind: 'unacknowledge' | 'unshelve';
       /** Only if its time is over at `at`. */
@@ -249,7 +304,7 @@ export type AlarmOutcome =
   | {
       readonly kind: 'done';
       readonly id: string;
-      readonly entry: Clear | Acknowledgement | Shelving | Return;
+      readonly entry: Clear | Acknowledgement | Shelving | Return | Assignment;
     }
   /** Somebody else has acknowledged it. */
   | { readonly kind: 'already'; readonly id: string; readonly acknowledged: Acknowledged }
@@ -270,7 +325,7 @@ export interface AlarmPlace {
   readonly position: number;
   readonly rank: number;
   readonly since: number;
-  readonly state: 'open' | 'acknowledged' | 'shelved';
+  readonly state: 'open' | 'acknowledged' | 'shelved' | 'suppressed';
 }
 
 export interface LogBounds {
@@ -347,12 +402,11 @@ export interface SearchPage<Form extends RecordForm = 'record'> {
  * caller may retry with the same idempotency key; the retry never stores twice.
  */
 export interface History {
-  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
   append(
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
-    claims?: readonly ThrottleClaim[],
+    options?: AppendOptions,
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
@@ -374,6 +428,21 @@ export interface History {
   alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
   /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
+  /**
+   * Suppresses the open alarms of all tenants whose cause stands at `now`, and brings back those whose cause has ended, at most
+   * `limit` of them. Returns the entries of each tenant, for the bus; empty: nothing is left to do.
+   */
+  settleSuppressed(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
+  /** The rules by which alarms of a tenant suppress others, as {@link SuppressKey} names them. */
+  suppressingRules(): Promise<readonly { readonly tenant: TenantId; readonly rule: string }[]>;
+  /** Alarms no longer suppress others by this rule. */
+  endSuppressing(tenant: TenantId, rule: string): Promise<void>;
+  /** The alarms that each of these causes suppresses, also through each other; those that suppress none are missing. */
+  suppressedBy(
+    tenant: TenantId,
+    causes: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, readonly LivePosition[]>>;
   /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
   entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;
   bounds(tenant: TenantId): Promise<LogBounds>;

@@ -54,18 +54,19 @@ interface Matcher {
  * Compiles the conditions of a rule. All conditions must hold; a condition with a list holds if one entry matches. A
  * condition on a field that was not sent (ip, host, key) does not hold, so the same condition under `not` holds.
  *
+ * @param path where they stand in the rule.
  * @throws AppError `bad-request` that names the field, for a pattern or level that is invalid.
  */
-export function compileConditions(when: RuleWhen, levels: RankedLevels): readonly Condition[] {
+export function compileConditions(when: RuleWhen, levels: RankedLevels, path = 'when'): readonly Condition[] {
   const conditions: Condition[] = [];
   for (const field of conditionFields) {
-    const matcher = compileMatcher(when, field, `when.${field}`, levels);
+    const matcher = compileMatcher(when, field, `${path}.${field}`, levels);
     if (matcher) conditions.push(positive(field, matcher));
-    const excluded = when.not && compileMatcher(when.not, field, `when.not.${field}`, levels);
+    const excluded = when.not && compileMatcher(when.not, field, `${path}.not.${field}`, levels);
     if (excluded) conditions.push(negative(`not.${field}`, excluded));
   }
   for (const [name, patterns] of Object.entries(when.labels ?? {}))
-    conditions.push(positive(`labels.${name}`, labelLike(name, patterns, `when.labels.${name}`)));
+    conditions.push(positive(`labels.${name}`, labelLike(name, patterns, `${path}.labels.${name}`)));
   if (when.not?.labels) conditions.push(negative('not.labels', labelsLike(when.not.labels)));
   return conditions;
 }

@@ -185,6 +185,7 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
   if (then.mute) done.push('mutes it');
   if (then.throttle) done.push(`shows one in ${then.throttle.perMs / 1000} s${sameText(then.throttle.by)}`);
   if (then.group) done.push(`groups it on panels by ${then.group.join(', ')}`);
+  if (then.suppress) done.push(`suppresses others while its alarm stands${sameText(then.suppress.equal)}`);
   if (then.escalate) done.push(...then.escalate.map(escalationText));
   if (then.instructions !== undefined) done.push('has instructions');
   return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;

@@ -152,8 +152,9 @@ function tryCompile(pattern: string): Regex | undefined {
   }
 }
 
-function patternsOf({ when }: RuleSpec): string[] {
-  const conditions = [when.title, when.message, when.not?.title, when.not?.message];
+function patternsOf({ when, then: { suppress } }: RuleSpec): string[] {
+  const all = [when, when.not, suppress?.when, suppress?.when.not];
+  const conditions = all.flatMap((each) => [each?.title, each?.message]);
   return conditions.flatMap((condition: TextCondition | undefined) =>
     condition && 'regex' in condition ? [condition.regex].flat() : [],
   );

@@ -12,12 +12,13 @@
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
-import type { Ref, Route } from '../log/log.ts';
+import type { Ref, Route, SuppressKeys } from '../log/log.ts';
 import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import { regexBudgetSpent, regexTextTooLong } from './regex.ts';
 import type { RuleIndex } from './rule-index.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
+import { type CompiledSuppress, suppressKeysOf } from './suppress.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';
 import type { Activity } from './windows.ts';
 
@@ -41,6 +42,8 @@ export interface Decision {
   readonly throttle: readonly ThrottleDemand[];
   /** That of the last matching rule that escalates; undefined if none does, or no panel shows it. */
   readonly escalation: Escalation | undefined;
+  /** undefined: it suppresses no alarm, and none suppresses it. */
+  readonly suppress: SuppressKeys | undefined;
 }
 
 export interface Escalation {
@@ -54,6 +57,8 @@ export interface CompiledRule {
   readonly ref: Ref;
   readonly activity: Activity;
   readonly conditions: readonly Condition[];
+  /** Its `then.suppress`. */
+  readonly suppress: CompiledSuppress | undefined;
   /** The weight of its regular expressions; see `maxRegexWeight`. */
   readonly regexWeight: number;
   /** How much it counts for `limits.namesPerNotification`: one for the rule, and one for each panel, tag and channel in its `then`. */
@@ -61,6 +66,11 @@ export interface CompiledRule {
   /** Why it cannot work and is skipped; undefined if it works. */
   readonly broken: string | undefined;
 }
+
+type SuppressingRule = CompiledRule & { readonly suppress: CompiledSuppress };
+const suppresses = (rule: CompiledRule): rule is SuppressingRule => rule.suppress !== undefined;
+
+type Testable = Pick<CompiledRule, 'activity' | 'conditions'>;
 
 /** The combined effect of a set of matching rules, independent of the notification. */
 interface Effect {
@@ -100,6 +110,8 @@ export class Router {
   readonly #single: (Effect | undefined)[] = [];
   /** Cache for two or more matching rules, by their ordinals. */
   readonly #several = new Map<string, Effect>();
+  /** The rules that suppress; those beyond the limit of a tenant do not. */
+  readonly #suppressing: readonly SuppressingRule[];
 
   #cachedBytes = 0;
   /** Errors that every notification may cause; each is reported once. */
@@ -112,6 +124,7 @@ export class Router {
     this.regexWeight = rules.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
     this.#onError = onError ?? (() => {});
     this.#index = index;
+    this.#suppressing = rules.filter(suppresses).slice(0, limits.suppressRules);
     this.#unmatched = this.#effectOf([]);
   }
 
@@ -146,7 +159,8 @@ export class Router {
    * is left of `regexWork`, or find nothing in the part of a long text that they read.
    */
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
-    const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
+    const context = new EvaluationContext(subject, regexWork);
+    const matching = this.#walk(context, now);
     const { route, level = subject.level, ttl, throttling, escalation } = this.#effect(matching);
     return {
       level,
@@ -155,7 +169,25 @@ export class Router {
       route,
       throttle: throttling.length === 0 ? nothing : demandsOf(throttling, subject),
       escalation,
+      suppress: isEmpty(route.target) ? undefined : this.#suppressKeys(context, matching, now),
     };
+  }
+
+  #suppressKeys(
+    context: EvaluationContext,
+    matching: readonly number[],
+    now: number,
+  ): SuppressKeys | undefined {
+    if (this.#suppressing.length === 0) return undefined;
+    const causing = this.#suppressing.filter(({ ordinal }) => matching.includes(ordinal));
+    const naming = this.#suppressing.filter(({ ref, activity, suppress: { conditions } }) =>
+      this.#matches({ ref, activity, conditions }, context, now),
+    );
+    const suppressOf = ({ suppress }: SuppressingRule) => suppress;
+    return suppressKeysOf(
+      { causing: causing.map(suppressOf), naming: naming.map(suppressOf) },
+      context.subject,
+    );
   }
 
   /** The ordinals of the rules that match. */
@@ -177,7 +209,7 @@ export class Router {
     return matching;
   }
 
-  #matches(rule: CompiledRule, context: EvaluationContext, now: number): boolean {
+  #matches(rule: Testable & Pick<CompiledRule, 'ref'>, context: EvaluationContext, now: number): boolean {
     try {
       return matchesRule(rule, context, now);
     } catch (error) {
@@ -261,7 +293,7 @@ function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {
 
 /** Whether a rule is active and all its conditions hold. */
 export function matchesRule(
-  { activity, conditions }: CompiledRule,
+  { activity, conditions }: Testable,
   context: EvaluationContext,
   now: number,
 ): boolean {

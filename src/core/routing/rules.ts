@@ -1,13 +1,15 @@
+import { limits } from '#contract/limits.ts';
 import type { RuleCreate, RulePatch, RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
 import { type KnownNames, type UnmatchedName, unmatchedNames } from '#contract/routing/rule-names.ts';
 import { AppError, badField } from '../errors.ts';
 import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { offerNearest } from '../search/search-nearest.ts';
 import type { RuleSet } from '../tenants/directory.ts';
-import { compileConditions, type RankedLevels, requireLevel } from './conditions.ts';
+import { type Condition, compileConditions, type RankedLevels, requireLevel } from './conditions.ts';
 import { checkRegexWeight, prepareRegexes } from './regex.ts';
 import { type CompiledRule, Router, type RoutingContext } from './router.ts';
 import { RuleIndex } from './rule-index.ts';
+import { compileSuppress } from './suppress.ts';
 import { type Activity, compileActivity } from './windows.ts';
 
 /** A complete rule with defaults for omitted fields. `timeZone` is the tenant's. */
@@ -161,6 +163,7 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
     ref,
     activity: never,
     conditions: [],
+    suppress: undefined,
     regexWeight: 0,
     names: 1 + namedBy(spec),
     broken: undefined,
@@ -170,8 +173,9 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
     return inRule(spec.name, () => {
       checkSetLevel(spec, levels);
       const conditions = compileConditions(spec.when, levels);
-      const regexWeight = conditions.reduce((sum, each) => sum + each.regexWeight, 0);
-      return { ...rule, activity: compileActivity(spec), conditions, regexWeight };
+      const suppress = suppressOf(spec, levels);
+      const regexWeight = weightOf([...conditions, ...(suppress?.conditions ?? [])]);
+      return { ...rule, activity: compileActivity(spec), conditions, suppress, regexWeight };
     });
   } catch (error) {
     if (!onError) throw error;
@@ -179,6 +183,12 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
     return { ...rule, broken: error instanceof AppError ? error.message : 'it cannot be read' };
   }
 }
+
+const suppressOf = ({ id, then: { suppress } }: RuleSpec, levels: RankedLevels) =>
+  suppress && compileSuppress(id, suppress, levels);
+
+const weightOf = (conditions: readonly Condition[]): number =>
+  conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
 
 /** How many panels, tags and channels a rule names for the notifications that match it. */
 function namedBy({ then: { panels, channels = [] } }: RuleSpec): number {
@@ -233,7 +243,9 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
   const { levels, router } = surroundings;
   inRule(spec.name, () => {
     const conditions = compileConditions(spec.when, levels);
-    const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
+    const suppress = suppressOf(spec, levels);
+    const own = weightOf([...conditions, ...(suppress?.conditions ?? [])]);
+    if (suppress) checkSuppressRules(spec, router);
     const before = router?.rules.find(({ ref }) => ref.id === spec.id)?.regexWeight ?? 0;
     // A change that costs no more than before is accepted, so that a tenant beyond the limit can still fix its rules.
     if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0));
@@ -243,9 +255,16 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
     if (!doesAnything(spec))
       throw badField(
         'then',
-        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions or group',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress or group',
       );
   });
+}
+
+/** @throws AppError `bad-request` when the tenant has the most of them, and this is another one. */
+function checkSuppressRules({ id, enabled }: RuleSpec, router: RuleSurroundings['router']): void {
+  const others = router?.rules.filter(({ suppress, ref }) => suppress !== undefined && ref.id !== id) ?? [];
+  if (enabled && others.length >= limits.suppressRules)
+    throw badField('then.suppress', `at most ${limits.suppressRules} rules of a tenant can suppress alarms`);
 }
 
 function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): void {
@@ -278,6 +297,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.escalate !== undefined ||
     then.instructions !== undefined ||
     then.throttle !== undefined ||
+    then.suppress !== undefined ||
     then.group !== undefined
   );
 }

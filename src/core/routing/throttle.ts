@@ -26,18 +26,26 @@ function valueOfLabel({ labels }: RoutingSubject, name: string): string | null {
   return labelEntries(labels).find(([given]) => foldCase(given) === wanted)?.[1] ?? null;
 }
 
-/** The demand of a rule for a subject. Fields are compared as they were sent, the host without regard to case. */
-export function throttleDemand(
-  ruleId: string,
-  { by, perMs }: NonNullable<RuleThen['throttle']>,
+/** The values of these fields; null: it has none. They are compared as they were sent, the host without regard to case. */
+export function throttleValues(
+  fields: NonNullable<RuleThen['throttle']>['by'],
   subject: RoutingSubject,
-): ThrottleDemand {
-  const values = by.map((field) => {
+): (string | null)[] {
+  return fields.map((field) => {
     if (field === 'token') return subject.tokenId;
     if (isLabelField(field)) return valueOfLabel(subject, labelOfField(field));
     const value = subject[field];
     return field === 'host' && value !== null ? foldCase(value) : value;
   });
+}
+
+/** The demand of a rule for a subject. */
+export function throttleDemand(
+  ruleId: string,
+  { by, perMs }: NonNullable<RuleThen['throttle']>,
+  subject: RoutingSubject,
+): ThrottleDemand {
+  const values = throttleValues(by, subject);
   // Hashed, because messages can be long and many are remembered.
   return { ruleId, key: hash('sha256', JSON.stringify([by, values]), 'base64url').slice(0, 22), perMs };
 }
@@ -47,19 +55,20 @@ type Shown =
   | (Leveled & {
       readonly cleared: object | null;
       /** Its alarm, while it stands. */
-      readonly alarm?: { readonly shelved: object | null } | null;
+      readonly alarm?: { readonly shelved: object | null; readonly suppressed?: object | null } | null;
     })
   | undefined;
 type Leveled = Pick<NotificationDraft, 'level' | 'rank' | 'key'>;
 
 /**
- * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, it is
- * shelved and of another alarm, the new one is more serious, or it gives the same key another level. Otherwise an outage would be counted where nobody sees it, and a
- * resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its escalation.
+ * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, it is shelved or
+ * suppressed and of another alarm, the new one is more serious, or it gives the same key another level. Otherwise an outage would
+ * be counted where nobody sees it, and a resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its escalation.
  */
 export function mustShow({ level, rank, key }: Leveled, shown: Shown, current = shown): boolean {
   if (!shown || !current || current.cleared || rank > current.rank) return true;
-  if (current.alarm?.shelved && (key === null || key !== current.key)) return true;
+  const isOffPanels = (current.alarm?.shelved ?? current.alarm?.suppressed ?? null) !== null;
+  if (isOffPanels && (key === null || key !== current.key)) return true;
   return key !== null && key === shown.key && level !== shown.level;
 }
 
