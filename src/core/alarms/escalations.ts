@@ -264,6 +264,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       channels: record.route.channels ?? [],
       target: unite(record.route.target, named),
       ...(record.route.group && { group: record.route.group }),
+      ...(record.route.suppress && { suppress: record.route.suppress }),
       escalates: record.id,
       escalated: {
         ...{ times: data.step + 1, since: data.since },

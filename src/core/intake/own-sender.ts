@@ -29,7 +29,10 @@ export interface SilentSender {
 }
 
 /** The panels and channels of the escalated notification, and those of the step; by what it is grouped. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'group' | 'escalates' | 'escalated'>;
+export type EscalatedRoute = Pick<
+  Route,
+  'target' | 'channels' | 'group' | 'suppress' | 'escalates' | 'escalated'
+>;
 
 /**
  * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
@@ -68,9 +71,15 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
   const group = route.group ?? to.group;
+  const suppress = route.suppress ?? to.suppress;
   const shown = route.muted
     ? {}
-    : { target, ...(channels.length > 0 && { channels }), ...(group && { group }) };
+    : {
+        target,
+        ...(channels.length > 0 && { channels }),
+        ...(group && { group }),
+        ...(suppress && { suppress }),
+      };
   const { escalates } = to;
   return {
     ...decided,

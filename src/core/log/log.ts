@@ -33,6 +33,8 @@ export interface Route {
   readonly shelved?: true;
   /** Set when it was suppressed then, and so not shown: a notification of the alarm that was its cause. */
   readonly suppressed?: string;
+  /** Absent: it suppresses no alarm, and none suppresses it. */
+  readonly suppress?: SuppressKeys;
   /** By what panels group it, as the last rule that says so; absent: by its title. */
   readonly group?: readonly GroupField[];
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
@@ -198,6 +200,11 @@ export interface SuppressKeys {
   readonly follows: readonly string[];
 }
 
+export interface SuppressedAlarms {
+  readonly causes: readonly { readonly position: number; readonly key: string }[];
+  readonly suppressed: readonly (LivePosition & { readonly key: string })[];
+}
+
 export interface SuppressKey {
   readonly key: string;
   /** The rule as it was then: another one when its `then.suppress` is changed. */
@@ -263,13 +270,6 @@ export interface ThrottleClaim {
   readonly name: string;
   readonly perMs: number;
   readonly insteadOf: readonly string[];
-}
-
-export interface AppendOptions {
-  /** Only a store that several nodes share uses them; a single node keeps its throttles in memory. */
-  readonly claims?: readonly ThrottleClaim[];
-  /** Absent: it suppresses nothing, and nothing suppresses it. */
-  readonly suppress?: SuppressKeys | undefined;
 }
 
 export type ClearOutcome =
@@ -402,11 +402,12 @@ export interface SearchPage<Form extends RecordForm = 'record'> {
  * caller may retry with the same idempotency key; the retry never stores twice.
  */
 export interface History {
+  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
   append(
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
-    options?: AppendOptions,
+    claims?: readonly ThrottleClaim[],
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
@@ -437,12 +438,8 @@ export interface History {
   suppressingRules(): Promise<readonly { readonly tenant: TenantId; readonly rule: string }[]>;
   /** Alarms no longer suppress others by this rule. */
   endSuppressing(tenant: TenantId, rule: string): Promise<void>;
-  /** The alarms that each of these causes suppresses, also through each other; those that suppress none are missing. */
-  suppressedBy(
-    tenant: TenantId,
-    causes: readonly string[],
-    now: number,
-  ): Promise<ReadonlyMap<string, readonly LivePosition[]>>;
+  /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
+  suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
   /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
   entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;
   bounds(tenant: TenantId): Promise<LogBounds>;

@@ -36,14 +36,12 @@ export interface Decision {
   readonly rank: number;
   /** Milliseconds; 0 stays until cleared. */
   readonly ttl: number;
-  /** Equal decisions of one router are the same object. A muted notification's target is no panel. */
+  /** Equal decisions of one router are the same object, unless alarms suppress each other by it. A muted notification's target is no panel. */
   readonly route: Route;
   /** Pass these to `Throttle.check` before it is shown; empty if no panel shows it. */
   readonly throttle: readonly ThrottleDemand[];
   /** That of the last matching rule that escalates; undefined if none does, or no panel shows it. */
   readonly escalation: Escalation | undefined;
-  /** undefined: it suppresses no alarm, and none suppresses it. */
-  readonly suppress: SuppressKeys | undefined;
 }
 
 export interface Escalation {
@@ -161,15 +159,15 @@ export class Router {
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
     const context = new EvaluationContext(subject, regexWork);
     const matching = this.#walk(context, now);
-    const { route, level = subject.level, ttl, throttling, escalation } = this.#effect(matching);
+    const { level = subject.level, ttl, throttling, escalation, ...effect } = this.#effect(matching);
+    const suppress = isEmpty(effect.route.target) ? undefined : this.#suppressKeys(context, matching, now);
     return {
       level,
       rank: level === subject.level ? subject.rank : this.rankOf(level),
       ttl: ttl ?? subject.ttl ?? this.#durationOf(level),
-      route,
+      route: suppress ? { ...effect.route, suppress } : effect.route,
       throttle: throttling.length === 0 ? nothing : demandsOf(throttling, subject),
       escalation,
-      suppress: isEmpty(route.target) ? undefined : this.#suppressKeys(context, matching, now),
     };
   }
 

@@ -22,7 +22,7 @@ const subject = (title: string, labels: Record<string, string>, given: Partial<R
   ...{ tokenId: 't1', tokenName: 'ci', labels: labelsText(labels), ...given },
 });
 const keys = (rules: RuleSpec[], ...given: Parameters<typeof subject>) =>
-  compileRules({ revision: 1, rules }, { levels }).route(subject(...given), now).suppress;
+  compileRules({ revision: 1, rules }, { levels }).route(subject(...given), now).route.suppress;
 
 describe('the keys of a cause and of what it suppresses', () => {
   const cause = keys([sameSite], 'core switch down', { site: 'plant 2' });
