@@ -1,6 +1,7 @@
 /** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openReturned } from '#core/alarms/standing.ts';
+import { continueEscalations, openReturned } from '#core/alarms/standing.ts';
+import { settleSuppressed } from '#core/alarms/suppression.ts';
 import { enforceLiveLimit, enforceRetention, removeDeletedTenants } from '#core/log/retention.ts';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
 import type { Directory } from '#core/tenants/directory.ts';
@@ -15,7 +16,7 @@ const pollMs = 400;
 const reportMs = 500;
 const flushMs = 5_000;
 const sweepMs = 2_000;
-/** How often alarms are opened whose shelf or acknowledgement has ended. */
+/** How often alarms are opened whose shelf or acknowledgement has ended, and others are suppressed or come back. */
 const alarmsMs = 1_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
@@ -140,6 +141,11 @@ export function startLoops(
     loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
+    loop('suppress', alarmsMs, () =>
+      settleSuppressed({ ...services, now }, stopped, (tenant, entries) =>
+        continueEscalations(services, tenant, entries),
+      ),
+    ),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),

@@ -46,7 +46,7 @@ async function play(
         known.push({
           ...made,
           position: entry.position,
-          ...{ cleared: false, shown: false, acknowledged: false, shelved: false },
+          ...{ cleared: false, shown: false, acknowledged: false, off: null },
         });
     }
     const aimed = known[aim % known.length] as Known;

@@ -38,7 +38,7 @@ export function testAlarm(given: Partial<Alarm> = {}): Alarm {
     since: at,
     count: 1,
     highestLevel: 'error',
-    shelved: null,
+    ...{ shelved: null, owner: null, suppressedBy: null, suppresses: 0 },
     shownOn: [],
     ...given,
   };

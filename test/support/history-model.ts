@@ -36,7 +36,7 @@ export interface Known extends NotificationDraft {
   cleared: boolean;
   shown: boolean;
   acknowledged: boolean;
-  shelved: boolean;
+  off: 'shelved' | 'suppressed' | null;
 }
 
 export interface CountTimes {
@@ -122,7 +122,7 @@ export class HistoryModel {
       cleared: false,
       shown: false,
       acknowledged: false,
-      shelved: false,
+      off: null,
     });
   }
 
@@ -264,7 +264,9 @@ function isIn(state: SearchState, record: Known, now: number): boolean {
     case 'cleared':
       return cleared;
     case 'shelved':
-      return record.shelved;
+      return record.off === 'shelved';
+    case 'suppressed':
+      return record.off === 'suppressed';
     case 'acknowledged':
       return record.acknowledged;
     case 'live':

@@ -52,6 +52,15 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return { head: this.head, first: this.first };
   }
 
+  /** No alarm suppresses another. */
+  async suppression() {
+    return { causes: [], suppressed: [] };
+  }
+
+  async recordsAt() {
+    return [];
+  }
+
   async heads(tenants: readonly number[]) {
     await this.delay();
     return new Map(tenants.map((tenant) => [tenant, this.head]));

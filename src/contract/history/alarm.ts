@@ -79,8 +79,16 @@ export type AlarmPage = Static<typeof AlarmPage>;
 
 /** What people did, and what happened by itself when a time ended. */
 export const alarmEvents = [
-  ...['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'suppress', 'unsuppress', 'assign', 'clear'],
+  'acknowledge',
+  'unacknowledge',
+  'shelve',
+  'unshelve',
+  'suppress',
+  'unsuppress',
+  'assign',
+  'clear',
 ] as const;
+export type AlarmEvent = (typeof alarmEvents)[number];
 
 export const AlarmDetail = component('AlarmDetail', {
   ...Alarm.properties,

@@ -51,7 +51,7 @@ export async function listAlarms(
   { states, limit, after, ...wanted }: AlarmQuery & { readonly limit: number; readonly after?: AlarmCursor },
 ): Promise<AlarmList> {
   const places = await matchingPlaces(context, tenant, wanted);
-  const counts = { open: 0, acknowledged: 0, shelved: 0 };
+  const counts = { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 };
   for (const { state } of places) counts[state] += 1;
   const rest = places.filter(
     (place) => states.includes(place.state) && (after === undefined || comparePlaces(place, after) > 0),
@@ -80,7 +80,7 @@ async function matchingPlaces(
   const places = await history.alarms(tenant, now());
   if (query.kind === 'all' || places.length === 0) return places;
   const matching = new Set<number>();
-  const standing = join('and', [query, { kind: 'is', states: ['live', 'shelved'] }]);
+  const standing = join('and', [query, { kind: 'is', states: ['live', 'shelved', 'suppressed'] }]);
   const endsAt = now() + limits.searchMs;
   let before: number | undefined;
   do {
@@ -120,7 +120,7 @@ export async function actOnAlarms(
 }
 
 /** Of alarms that are open again. Most tenants have no escalations. */
-async function continueEscalations(
+export async function continueEscalations(
   context: AlarmsContext,
   tenant: TenantId,
   entries: readonly Entry[],

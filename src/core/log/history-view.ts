@@ -105,7 +105,7 @@ function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[num
   if (isEmpty(record.route.target)) return 'unrouted';
   if (record.cleared) return 'cleared';
   if (record.expiresAt !== null && record.expiresAt <= now) return 'expired';
-  return record.alarm?.shelved ? 'shelved' : 'live';
+  return record.alarm?.shelved ? 'shelved' : record.alarm?.suppressed ? 'suppressed' : 'live';
 }
 
 /** Export of history: one record a line, as NDJSON or CSV. */

@@ -31,8 +31,8 @@ export interface Route {
   readonly channels?: readonly string[];
   /** Set when its alarm was shelved then: it was not shown on the panels of `target`. */
   readonly shelved?: true;
-  /** Set when it was suppressed then, and so not shown: a notification of the alarm that was its cause. */
-  readonly suppressed?: string;
+  /** Set when it was suppressed then, and so not shown: by a notification of the alarm that was its cause, with this key. */
+  readonly suppressed?: { readonly by: string; readonly key: string };
   /** Absent: it suppresses no alarm, and none suppresses it. */
   readonly suppress?: SuppressKeys;
   /** By what panels group it, as the last rule that says so; absent: by its title. */
@@ -139,6 +139,8 @@ export interface Suppression {
   readonly at: number;
   /** A notification of the alarm that is its cause. */
   readonly by: string;
+  /** What both have in common, as in {@link SuppressKeys}. */
+  readonly key: string;
   readonly route: Route;
 }
 

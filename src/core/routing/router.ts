@@ -126,6 +126,11 @@ export class Router {
     this.#unmatched = this.#effectOf([]);
   }
 
+  /** The rules by which alarms suppress others, as in {@link SuppressKey}. */
+  get suppressing(): readonly string[] {
+    return this.#suppressing.map(({ suppress: { rule } }) => rule);
+  }
+
   /** The rank of a level; an unknown level has the rank of info. */
   rankOf(level: string): number {
     return this.levels.get(level)?.rank ?? this.levels.get('info')?.rank ?? 20;

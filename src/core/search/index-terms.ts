@@ -64,7 +64,7 @@ export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string
  * States that a notification enters later; `shown`: a panel has reported showing it. No index has their terms. A store may find
  * their rows in another way; it lists these states in `StoreTerms`.
  */
-export type LaterState = 'live' | 'shelved' | 'cleared' | 'acknowledged' | 'shown';
+export type LaterState = 'live' | 'shelved' | 'suppressed' | 'cleared' | 'acknowledged' | 'shown';
 
 /** The terms that mark every notification of a tenant, those of a state, and those for all panels. */
 export const flagTerm = (

@@ -52,9 +52,9 @@ test('the terms of a query find every match, nothing else when they say so, and 
     cleared: fc.boolean(),
     shown: fc.boolean(),
     acknowledged: fc.boolean(),
-    shelved: fc.boolean(),
+    off: fc.constantFrom('shelved', 'suppressed', null),
     store: fc.record({
-      later: fc.subarray(['live', 'shelved', 'cleared', 'acknowledged', 'shown'] as const),
+      later: fc.subarray(['live', 'shelved', 'suppressed', 'cleared', 'acknowledged', 'shown'] as const),
       patterns: fc.boolean(),
     }),
   });
@@ -120,7 +120,7 @@ test('any range of addresses finds the addresses in it and no others, however it
           const matches = matcherOf(
             asked,
             0,
-          )({ ...given, cleared: false, shown: false, acknowledged: false, shelved: false });
+          )({ ...given, cleared: false, shown: false, acknowledged: false, off: null });
           const found = finds(terms, termsOf(given));
           if (matches || exact) expect(found, `${text} ${sourceIp}`).toBe(matches);
         }

@@ -252,8 +252,10 @@ class Compiler {
       case 'unrouted':
         return { rows: this.#without(flag('unrouted'), flag('throttled')), exact: true };
       default: {
-        if (state === 'acknowledged' || state === 'shelved') return { rows: 'all', exact: false };
-        const others: readonly LaterState[] = state === 'unseen' ? ['shown'] : ['cleared', 'live', 'shelved'];
+        if (state === 'acknowledged' || state === 'shelved' || state === 'suppressed')
+          return { rows: 'all', exact: false };
+        const standing = ['live', 'shelved', 'suppressed'] as const;
+        const others: readonly LaterState[] = state === 'unseen' ? ['shown'] : ['cleared', ...standing];
         const exact = others.every((other) => this.#isKnown(other));
         const never = (['muted', 'throttled', 'unrouted', ...(exact ? others : [])] as const).map(flag);
         const not = joined('or', never);

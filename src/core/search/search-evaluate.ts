@@ -33,8 +33,8 @@ export interface SearchableNotification
   /** A panel has reported showing it. */
   readonly shown: boolean;
   readonly acknowledged: boolean;
-  /** Its alarm is off the panels until a time. */
-  readonly shelved: boolean;
+  /** Its alarm is off the panels: until a time, or while its cause stands. null: it is not. */
+  readonly off: 'shelved' | 'suppressed' | null;
 }
 
 export type Matcher = (given: SearchableNotification) => boolean;
@@ -147,9 +147,10 @@ function isIn(state: SearchState, given: SearchableNotification, now: number): b
     case 'unseen':
       return isForPanels && !given.shown;
     case 'live':
-      return isForPanels && isStanding && !given.shelved;
+      return isForPanels && isStanding && given.off === null;
     case 'shelved':
-      return isForPanels && isStanding && given.shelved;
+    case 'suppressed':
+      return isForPanels && isStanding && given.off === state;
     case 'expired':
       return isForPanels && expiresAt !== null && expiresAt <= now && !given.cleared;
   }

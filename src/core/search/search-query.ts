@@ -10,6 +10,7 @@ export const searchStates = [
   'expired',
   'cleared',
   'shelved',
+  'suppressed',
   'unseen',
   'acknowledged',
   'throttled',
@@ -17,8 +18,8 @@ export const searchStates = [
 ] as const;
 
 /**
- * `live`: on its panels now. `shelved`: off them until a time. `expired`: its ttl ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a
- * person. `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled,
+ * `live`: on its panels now. `shelved`: off them until a time. `suppressed`: off them while its cause stands. `expired`: its ttl
+ * ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a person. `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled,
  * but no panel has reported showing it.
  */
 export type SearchState = (typeof searchStates)[number];
@@ -90,9 +91,11 @@ export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
 }
 
 /** A notification for panels is in one of these states at a time. */
-const lifetimes: readonly SearchState[] = ['live', 'shelved', 'expired', 'cleared'];
+const lifetimes: readonly SearchState[] = ['live', 'shelved', 'suppressed', 'expired', 'cleared'];
 /** No notification in one of these states is on panels. */
-const offPanels: readonly SearchState[] = ['shelved', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'];
+const offPanels: readonly SearchState[] = searchStates.filter(
+  (state) => !['live', 'unseen', 'acknowledged'].includes(state),
+);
 
 export const excludesLive = (query: Query) =>
   query.kind === 'is' && query.states.every((state) => offPanels.includes(state));

@@ -6,14 +6,16 @@ import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type {
   Acknowledged,
   Acknowledgement,
+  Assignment,
   Clear,
   Entry,
   LiveNotification,
   Notification,
   Return,
   Shelving,
+  Suppression,
 } from '../log/log.ts';
-import { isEmpty, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
+import { isEmpty, isOffPanels, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
 import { iso, isoOrNull } from '../time/time.ts';
 
 /** An entry as panels get it, encoded once for all of them. */
@@ -104,13 +106,18 @@ function encodeShelving(epoch: string, { position, id, at, by, note, until }: Sh
   return encodeSse({ event: 'shelve', id: formatCursor(epoch, position), data });
 }
 
-/** What comes off the shelf is sent whole: panels do not have it. */
-function encodeReturn(epoch: string, { position, id, at, by, shown }: Return, now: number): string {
+function encodeSuppression(epoch: string, { position, id, at, by }: Suppression): string {
+  const data = { id, position, at: iso(at), by };
+  return encodeSse({ event: 'suppress', id: formatCursor(epoch, position), data });
+}
+
+/** What comes back to the panels is sent whole: they do not have it. */
+function encodeReturn(epoch: string, { position, id, at, by, from, shown }: Return, now: number): string {
   const data = { id, position, at: iso(at), by };
   const cursor = formatCursor(epoch, position);
   if (!shown) return encodeSse({ event: 'unacknowledge', id: cursor, data });
   return encodeSse({
-    event: 'unshelve',
+    event: from === 'suppressed' ? 'unsuppress' : 'unshelve',
     id: cursor,
     data: { ...data, notification: notificationEvent(shown, now) },
   });
@@ -128,7 +135,7 @@ function encodeThrottled(epoch: string, n: Notification): string {
 }
 
 /** Encodes a change of a notification that panels have. */
-function encodeChange(epoch: string, entry: Entry, now: number): string {
+function encodeChange(epoch: string, entry: Exclude<Entry, Assignment>, now: number): string {
   switch (entry.kind) {
     case 'clear':
       return encodeClear(epoch, entry);
@@ -136,6 +143,8 @@ function encodeChange(epoch: string, entry: Entry, now: number): string {
       return encodeAcknowledgement(epoch, entry);
     case 'shelving':
       return encodeShelving(epoch, entry);
+    case 'suppression':
+      return encodeSuppression(epoch, entry);
     case 'return':
       return encodeReturn(epoch, entry, now);
     case 'notification':
@@ -143,16 +152,16 @@ function encodeChange(epoch: string, entry: Entry, now: number): string {
   }
 }
 
-/** The frame of an entry; undefined if it goes to no panel: muted, shelved, or without a target. */
+/** The frame of an entry; undefined if it goes to no panel: muted, shelved, suppressed, without a target, or about an owner. */
 export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
   const { route, position } = entry;
-  if (route.muted || isEmpty(route.target)) return undefined;
+  if (route.muted || isEmpty(route.target) || entry.kind === 'assignment') return undefined;
   const base = { position, target: route.target, encodedAt: now };
   if (entry.kind !== 'notification' || entry.throttledOn !== null) {
     const { expiresAt, ttl } = (entry.kind === 'return' && entry.shown) || { expiresAt: null, ttl: null };
     return { ...base, expiresAt, bytes: Buffer.from(encodeChange(epoch, entry, now)), ttl };
   }
-  if (route.shelved) return undefined;
+  if (isOffPanels(route)) return undefined;
   const { expiresAt, ttl } = entry;
   return { ...base, expiresAt, bytes: Buffer.from(encodeNotification(epoch, entry, now)), ttl };
 }

@@ -1,19 +1,23 @@
 /** What the streams of one tenant share, and a panel's connection: its screen, its cursor and the settings that it is sent. */
 import { hash } from 'node:crypto';
-import type { SettingsEvent } from '#contract/panels/panel.ts';
+import type { SettingsEvent, SuppressesEvent } from '#contract/panels/panel.ts';
 import { type Cursor, encodeSse } from '#contract/panels/sse.ts';
+import { reaches } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import type { PanelRecord, Screen } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Follower } from './follow.ts';
 import type { FrameBuffer } from './frames.ts';
 import type { PanelStream } from './panel-stream.ts';
+import { type Suppressing, type SuppressingReader, suppressesEvent } from './suppresses.ts';
 
 /** State of one connected stream. */
 export interface ConnectionState {
   readonly screen: Screen;
   /** Digest of the settings that were last sent to it. */
   settingsDigest: string;
+  /** What it was last told of the alarms that a notification suppresses, by its id. */
+  readonly suppresses: Map<string, string>;
 }
 
 /** One tenant: the follower of its log, the newest frames, and the streams that share them. */
@@ -22,6 +26,7 @@ export interface Hub {
   readonly follower: Follower;
   /** In the order of connecting. */
   readonly connections: Map<PanelStream, ConnectionState>;
+  readonly suppressing: SuppressingReader;
 }
 
 /** Random for each client, so that clients do not all reconnect at the same moment. */
@@ -116,4 +121,29 @@ export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, st
   if (digest === state.settingsDigest) return;
   state.settingsDigest = digest;
   stream.sendEvent('settings', data);
+}
+
+/** Tells a stream which alarms those on its panel suppress, as far as that has changed. */
+export function updateSuppresses(
+  snapshot: TenantSnapshot,
+  stream: PanelStream,
+  { suppresses }: Pick<ConnectionState, 'suppresses'>,
+  suppressing: readonly Suppressing[],
+): void {
+  const panel = snapshot.panels.get(stream.panelId);
+  if (!panel) return;
+  const ended = new Set(suppresses.keys());
+  for (const each of suppressing) {
+    if (!reaches(each.cause.route.target, panel)) continue;
+    const event = suppressesEvent(each, panel);
+    ended.delete(event.id);
+    const digest = digestOf(event);
+    if (suppresses.get(event.id) === digest || (event.count === 0 && !suppresses.has(event.id))) continue;
+    suppresses.set(event.id, digest);
+    stream.sendEvent('suppresses', event);
+  }
+  for (const id of ended) {
+    suppresses.delete(id);
+    stream.sendEvent('suppresses', { id, count: 0, alarms: [] } satisfies SuppressesEvent);
+  }
 }

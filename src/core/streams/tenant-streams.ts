@@ -28,12 +28,17 @@ import {
   settingsOf,
   type TenantStreamsEntry,
   updateSettings,
+  updateSuppresses,
 } from './hub.ts';
 import type { NodePanels } from './nodes.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
+import { SuppressingReader } from './suppresses.ts';
 
 export interface TenantStreamsOptions {
-  readonly history: Pick<History, 'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive'>;
+  readonly history: Pick<
+    History,
+    'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive' | 'suppression' | 'recordsAt'
+  >;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenancy: Tenancy;
   readonly epoch: string;
@@ -140,7 +145,8 @@ export class TenantStreams {
     };
     const stream = new PanelStream(context, sink, panel);
     const { data: settings, digest } = settingsOf(snapshot, panel);
-    hub.connections.set(stream, { screen: request.screen, settingsDigest: digest });
+    const state = { screen: request.screen, settingsDigest: digest, suppresses: new Map() };
+    hub.connections.set(stream, state);
     const report = () => onContact(tenant, { id: panel.id, cursor: stream.cursor, ...request.screen });
     try {
       await stream.start(request.from, { ...settings, heartbeatMs }, retryMs());
@@ -149,6 +155,7 @@ export class TenantStreams {
       throw error;
     }
     report();
+    updateSuppresses(snapshot, stream, state, hub.suppressing.last);
     const disconnected = () => {
       if (!hub.connections.delete(stream)) return;
       stream.destroy();
@@ -263,6 +270,7 @@ export class TenantStreams {
     return {
       buffer,
       connections,
+      suppressing: new SuppressingReader(),
       follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
     };
   }
@@ -283,7 +291,21 @@ export class TenantStreams {
         stream.tick(isCurrent ? heartbeatMs : Number.POSITIVE_INFINITY);
         if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
       }
+      if (isCurrent) this.#tellSuppresses(tenant, hub).catch(this.#options.onError);
     }
+  }
+
+  async #tellSuppresses(tenant: TenantId, hub: Hub): Promise<void> {
+    const snapshot = this.#options.tenancy.peek(tenant);
+    if (!snapshot || hub.connections.size === 0) return;
+    const suppresses = snapshot.router.suppressing.length > 0;
+    const changed = await hub.suppressing.read(this.#options, tenant, {
+      head: hub.buffer.head,
+      suppresses,
+    });
+    if (!changed) return;
+    for (const [stream, state] of hub.connections)
+      updateSuppresses(snapshot, stream, state, hub.suppressing.last);
   }
 
   /** Configuration changed: panels get their new settings, and the streams of deleted panels end. Yields to the event loop. */

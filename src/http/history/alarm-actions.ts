@@ -5,14 +5,16 @@ import {
   AlarmActions,
   AlarmActionsDone,
   AlarmChanged,
+  AssignAlarm,
+  type AlarmAction as BulkAction,
   ClearAlarm,
   ShelveAlarm,
   standingStates,
 } from '#contract/history/alarm.ts';
 import { limits } from '#contract/limits.ts';
 import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
-import { badRequest, notFound } from '#core/errors.ts';
-import type { Acknowledgement, AlarmAction, AlarmOutcome } from '#core/log/log.ts';
+import { badField, badRequest, notFound } from '#core/errors.ts';
+import type { Acknowledgement, AlarmAction, AlarmOutcome, Ref, TenantId } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { actorOf, type Principal, shownNameOf } from '#core/people/access.ts';
 import { acknowledgedView } from '#core/streams/frames.ts';
@@ -72,6 +74,23 @@ export function alarmActionRoutes(app: App, services: Services): void {
   change('delete', 'shelve', 'unshelve', 'Bring a shelved alarm back to its panels');
   change('post', 'clear', 'clear', 'End an alarm: it leaves its panels; history keeps it');
 
+  app.put(
+    '/api/alarms/:id/owner',
+    route(panelsOrMembers, {
+      summary: 'Name the person who takes care of an alarm',
+      description: 'A repeat keeps the owner. null: nobody takes care of it any more.',
+      params: IdPath,
+      body: AssignAlarm,
+      response: { 200: AlarmChanged },
+    }),
+    async ({ principal, params, body: { userId } }) => {
+      const owner = userId === null ? null : await memberOf(services, principal.tenant, userId);
+      const action = { kind: 'assign', at: services.now(), by: shownNameOf(principal), owner } as const;
+      const outcome = await actOnOne(services, principal, params.id, action);
+      return { ok: true as const, id: outcome.id, changed: outcome.kind === 'done' };
+    },
+  );
+
   app.post(
     '/api/alarms/actions',
     route('member', {
@@ -107,8 +126,15 @@ export function alarmActionRoutes(app: App, services: Services): void {
   );
 }
 
-const refusals: Readonly<Record<AlarmAction['kind'], string>> = {
-  acknowledge: 'it is shelved',
+/** @throws AppError `bad-request` for an account that is no member. */
+async function memberOf({ directory }: Services, tenant: TenantId, userId: string): Promise<Ref> {
+  const member = await directory.members.find(tenant, userId);
+  if (!member) throw badField('userId', 'is no member of this tenant; GET /api/members lists them');
+  return { id: member.person, name: member.name };
+}
+
+const refusals: Readonly<Record<BulkAction, string>> = {
+  acknowledge: 'it is shelved, or suppressed',
   unacknowledge: 'it is not acknowledged',
   shelve: 'it has ended',
   unshelve: 'it is not shelved',
@@ -116,7 +142,7 @@ const refusals: Readonly<Record<AlarmAction['kind'], string>> = {
 };
 
 /** Why an alarm was not changed; undefined if it was. */
-function reasonOf(outcome: AlarmOutcome, action: AlarmAction['kind']): string | undefined {
+function reasonOf(outcome: AlarmOutcome, action: BulkAction): string | undefined {
   switch (outcome.kind) {
     case 'done':
       return undefined;
@@ -130,7 +156,7 @@ function reasonOf(outcome: AlarmOutcome, action: AlarmAction['kind']): string | 
 }
 
 interface GivenAction {
-  readonly action: AlarmAction['kind'];
+  readonly action: BulkAction;
   readonly note?: string;
   readonly forMs?: number;
   readonly untilMs?: number;
@@ -170,7 +196,10 @@ export async function acknowledgeOne(
 ) {
   const outcome = await actOnOne(services, principal, id, action, what);
   const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
-  if (!first && outcome.kind !== 'already') throw badRequest('it is shelved: take it off the shelf first');
+  if (!first && outcome.kind !== 'already')
+    throw badRequest(
+      'it is on no panel: it is shelved, so take it off the shelf first, or suppressed by another alarm',
+    );
   const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
   return { ok: true as const, id: outcome.id, first, acknowledged: acknowledgedView(given) };
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   type Alarm,
   AlarmDetail,
+  type AlarmEvent,
   AlarmPage,
   type StandingState,
   standingStates,
@@ -9,10 +10,11 @@ import {
 import { searchForm } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
+import { followersOf } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
-import type { Entry, HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { AlarmMemory, Entry, History, HistoryRecord, TenantId } from '#core/log/log.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
@@ -117,27 +119,39 @@ function readCursor(text: string | undefined): AlarmCursor | undefined {
 
 /** Alarms as the API returns them. */
 async function alarmViews(
-  { receipts, tenancy, now }: Services,
+  { history, receipts, tenancy, now }: Services,
   tenant: TenantId,
   records: readonly HistoryRecord[],
 ): Promise<Alarm[]> {
   const shown = records.filter((record) => record.receipts.shown > 0).map(({ id }) => id);
-  const [snapshot, rows] = await Promise.all([tenancy.get(tenant), receipts.of(tenant, shown)]);
+  const [snapshot, rows, suppressed] = await Promise.all([
+    tenancy.get(tenant),
+    receipts.of(tenant, shown),
+    history.suppression(tenant, now()),
+  ]);
+  const followers = followersOf(suppressed);
+  const causes = await titlesOf(history, tenant, records);
   const at = now();
   return records.map((record) => {
     const { state, ...notification } = historyView(record, snapshot, at);
-    const { since, count, highestLevel, shelved } = record.alarm ?? {
-      ...{ since: record.receivedAt, count: 1, highestLevel: record.level, shelved: null },
-    };
-    const isStanding = (state === 'live' || state === 'shelved') && !isResolve(record);
-    const standing = shelved ? 'shelved' : record.acknowledged ? 'acknowledged' : 'open';
+    const {
+      since,
+      count,
+      highestLevel,
+      shelved,
+      suppressed: by,
+      owner,
+    } = record.alarm ?? unremembered(record);
+    const isStanding =
+      (state === 'live' || state === 'shelved' || state === 'suppressed') && !isResolve(record);
+    const off = shelved ? 'shelved' : by && 'suppressed';
     const panels = (rows.get(record.id) ?? []).flatMap(({ panelId, shownAt }) => {
       const panel = shownAt === null ? undefined : snapshot.panels.get(panelId);
       return panel ? [{ id: panel.id, name: panel.name }] : [];
     });
     return {
       ...notification,
-      state: isStanding ? standing : 'ended',
+      state: isStanding ? (off ?? (record.acknowledged ? 'acknowledged' : 'open')) : 'ended',
       ...{ since: iso(since), count, highestLevel },
       shelved: shelved && {
         by: shelved.by,
@@ -145,9 +159,29 @@ async function alarmViews(
         until: iso(shelved.until),
         note: shelved.note,
       },
+      owner,
+      suppressedBy: by && { id: by.by, title: causes.get(by.by) ?? '' },
+      suppresses: record.alarm ? followers(record.position).length : 0,
       shownOn: panels.slice(0, namedPanels),
     };
   });
+}
+
+/** What is known of one that does not stand. */
+const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryRecord): AlarmMemory => ({
+  ...{ since, count: 1, highestLevel, highestRank: rank },
+  ...{ shelved: null, suppressed: null, owner: null },
+});
+
+/** The titles of the alarms that suppress these, by the ids that they have of them. */
+async function titlesOf(
+  history: Pick<History, 'find'>,
+  tenant: TenantId,
+  records: readonly HistoryRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Set(records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []));
+  const found = await Promise.all([...ids].map((id) => history.find(tenant, id)));
+  return new Map(found.flatMap((record) => (record ? [[record.id, record.title] as const] : [])));
 }
 
 /** The alarm of a notification, by the last of its notifications. */
@@ -228,12 +262,16 @@ async function newestOf(
   return last;
 }
 
-const events = { acknowledgement: 'acknowledge', shelving: 'shelve', clear: 'clear' } as const;
+const events = {
+  ...{ acknowledgement: 'acknowledge', shelving: 'shelve', suppression: 'suppress' },
+  ...{ assignment: 'assign', clear: 'clear' },
+} as const;
+const returns = { acknowledged: 'unacknowledge', shelved: 'unshelve', suppressed: 'unsuppress' } as const;
 
 function eventView(entry: Entry): AlarmDetail['events'] {
   if (entry.kind === 'notification') return [];
-  const returned = entry.kind === 'return' && (entry.shown ? 'unshelve' : 'unacknowledge');
-  const { id, at, by, note = null, until } = { note: null, until: undefined, ...entry };
-  const event = returned || events[entry.kind as keyof typeof events];
+  const event: AlarmEvent = entry.kind === 'return' ? returns[entry.from] : events[entry.kind];
+  const { id, at, by, note: given = null, until } = { note: null, until: undefined, ...entry };
+  const note = entry.kind === 'assignment' ? (entry.owner?.name ?? null) : given;
   return [{ event, id, at: iso(at), by, note, until: isoOrNull(until) }];
 }

@@ -6,9 +6,9 @@
  */
 import { optionalTextNames } from '#contract/history/fields.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
+import { isResolve } from '#core/channels/channels.ts';
 import type {
   Acknowledged,
-  Acknowledgement,
   AlarmMemory,
   Clear,
   Entry,
@@ -19,8 +19,9 @@ import type {
   Ref,
   RepeatOutcome,
   Return,
+  Route,
   Shelved,
-  Shelving,
+  SuppressKeys,
 } from '#core/log/log.ts';
 import { isEmpty } from '#core/log/target.ts';
 
@@ -149,16 +150,20 @@ export interface MemoryRow {
   readonly earlier: number | null;
   readonly highest_level: string | null;
   readonly highest_rank: number | null;
-  /** JSON of {@link ShelfRow}. */
+  /** JSON of {@link ShelfRow}, or of {@link SuppressedRow} if `suppressed` is set. */
   readonly shelved: string | null;
+  /** JSON: id and name. */
+  readonly owner: string | null;
 }
 
 /** `rank`: that of the alarm when it was shelved. A notification of a higher one ends the shelf. */
 export type ShelfRow = Shelved & { readonly rank: number };
 
+export type SuppressedRow = NonNullable<AlarmMemory['suppressed']>;
+
 /** The memory of the notification that is live now, of which throttles have counted `counted`. */
 export function toMemory(
-  { since, earlier, highest_level, highest_rank, shelved }: MemoryRow,
+  { since, earlier, highest_level, highest_rank, shelved, owner }: MemoryRow,
   { receivedAt, level, rank }: Pick<Notification, 'receivedAt' | 'level' | 'rank'>,
   counted: number,
 ): AlarmMemory {
@@ -168,15 +173,37 @@ export function toMemory(
     count: (earlier ?? 0) + 1 + counted,
     highestLevel: isHigher ? (highest_level ?? level) : level,
     highestRank: isHigher ? highest_rank : rank,
-    shelved: toShelved(shelved),
+    ...toOff(shelved),
+    owner: owner === null ? null : (JSON.parse(owner) as Ref),
   };
 }
 
-export function toShelved(shelved: string | null): Shelved | null {
-  if (shelved === null) return null;
-  const { at, by, note, until } = JSON.parse(shelved) as ShelfRow;
-  return { at, by, note, until };
+/** Why an alarm is off its panels: a person has shelved it, its cause stands, or neither. */
+export function toOff(stored: string | null): Pick<AlarmMemory, 'shelved' | 'suppressed'> {
+  const { at, by, note, until } = JSON.parse(stored ?? '{}') as Partial<ShelfRow>;
+  if (at === undefined || by === undefined) return { shelved: null, suppressed: null };
+  return until === undefined
+    ? { shelved: null, suppressed: { at, by } }
+    : { shelved: { at, by, note: note ?? null, until }, suppressed: null };
 }
+
+/** Why an alarm is off its panels, from the same column. */
+export function offOf(stored: string | null): 'shelved' | 'suppressed' | null {
+  const { shelved, suppressed } = toOff(stored);
+  return shelved ? 'shelved' : suppressed && 'suppressed';
+}
+
+/** What a live notification has of its route's part in suppressing alarms. The end of an alarm has none. */
+export function suppressKeysOf(
+  draft: Pick<NotificationDraft, 'key' | 'rank'>,
+  { suppress }: Route,
+): SuppressKeys {
+  return suppress && !isResolve(draft) ? suppress : { causes: [], follows: [] };
+}
+
+/** As the columns of a live row have it. */
+export const toStoredFollows = ({ follows }: SuppressKeys): string | null =>
+  follows.length > 0 ? JSON.stringify(follows) : null;
 
 /** Goes with {@link acknowledgedJoin}. */
 export const acknowledgedColumns =
@@ -196,18 +223,42 @@ export function toAcknowledged(row: AcknowledgedRow | undefined): Acknowledged |
   return { at, by: by ?? '', note, ...(until !== null && { until }) };
 }
 
-/** The reasons of entries about a notification that do not clear it. Such an entry may have a note, in the column `message`. */
+/** The reasons of entries about a notification that do not clear it. What else they have is in the column `message`. */
 export const changeReasons = {
   acknowledgement: 'acknowledged',
   shelving: 'shelved',
-  return: 'unacknowledged',
-  unshelving: 'unshelved',
+  suppression: 'suppressed',
+  assignment: 'assigned',
 } as const;
 
-/** The reason of such an entry. */
-export function reasonOf(entry: Acknowledgement | Shelving | Return): string {
-  if (entry.kind === 'return' && entry.shown) return changeReasons.unshelving;
-  return changeReasons[entry.kind];
+/** Of entries that bring an alarm back, by the state it had. */
+export const returnReasons = {
+  acknowledged: 'unacknowledged',
+  shelved: 'unshelved',
+  suppressed: 'unsuppressed',
+} as const satisfies Readonly<Record<Return['from'], string>>;
+
+/** An entry about a notification that does not clear it. */
+export type AlarmEntry = Exclude<Entry, Notification | Clear>;
+
+/** How such an entry is stored beside its place, its time and its author. */
+export function storedChange(entry: AlarmEntry): {
+  readonly reason: string;
+  readonly note: string | null;
+  readonly until: number | null;
+} {
+  switch (entry.kind) {
+    case 'return':
+      return { reason: returnReasons[entry.from], note: null, until: null };
+    case 'suppression':
+      return { reason: changeReasons.suppression, note: entry.key, until: null };
+    case 'assignment': {
+      const note = entry.owner && JSON.stringify(entry.owner);
+      return { reason: changeReasons.assignment, note, until: null };
+    }
+    default:
+      return { reason: changeReasons[entry.kind], note: entry.note, until: entry.until ?? null };
+  }
 }
 
 /** An entry of the log about a notification. */
@@ -228,10 +279,16 @@ export function toChange(
       return { ...change, kind: 'acknowledgement', note, ...(until !== null && { until }) };
     case changeReasons.shelving:
       return { ...change, kind: 'shelving', note, until: until ?? at };
-    case changeReasons.return:
-      return { ...change, kind: 'return', shown: null };
-    case changeReasons.unshelving:
-      return { ...change, kind: 'return', shown: find() ?? null };
+    case changeReasons.suppression:
+      return { ...change, kind: 'suppression', key: note ?? '' };
+    case changeReasons.assignment:
+      return { ...change, kind: 'assignment', owner: note === null ? null : (JSON.parse(note) as Ref) };
+    case returnReasons.acknowledged:
+      return { ...change, kind: 'return', from: 'acknowledged', shown: null };
+    case returnReasons.shelved:
+      return { ...change, kind: 'return', from: 'shelved', shown: find() ?? null };
+    case returnReasons.suppressed:
+      return { ...change, kind: 'return', from: 'suppressed', shown: find() ?? null };
     default:
       return { ...change, kind: 'clear', reason: toReason(reason), ...(note !== null && { note }) };
   }

@@ -1,6 +1,15 @@
 /** What a transfer stores of alarms: the memory of live notifications, and what people did about them. */
-import type { Acknowledgement, Clear, Notification, Return, Shelving, TenantId } from '#core/log/log.ts';
-import { firstAlarmRank, type MemoryRow, type ShelfRow } from '../log/history-rows.ts';
+import type { Acknowledgement, Clear, Notification, TenantId } from '#core/log/log.ts';
+import {
+  type AlarmEntry,
+  firstAlarmRank,
+  type MemoryRow,
+  type ShelfRow,
+  type SuppressedRow,
+  suppressKeysOf,
+  toOff,
+  toStoredFollows,
+} from '../log/history-rows.ts';
 
 /** A row of the table `live`, as far as it remembers an alarm. */
 export interface LiveMemory extends MemoryRow {
@@ -9,7 +18,10 @@ export interface LiveMemory extends MemoryRow {
   highest_level: string | null;
   highest_rank: number | null;
   shelved: string | null;
+  owner: string | null;
   returns_at: number | null;
+  follows: string | null;
+  suppressed: string | null;
 }
 
 /** Where a notification is. */
@@ -34,7 +46,8 @@ export type Estates = Map<string, Estate>;
 
 export const newMemory = (since: number): LiveMemory => ({
   since,
-  ...{ earlier: null, highest_level: null, highest_rank: null, shelved: null, returns_at: null },
+  ...{ earlier: null, highest_level: null, highest_rank: null, owner: null },
+  ...{ shelved: null, returns_at: null, follows: null, suppressed: null },
 });
 
 /** What follows from the entries of a page about notifications, beside their rows in the log. */
@@ -44,6 +57,8 @@ export class AlarmImport {
   /** By their notification: the last of each; undefined: there is none any more. */
   readonly acknowledged = new Map<PlacedRow, Acknowledgement | undefined>();
   readonly listed: object[] = [];
+  /** Rows of the table `alarm_causes`. */
+  readonly causes: object[] = [];
   readonly #estates: Estates;
 
   constructor(estates: Estates) {
@@ -51,15 +66,22 @@ export class AlarmImport {
   }
 
   /** The memory of a notification that is live; what it inherits is used up. */
-  begin({ id, receivedAt, rank, route }: Notification): LiveMemory {
+  begin(notification: Notification): LiveMemory {
+    const { id, receivedAt, rank, route } = notification;
     const memory = newMemory(receivedAt);
+    memory.follows = toStoredFollows(suppressKeysOf(notification, route));
+    if (route.suppressed) {
+      const { by, key } = route.suppressed;
+      memory.suppressed = key;
+      memory.shelved = JSON.stringify({ at: receivedAt, by } satisfies SuppressedRow);
+    }
     const left = this.#estates.get(id);
     this.#estates.delete(id);
     if (!left || rank < firstAlarmRank || left.rank < firstAlarmRank) return memory;
     inherit(memory, left, rank);
-    if (!route.shelved || left.shelved === null) return memory;
-    const { until } = JSON.parse(left.shelved) as ShelfRow;
-    return Object.assign(memory, { shelved: left.shelved, returns_at: until });
+    const { shelved } = toOff(left.shelved);
+    if (!route.shelved || shelved === null) return memory;
+    return Object.assign(memory, { shelved: left.shelved, returns_at: shelved.until });
   }
 
   /** `heir`: what replaced it, if it was there before; `counted`: how many were counted on it. */
@@ -75,16 +97,37 @@ export class AlarmImport {
     } else this.#estates.set(by, left);
   }
 
-  change(of: PlacedRow, entry: Acknowledgement | Shelving | Return): void {
+  change(of: PlacedRow, entry: AlarmEntry): void {
     const { position } = entry;
     const { tenant, row, rank, live } = of;
     this.listed.push({ tenant, row, position });
-    this.acknowledged.set(of, entry.kind === 'acknowledgement' ? entry : undefined);
+    if (entry.kind !== 'assignment')
+      this.acknowledged.set(of, entry.kind === 'acknowledgement' ? entry : undefined);
     if (!live) return;
-    const { at, by, note = null, until = null } = { note: null, until: null, ...entry };
-    live.shelved = entry.kind === 'shelving' ? JSON.stringify({ at, by, note, until, rank }) : null;
-    live.returns_at = until;
+    Object.assign(live, memoryAfter(entry, rank));
     this.changed.add(of);
+  }
+}
+
+/** What an entry changes of what an alarm of this rank remembers. */
+function memoryAfter(entry: AlarmEntry, rank: number): Partial<LiveMemory> {
+  const { at, by } = entry;
+  switch (entry.kind) {
+    case 'assignment':
+      return { owner: entry.owner && JSON.stringify(entry.owner) };
+    case 'acknowledgement':
+      return { shelved: null, suppressed: null, returns_at: entry.until ?? null };
+    case 'shelving': {
+      const { note, until } = entry;
+      const shelved = JSON.stringify({ at, by, note, until, rank } satisfies ShelfRow);
+      return { shelved, suppressed: null, returns_at: until };
+    }
+    case 'suppression': {
+      const shelved = JSON.stringify({ at, by } satisfies SuppressedRow);
+      return { shelved, suppressed: entry.key, returns_at: null };
+    }
+    case 'return':
+      return { shelved: null, suppressed: null, returns_at: null };
   }
 }
 
@@ -93,6 +136,7 @@ function inherit(memory: LiveMemory, left: Estate, rank: number): void {
   const highest = isHigher ? left.rank : (left.highest_rank as number);
   memory.since = Math.min(memory.since, left.since);
   memory.earlier = (memory.earlier ?? 0) + (left.earlier ?? 0);
+  memory.owner ??= left.owner;
   if (highest <= rank) return;
   memory.highest_level ??= isHigher ? left.level : left.highest_level;
   memory.highest_rank ??= highest;

@@ -5,7 +5,7 @@ import type { TenantId } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import type { Database } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';
-import { isShown, reasonOf } from '../log/history-rows.ts';
+import { isShown, storedChange, suppressKeysOf } from '../log/history-rows.ts';
 import { type TransferDatabase, type TransferEntry, timeOf } from '../transfer.ts';
 import { isLockTimeout, toAppError } from './errors.ts';
 import { fieldsOf } from './log/append-queue.ts';
@@ -83,7 +83,7 @@ async function reserve(
     sql`select setval('log_row', nextval('log_row') + ${rows - 1}) as last`,
     sql`select make_partitions(${partitionRows}, 0)`,
     sql`select g.id, g.tenant, g.row, g.rank, g.position, g.level, g.at, coalesce(s.counted, 0) as counted,
-        l.row is not null as is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.returns_at
+        l.row is not null as is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.owner, l.shelved, l.returns_at, l.follows, l.suppressed
       from find_entries(${tenant}, ${ids}::uuid[]) g left join lateral states_of(g.tenant, array[g.row]) s on true
       left join live l on l.tenant = g.tenant and l.rank = g.rank and l.position = g.position`,
   ]);
@@ -100,11 +100,17 @@ function toPlaced({
   earlier,
   highest_level,
   highest_rank,
+  owner,
   shelved,
   returns_at,
+  follows,
+  suppressed,
   ...place
 }: FoundRow): PlacedRow {
-  const memory = { earlier, highest_level, highest_rank, shelved, returns_at };
+  const memory = {
+    ...{ earlier, highest_level, highest_rank, owner },
+    ...{ shelved, returns_at, follows, suppressed },
+  };
   return { ...place, live: is_live ? { ...newMemory(since ?? at), ...memory } : null };
 }
 
@@ -158,7 +164,11 @@ async function importPage(
       const own = { at, route, ttl, expires_at, throttled_on: throttledOn, throttle_count: throttleCount };
       log.push({ ...place, ...own, ...fieldsOf(entry), terms: asVector(indexTerms(tenant, entry, route)) });
       const { all: to_all, ids: to_ids, tags: to_tags } = route.target;
-      if (isLive) live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags, ...memory });
+      if (isLive) {
+        live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags, ...memory });
+        for (const cause of suppressKeysOf(entry, route).causes)
+          alarms.causes.push({ ...cause, tenant, row: place.row, is_new: true });
+      }
       const counts = throttledOn === null ? undefined : placed.get(throttledOn);
       if (counts) stateOf(counts).counted += 1;
       for (const { panelId: panel_id, shownAt, inGroup, expiredAt, clearedAt } of receipts)
@@ -183,8 +193,8 @@ async function importPage(
       takenOff.push(of);
       Object.assign(stateOf(of), { cleared_at: at, cleared_by: by, cleared_reason: reason });
     } else {
-      const { note: message = null, until: expires_at = null } = { note: null, until: null, ...entry };
-      log.push({ ...place, at, route, cleared, by, reason: reasonOf(entry), message, expires_at });
+      const { reason, note: message, until: expires_at } = storedChange(entry);
+      log.push({ ...place, at, route, cleared, by, reason, message, expires_at });
       if (of) alarms.change(of, entry);
     }
   }
@@ -193,6 +203,7 @@ async function importPage(
     settings,
     insertion('log', log),
     insertion('live', live),
+    insertion('alarm_causes', alarms.causes),
     insertion('receipts', receiptRows),
     ...alarmStatements(alarms),
     sql`delete from live l using ${records('live', takenOff)} t where l.tenant = t.tenant and l.rank = t.rank and l.position = t.position`,
@@ -220,7 +231,7 @@ function alarmStatements({ changed, acknowledged, listed }: AlarmImport) {
     insertion('acknowledgements', given),
     insertion('alarm_entries', listed),
     sql`update live l set since = t.since, earlier = t.earlier, highest_level = t.highest_level, highest_rank = t.highest_rank,
-      shelved = t.shelved, returns_at = t.returns_at from ${records('live', live)} t
+      owner = t.owner, shelved = t.shelved, suppressed = t.suppressed, returns_at = t.returns_at from ${records('live', live)} t
       where l.tenant = t.tenant and l.rank = t.rank and l.position = t.position`,
   ];
 }

@@ -38,7 +38,7 @@ export function createSqliteHistory({
   searches,
 }: SqliteThreads): History & ReceiptStore {
   const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
-  const { dueReturns, entriesOf } = reader;
+  const { dueReturns, entriesOf, suppressingRules } = reader;
   const toRow = draftRows();
   return {
     ...{
@@ -52,6 +52,7 @@ export function createSqliteHistory({
       stayingBeyond,
       dueReturns,
       entriesOf,
+      suppressingRules,
     },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
@@ -64,8 +65,8 @@ export function createSqliteHistory({
       if (typeof result === 'number')
         return { kind: 'stored', id, entries: [{ ...draft, kind: 'notification', position: result }] };
       if (result.kind !== 'stored') return result;
-      const { clears, position, acknowledgement, endsDelivered, isShelved } = result;
-      const route = isShelved ? { ...draft.route, shelved: true as const } : draft.route;
+      const { clears, position, acknowledgement, endsDelivered, off } = result;
+      const route = off ? { ...draft.route, ...off } : draft.route;
       const stored = [...clears, { ...draft, route, kind: 'notification' as const, position }];
       return {
         kind: 'stored',
@@ -94,6 +95,13 @@ export function createSqliteHistory({
       return queue.push('act', tenant, known, action, within);
     },
 
+    async settleSuppressed(now, limit) {
+      return (await reader.isUnsettled(now)) ? queue.push('settleSuppressed', now, limit) : new Map();
+    },
+    async endSuppressing(tenant, rule) {
+      await queue.push('endSuppressing', tenant, rule);
+    },
+    suppression: (tenant, now) => searches.run(tenant, () => searcher.suppression(tenant, now)),
     alarms: (tenant, now) => searches.run(tenant, () => searcher.alarms(tenant, now)),
     recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
 

@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
 import type { Notification, TenantId } from '#core/log/log.ts';
 import { Database } from '../database/sql.ts';
-import { reasonOf } from '../log/history-rows.ts';
+import { type AlarmEntry, storedChange } from '../log/history-rows.ts';
 import { type TransferDatabase, type TransferEntry, timeOf } from '../transfer.ts';
 import { type Db, openWritable, realDatabasePath, tryServerLock } from './file/database-file.ts';
 import { toDraftRow } from './history.ts';
@@ -11,9 +11,11 @@ import {
   endAcknowledgement,
   handOver,
   insertAcknowledgement,
+  putOffFor,
   putOnShelf,
   readRemembering,
-  takeOffShelf,
+  returnToPanels,
+  setOwner,
 } from './log/alarms.ts';
 import { remember } from './log/changes.ts';
 import { type FoundRow, findById } from './log/log-lookup.ts';
@@ -114,7 +116,8 @@ function importEntry(into: Import, tenant: TenantId, { entry, receipts }: Transf
   const found = findById(writer.sql, tenant, entry.id);
   if (found) return importChange(into, tenant, found, entry);
   const lost = { route: writer.routeNumber(tenant, route), position: 0 };
-  const change = entry.kind === 'clear' ? entry : { ...entry, reason: reasonOf(entry) };
+  const { at, by } = entry;
+  const change = entry.kind === 'clear' ? entry : { at, by, ...storedChange(entry) };
   return writer.insertChange(tenant, lost, entry.id, change);
 }
 
@@ -125,17 +128,31 @@ function importChange(
   found: FoundRow,
   entry: Exclude<TransferEntry['entry'], Notification>,
 ): number {
+  if (entry.kind !== 'clear') return importAlarmEntry(writer, tenant, found, entry);
   const live = readRemembering(writer.sql, found.row);
+  if (live && entry.reason === 'replaced' && !handOver(writer, tenant, live, entry.by))
+    replaced.set(entry.by, live);
+  return writer.takeOff(tenant, found, entry.id, entry).position;
+}
+
+function importAlarmEntry(writer: LogWriter, tenant: TenantId, found: FoundRow, entry: AlarmEntry): number {
   switch (entry.kind) {
     case 'acknowledgement':
       return insertAcknowledgement(writer, tenant, found, entry).position;
-    case 'shelving':
-      return putOnShelf(writer, tenant, { found, live: live ?? found }, entry).position;
+    case 'shelving': {
+      const live = readRemembering(writer.sql, found.row) ?? found;
+      return putOnShelf(writer, tenant, { found, live }, entry).position;
+    }
+    case 'suppression':
+      return putOffFor(writer, tenant, found, entry).position;
+    case 'assignment':
+      return setOwner(writer, tenant, found, entry).position;
     case 'return':
-      return (entry.shown ? takeOffShelf : endAcknowledgement)(writer, tenant, found, entry).position;
-    case 'clear':
-      if (live && entry.reason === 'replaced' && !handOver(writer, tenant, live, entry.by))
-        replaced.set(entry.by, live);
-      return writer.takeOff(tenant, found, entry.id, entry).position;
+      return (entry.from === 'acknowledged' ? endAcknowledgement : returnToPanels)(
+        writer,
+        tenant,
+        found,
+        entry,
+      ).position;
   }
 }

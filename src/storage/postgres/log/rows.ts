@@ -3,11 +3,11 @@ import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/
 import {
   acknowledgedColumns,
   acknowledgedJoin,
-  changeReasons,
   columnList,
   type EntryColumns,
   type MemoryRow,
   type NotificationColumns,
+  returnReasons,
   rowBytesOver,
   rowBytesSqlOver,
   type StateRow,
@@ -52,7 +52,7 @@ const recordsOf = (
   found: string,
 ) => `WITH n AS MATERIALIZED (${found}), given AS MATERIALIZED (SELECT array_agg(row) AS rows FROM n)
   SELECT ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason, s.counted,
-    l.row IS NOT NULL AS is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved,
+    l.row IS NOT NULL AS is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.owner,
     ${acknowledgedColumns}, coalesce(r.shown, 0) AS shown, coalesce(r.expired, 0) AS expired, coalesce(r.cleared, 0) AS cleared_on_panels
   FROM n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
   LEFT JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
@@ -77,7 +77,9 @@ export async function toEntries(
   tenant: TenantId,
   rows: readonly EntryRow[],
 ): Promise<Entry[]> {
-  const back = rows.filter(({ reason }) => reason === changeReasons.unshelving);
+  const back = rows.filter(
+    ({ reason }) => reason === returnReasons.shelved || reason === returnReasons.suppressed,
+  );
   const shown = await readNotifications(
     connections,
     tenant,

@@ -45,7 +45,7 @@ test('whatever matches fits the expressions', () => {
         ? { title: quoted.join(' '), message: `${other.message} ${quoted.join('. ')}` }
         : other;
       const asked: Query = { kind: 'and', terms };
-      const state = { cleared: false, shown: false, acknowledged: false, shelved: false };
+      const state = { cleared: false, shown: false, acknowledged: false, off: null };
       if (matcherOf(asked, 0)({ ...draft, ...given, ...state }))
         expect(fits(textTests(asked), `${given.title} ${given.message}`)).toBe(true);
     }),

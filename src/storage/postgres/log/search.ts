@@ -9,7 +9,7 @@ import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
 import { conjuncts, type Phrase, type Query } from '#core/search/search-query.ts';
 import { wordsOf } from '#core/search/search-words.ts';
-import { finite } from '../../log/history-rows.ts';
+import { finite, offOf } from '../../log/history-rows.ts';
 import {
   emptyPage,
   type LogPart,
@@ -33,7 +33,7 @@ const firstRowsAtOnce = 2_048;
 const mostLongLists = 64;
 /** States have tables of their own. */
 const storeTerms: StoreTerms = {
-  later: ['live', 'shelved', 'acknowledged'],
+  later: ['live', 'shelved', 'suppressed', 'acknowledged'],
   patterns: false,
   isByTenant: true,
 };
@@ -194,7 +194,7 @@ export async function openSearch(
         cleared: row.cleared_at !== null,
         shown: row.shown > 0,
         acknowledged: row.acknowledged_at !== null,
-        shelved: row.shelved !== null,
+        off: offOf(row.shelved),
       }),
     levelOf: ({ level }) => level,
     toRecords: (found) => found.map(({ row }) => toRecord(row)),

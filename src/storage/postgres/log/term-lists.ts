@@ -48,15 +48,19 @@ export async function readStates(
   terms: readonly SingleTerm[],
   now: number,
 ): Promise<TermRows> {
-  const states = (['live', 'shelved', 'acknowledged'] as const).map((state) => flagTerm(tenant, state));
+  const states = (['live', 'shelved', 'suppressed', 'acknowledged'] as const).map((state) =>
+    flagTerm(tenant, state),
+  );
   if (!terms.some(({ term }) => states.includes(term))) return new Map();
   const found = await connections.query<{ term: string; rows: readonly number[] }>(
     tenant,
     `SELECT $3 AS term, coalesce(json_agg(row), '[]') AS rows FROM (
        SELECT row FROM live WHERE ${standing} AND shelved IS NULL LIMIT ${mostOfState + 1}) l
      UNION ALL SELECT $4, coalesce(json_agg(row), '[]') FROM (
-       SELECT row FROM live WHERE ${standing} AND shelved IS NOT NULL LIMIT ${mostOfState + 1}) l
+       SELECT row FROM live WHERE ${standing} AND shelved IS NOT NULL AND suppressed IS NULL LIMIT ${mostOfState + 1}) l
      UNION ALL SELECT $5, coalesce(json_agg(row), '[]') FROM (
+       SELECT row FROM live WHERE ${standing} AND suppressed IS NOT NULL LIMIT ${mostOfState + 1}) l
+     UNION ALL SELECT $6, coalesce(json_agg(row), '[]') FROM (
        SELECT row FROM acknowledgements WHERE tenant = $1 LIMIT ${mostOfState + 1}) a`,
     [tenant, now, ...states],
   );

@@ -8,6 +8,7 @@ import type {
   AlarmAction,
   AlarmOutcome,
   AlarmPlace,
+  Assignment,
   Clear,
   ClearOutcome,
   DueReturn,
@@ -16,6 +17,7 @@ import type {
   Return,
   Route,
   Shelving,
+  Suppression,
   TenantId,
 } from '#core/log/log.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
@@ -25,9 +27,11 @@ import {
   changeReasons,
   firstAlarmRank,
   type MemoryRow,
+  returnReasons,
   type ShelfRow,
+  type SuppressedRow,
   toAcknowledged,
-  toShelved,
+  toOff,
 } from '../../log/history-rows.ts';
 import { entriesFrom, type FoundRow, findById, idAt, keyAt } from './log-lookup.ts';
 import { type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
@@ -67,12 +71,13 @@ export function passedOn(
       ? { highest_level: level, highest_rank: rank }
       : { highest_level: null, highest_rank: null }),
     shelved: next.isShelved ? last.shelved : null,
+    owner: last.owner,
   };
 }
 
 /** Whether a notification of this rank stays off the panels, as its alarm is shelved. */
 export const staysShelved = ({ shelved }: Pick<MemoryRow, 'shelved'>, rank: number): boolean =>
-  shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
+  shelved !== null && toOff(shelved).shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
 
 /** The alarm's memory passes to a notification that is live already. Returns false if that one is not. */
 export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): boolean {
@@ -80,16 +85,16 @@ export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingR
   const live = found && readRemembering(writer.sql, found.row);
   if (!live) return false;
   const isShelved = staysShelved(last, live.rank);
-  const { since, earlier, highest_level, highest_rank } = passedOn(writer.sql, last, {
+  const { since, earlier, highest_level, highest_rank, owner } = passedOn(writer.sql, last, {
     rank: live.rank,
     isShelved,
   });
   writer.sql
     .of(
       `UPDATE live SET since = min(since, ?), earlier = coalesce(earlier, 0) + ?, highest_level = coalesce(highest_level, ?),
-         highest_rank = coalesce(highest_rank, ?) WHERE row = ?`,
+         highest_rank = coalesce(highest_rank, ?), owner = coalesce(owner, ?) WHERE row = ?`,
     )
-    .run(since, earlier, highest_level, highest_rank, live.row);
+    .run(since, earlier, highest_level, highest_rank, owner, live.row);
   return true;
 }
 
@@ -190,9 +195,11 @@ function actOn(writer: LogWriter, tenant: TenantId, standing: Standing, action: 
     case 'shelve':
       return live ? shelve(writer, tenant, { ...standing, live }, action) : { kind: 'nothing' };
     case 'unshelve':
-      return live?.shelved && isOver(toShelved(live.shelved), action)
+      return live && isOver(toOff(live.shelved).shelved, action)
         ? unshelve(writer, tenant, { ...standing, live }, action)
         : { kind: 'nothing' };
+    case 'assign':
+      return live ? assign(writer, tenant, { ...standing, live }, action) : { kind: 'nothing' };
     case 'clear': {
       if (!live) return { kind: 'nothing' };
       const { at, by, note = null } = action;
@@ -250,7 +257,7 @@ export function readAcknowledged(sql: Statements, tenant: TenantId, row: number)
 }
 
 /** Adds an entry about a notification, and lists it with the notification. */
-function insertEntry(
+export function insertEntry(
   writer: LogWriter,
   tenant: TenantId,
   { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
@@ -266,9 +273,9 @@ const listEntry = (sql: Statements, tenant: TenantId, row: number, position: num
 
 type Returning = Extract<AlarmAction, { kind: 'unacknowledge' | 'unshelve' }>;
 
-/** Whether an action applies that may be only for what is over. */
-const isOver = (given: Acknowledged | null, { at, isDue }: Returning): boolean =>
-  !isDue || (given?.until ?? Number.POSITIVE_INFINITY) <= at;
+/** Whether there is something to take back; if the action is only for what is over, whether it is. */
+const isOver = (given: Acknowledged | null, { at, isDue }: Returning): given is Acknowledged =>
+  given !== null && (!isDue || (given.until ?? Number.POSITIVE_INFINITY) <= at);
 
 interface By {
   readonly at: number;
@@ -282,7 +289,7 @@ function unacknowledge(
   action: Returning,
 ): Done {
   const acknowledged = readAcknowledged(writer.sql, tenant, found.row);
-  if (live?.shelved || !acknowledged || !isOver(acknowledged, action)) return { kind: 'nothing' };
+  if (live?.shelved || !isOver(acknowledged, action)) return { kind: 'nothing' };
   const { at, by } = action;
   return { kind: 'done', entry: endAcknowledgement(writer, tenant, found, { id, at, by }) };
 }
@@ -296,11 +303,12 @@ export function endAcknowledgement(
 ): Return {
   removeAcknowledgement(writer.sql, tenant, of.row);
   setReturn(writer.sql, of.row, null);
-  const place = insertEntry(writer, tenant, of, { id, at, by, reason: changeReasons.return });
-  return { kind: 'return', id, at, by, shown: null, ...place };
+  const from = 'acknowledged';
+  const place = insertEntry(writer, tenant, of, { id, at, by, reason: returnReasons[from] });
+  return { kind: 'return', id, at, by, from, shown: null, ...place };
 }
 
-const removeAcknowledgement = (sql: Statements, tenant: TenantId, row: number) =>
+export const removeAcknowledgement = (sql: Statements, tenant: TenantId, row: number) =>
   sql.of('DELETE FROM acknowledgements WHERE tenant = ? AND row = ?').run(tenant, row);
 
 /** Shelves. */
@@ -329,26 +337,71 @@ export function putOnShelf(
   const shelf: ShelfRow = { at, by, note, until, rank: live.rank };
   removeAcknowledgement(writer.sql, tenant, live.row);
   writer.sql
-    .of('UPDATE live SET shelved = ?, returns_at = ? WHERE row = ?')
+    .of('UPDATE live SET shelved = ?, returns_at = ?, suppressed = NULL WHERE row = ?')
     .run(JSON.stringify(shelf), until, live.row);
   const place = insertEntry(writer, tenant, found, { ...shelved, reason: changeReasons.shelving });
   return { ...shelved, kind: 'shelving', ...place };
 }
 
 function unshelve(writer: LogWriter, tenant: TenantId, { id, found }: LiveStanding, { at, by }: By): Done {
-  return { kind: 'done', entry: takeOffShelf(writer, tenant, found, { id, at, by }) };
+  return { kind: 'done', entry: returnToPanels(writer, tenant, found, { id, at, by, from: 'shelved' }) };
 }
 
-export function takeOffShelf(
+/** The alarm is open again, and on its panels: it comes off the shelf, or its cause has ended. */
+export function returnToPanels(
   writer: LogWriter,
   tenant: TenantId,
   found: FoundRow,
-  { id, at, by }: By & { readonly id: string },
-): Return {
-  writer.sql.of('UPDATE live SET shelved = NULL, returns_at = NULL WHERE row = ?').run(found.row);
+  change: By & Pick<Return, 'id' | 'from'>,
+): Return & { readonly shown: Notification } {
+  writer.sql
+    .of('UPDATE live SET shelved = NULL, returns_at = NULL, suppressed = NULL WHERE row = ?')
+    .run(found.row);
   const shown = readNotification({ sql: writer.sql, reader: new RowReader(writer.sql) }, found);
-  const place = insertEntry(writer, tenant, found, { id, at, by, reason: changeReasons.unshelving });
-  return { kind: 'return', id, at, by, shown, ...place };
+  const { from, ...rest } = change;
+  const place = insertEntry(writer, tenant, found, { ...rest, reason: returnReasons[from] });
+  return { kind: 'return', ...change, shown, ...place };
+}
+
+/** Takes the alarm off its panels as long as its cause stands. */
+export function putOffFor(
+  writer: LogWriter,
+  tenant: TenantId,
+  found: FoundRow,
+  given: Omit<Suppression, 'kind' | 'position' | 'route'>,
+): Suppression {
+  const { key: note, ...change } = given;
+  const { at, by } = change;
+  removeAcknowledgement(writer.sql, tenant, found.row);
+  writer.sql
+    .of('UPDATE live SET suppressed = ?, shelved = ?, returns_at = NULL WHERE row = ?')
+    .run(note, JSON.stringify({ at, by } satisfies SuppressedRow), found.row);
+  const place = insertEntry(writer, tenant, found, { ...change, note, reason: changeReasons.suppression });
+  return { ...given, kind: 'suppression', ...place };
+}
+
+/** Owners. */
+
+function assign(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, found }: LiveStanding,
+  { kind: _, ...given }: Extract<AlarmAction, { kind: 'assign' }>,
+): Done {
+  return { kind: 'done', entry: setOwner(writer, tenant, found, { ...given, id }) };
+}
+
+export function setOwner(
+  writer: LogWriter,
+  tenant: TenantId,
+  of: Pick<FoundRow, 'row' | 'position' | 'route'>,
+  given: Omit<Assignment, 'kind' | 'position' | 'route'>,
+): Assignment {
+  const { owner, ...change } = given;
+  const note = owner && JSON.stringify(owner);
+  writer.sql.of('UPDATE live SET owner = ? WHERE row = ?').run(note, of.row);
+  const place = insertEntry(writer, tenant, of, { ...change, note, reason: changeReasons.assignment });
+  return { ...given, kind: 'assignment', ...place };
 }
 
 /** The notification in a row. */
@@ -385,7 +438,7 @@ export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now:
   return sql
     .of<[number, number], AlarmPlace>(
       `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
-         CASE WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+         CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
        LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
        WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})

@@ -14,8 +14,9 @@ import type {
   TenantId,
 } from '#core/log/log.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
-import { type MemoryRow, toRepeat } from '../../log/history-rows.ts';
+import { type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows.ts';
 import { insertAcknowledgement, passedOn, readAcknowledged, staysShelved } from './alarms.ts';
+import { queueDeliveries } from './deliveries.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
 import {
   type Inserted,
@@ -26,6 +27,7 @@ import {
 } from './log-writer.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import { type DraftRow, toBlob } from './rows.ts';
+import { findCause } from './suppress.ts';
 
 /** The position alone if there is nothing else to report, as for most: a number is copied between threads faster. */
 export type AppendResult =
@@ -38,8 +40,8 @@ export type AppendResult =
       readonly acknowledgement?: Acknowledgement | undefined;
       /** As in `AppendOutcome`. */
       readonly endsDelivered: boolean;
-      /** Its alarm is shelved, as its route then says. */
-      readonly isShelved?: true;
+      /** What its route then says: it is on no panel. */
+      readonly off?: Pick<Route, 'shelved' | 'suppressed'> | undefined;
     }
   | RepeatOutcome;
 
@@ -62,17 +64,20 @@ export function append(
   const change = { reason: 'replaced', by: draft.id, at: draft.receivedAt } as const;
   const clears = replaced.map((row) => writer.takeOff(tenant, row, row.id, change));
   const last = replaced.at(-1);
+  const route = writer.routeOf(tenant, draft.route);
+  const given = last && takenOver(writer, tenant, { draft, route, last });
   const memory = last && remember(writer, draft, last);
-  const isShelved = memory?.shelved != null;
-  const inserted = writer.insert(tenant, isShelved ? shelvedDraft(draft) : draft, memory);
+  const off = offPanels(writer, tenant, { draft, route, isShelved: memory?.shelved != null, given });
+  const placed = off ? { ...draft, route: JSON.stringify({ ...route, ...off }) } : draft;
+  const inserted = writer.insert(tenant, placed, memory);
   const endsDelivered = queueDeliveries(writer, tenant, draft, inserted);
   const { position } = inserted;
-  if (!last && !endsDelivered) return position;
-  const acknowledgement = last && takeOver(writer, tenant, draft, { inserted, last });
-  return {
-    ...{ kind: 'stored', position, clears, acknowledgement, endsDelivered },
-    ...(isShelved && { isShelved }),
-  };
+  if (!last && !endsDelivered && !off) return position;
+  const { id, receivedAt: at } = draft;
+  const acknowledgement = given
+    ? insertAcknowledgement(writer, tenant, inserted, { ...given, id, at })
+    : undefined;
+  return { kind: 'stored', position, clears, acknowledgement, endsDelivered, off };
 }
 
 /** What the notification remembers of the alarm whose last one it replaces; undefined when it ends the alarm, or none was left. */
@@ -82,11 +87,28 @@ export function remember({ sql }: LogWriter, draft: DraftRow, last: RememberingR
   return passedOn(sql, last, { rank: draft.rank, isShelved: staysShelved(last, draft.rank) });
 }
 
-/** Its route says that it was on no panel. */
-const shelvedDraft = (draft: DraftRow): DraftRow => ({
-  ...draft,
-  route: JSON.stringify({ ...(JSON.parse(draft.route) as Route), shelved: true } satisfies Route),
-});
+interface Coming {
+  readonly draft: DraftRow;
+  readonly route: Route;
+}
+
+/** Why it comes to no panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. */
+function offPanels(
+  { sql }: LogWriter,
+  tenant: TenantId,
+  {
+    draft,
+    route,
+    isShelved,
+    given,
+  }: Coming & { readonly isShelved: boolean; readonly given: Acknowledged | null | undefined },
+): Pick<Route, 'shelved' | 'suppressed'> | undefined {
+  if (isShelved) return { shelved: true };
+  if (!draft.shown || given) return undefined;
+  const { follows: keys } = suppressKeysOf(draft, route);
+  const cause = findCause(sql, tenant, { keys, now: draft.receivedAt });
+  return cause && { suppressed: { by: cause.id, key: cause.key } };
+}
 
 /** What a throttle counted is not shown itself, so it leaves the one it was counted on. */
 function liveUnder({ sql }: LogWriter, tenant: TenantId, key: string, by: DraftRow) {
@@ -102,57 +124,16 @@ function liveUnder({ sql }: LogWriter, tenant: TenantId, key: string, by: DraftR
 }
 
 /**
- * To the channels that its route names, unless a throttle counted it; the end of an alert also to those that had the alert, unless it
- * is muted: then the answer is true. A channel that is deleted or disabled gets nothing.
- */
-function queueDeliveries(
-  { sql }: LogWriter,
-  tenant: TenantId,
-  draft: DraftRow,
-  { position, decided }: Inserted,
-): boolean {
-  const { id, receivedAt, key, throttledOn } = draft;
-  const ends = isResolve(draft);
-  const own = throttledOn === null && !decided.shelved ? (decided.channels ?? []) : [];
-  const had = ends && !decided.muted ? closeAlert(sql, tenant, key) : [];
-  for (const channel of new Set([...own, ...had])) {
-    if (!ends && key !== null)
-      sql
-        .of('UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?')
-        .run(tenant, key, channel);
-    sql
-      .of(
-        `INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at, open_key)
-         SELECT tenant, id, ?, ?, 'pending', ?, ? FROM channels WHERE tenant = ? AND id = ? AND enabled = 1`,
-      )
-      .run(position, id, receivedAt, ends ? null : key, tenant, channel);
-  }
-  return had.length > 0;
-}
-
-/** Returns the channels that had an alert with this key, and not its end. */
-function closeAlert(sql: Statements, tenant: TenantId, key: string | null): string[] {
-  const closed = sql
-    .of<[number, string | null], { channel: string }>(
-      'UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
-    )
-    .all(tenant, key);
-  return closed.map(({ channel }) => channel);
-}
-
-/**
- * A notification that repeats an acknowledged one is acknowledged too, at the time when it was received, unless its level is
+ * Who has acknowledged the alarm that it repeats: it is acknowledged too, at the time when it was received, unless its level is
  * higher. A notification that Belfry sends because a sender is silent does not count as a repeat.
  */
-function takeOver(
-  writer: LogWriter,
+function takenOver(
+  { sql }: LogWriter,
   tenant: TenantId,
-  { id, receivedAt: at, rank, shown }: DraftRow,
-  { inserted, last }: { readonly inserted: Inserted; readonly last: LiveRow },
-): Acknowledgement | undefined {
-  if (!shown || rank > last.rank || inserted.decided.origin !== undefined) return undefined;
-  const given = readAcknowledged(writer.sql, tenant, last.row);
-  return given ? insertAcknowledgement(writer, tenant, inserted, { ...given, id, at }) : undefined;
+  { draft: { shown, rank }, route, last }: Coming & { readonly last: LiveRow },
+): Acknowledged | null {
+  if (!shown || rank > last.rank || route.origin !== undefined) return null;
+  return readAcknowledged(sql, tenant, last.row);
 }
 
 /** Runs inside the caller's transaction. */

@@ -7,7 +7,15 @@
  */
 import type { Clear, Route } from '#core/log/log.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
-import { columnList, columnValue, type MemoryRow, toShelved } from '../../log/history-rows.ts';
+import {
+  columnList,
+  columnValue,
+  type MemoryRow,
+  type SuppressedRow,
+  suppressKeysOf,
+  toOff,
+  toStoredFollows,
+} from '../../log/history-rows.ts';
 import type { Db } from '../file/database-file.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById } from './log-lookup.ts';
@@ -47,7 +55,7 @@ export interface LiveRow {
 export interface RememberingRow extends LiveRow, MemoryRow {}
 
 export const rememberingColumns =
-  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved';
+  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved, owner';
 
 /** A new notification of the log. */
 export interface Inserted {
@@ -190,12 +198,17 @@ export class LogWriter {
         by,
         reason,
         note,
-        until === undefined ? null : until - at,
+        until == null ? null : until - at,
       );
     this.#unindexed.push({ row: this.#nextRow });
     this.#nextRow += 1;
     this.routes.touch(route, this.#partition.id);
     return position;
+  }
+
+  /** A route that is stored as JSON, read once. */
+  routeOf(tenant: number, route: string): Route {
+    return this.routes.use(tenant, route, this.#partition.id).route;
   }
 
   routeNumber(tenant: number, route: string): number {
@@ -215,21 +228,35 @@ export class LogWriter {
     if (d.shown) {
       this.sql
         .of(
-          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, shelved, returns_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, owner,
+             shelved, returns_at, suppressed, follows)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(
           ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory?.since ?? d.receivedAt],
-          ...[memory?.earlier, memory?.highest_level, memory?.highest_rank, memory?.shelved].map(
+          ...[memory?.earlier, memory?.highest_level, memory?.highest_rank, memory?.owner].map(
             (each) => each ?? null,
           ),
-          toShelved(memory?.shelved ?? null)?.until ?? null,
+          ...this.#offPanels(d, decided, memory),
+          toStoredFollows(suppressKeysOf(d, decided)),
         );
+      for (const { key, rule } of suppressKeysOf(d, decided).causes)
+        this.sql
+          .of('INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, is_new) VALUES (?, ?, ?, ?, 1)')
+          .run(tenant, key, row, rule);
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
     return { row, position, route, decided };
+  }
+
+  /** The columns shelved, returns_at and suppressed. */
+  #offPanels(d: DraftRow, { suppressed }: Route, memory: MemoryRow | undefined): (string | number | null)[] {
+    if (!suppressed)
+      return [memory?.shelved ?? null, toOff(memory?.shelved ?? null).shelved?.until ?? null, null];
+    const { by, key } = suppressed;
+    return [JSON.stringify({ at: d.receivedAt, by } satisfies SuppressedRow), null, key];
   }
 
   /** As {@link TenantLogs.next}, for an entry in the next row. */

@@ -47,7 +47,7 @@ export interface ChangeRow {
   readonly by: string;
   readonly at: number;
   readonly note?: string | null;
-  readonly until?: number;
+  readonly until?: number | null;
 }
 
 /** The columns of a row that stay when a partition is written anew. */

@@ -28,7 +28,7 @@ import { type RowState, readStates, SearchableRow } from './searchable-row.ts';
 import { type StateRows, stateRows } from './state-rows.ts';
 
 /** For pages. Usually few notifications are live or acknowledged. For cleared ones and patterns, testing rows is faster, because many match. */
-const ofPages: StoreTerms = { later: ['live', 'shelved', 'acknowledged'], patterns: false };
+const ofPages: StoreTerms = { later: ['live', 'shelved', 'suppressed', 'acknowledged'], patterns: false };
 /** Rows read at once by their numbers: a usual page, and one more, which shows that there is a next page. */
 const rowsAtOnce = 51;
 /** The time limit is checked once for this many rows. */

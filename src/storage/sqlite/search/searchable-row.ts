@@ -1,7 +1,7 @@
 /** A stored notification for the test of a query. It reads a field from its row only if the query uses the field. */
 import type { HistoryRecord, TenantId } from '#core/log/log.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
-import { acknowledgedColumns, type MemoryRow, type StateRow } from '../../log/history-rows.ts';
+import { acknowledgedColumns, type MemoryRow, offOf, type StateRow } from '../../log/history-rows.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';
 import { type LogConnection, type NotificationRow, uuidToText } from '../log/rows.ts';
 
@@ -73,8 +73,8 @@ export class SearchableRow implements SearchableNotification {
   get acknowledged() {
     return this.#state.acknowledged_at !== null;
   }
-  get shelved() {
-    return this.#state.memory?.shelved != null;
+  get off() {
+    return offOf(this.#state.memory?.shelved ?? null);
   }
 
   get #state() {
@@ -119,7 +119,7 @@ export function readStates(
   ])
     states.set(row, { ...(states.get(row) ?? unchanged), ...found });
   for (const { row, ...memory } of read(
-    `SELECT row, since, earlier, highest_level, highest_rank, shelved FROM live WHERE ${among}`,
+    `SELECT row, since, earlier, highest_level, highest_rank, shelved, owner FROM live WHERE ${among}`,
   ) as unknown as (MemoryRow & { row: number })[])
     states.set(row, { ...(states.get(row) ?? unchanged), memory });
   return states;

@@ -41,7 +41,8 @@ export function stateRows(
   const standing = 'tenant = ? AND (expires_at IS NULL OR expires_at > ?)';
   return new Map([
     state('live', () => 'live', `${standing} AND shelved IS NULL`, tenant, now),
-    state('shelved', () => 'live', `${standing} AND shelved IS NOT NULL`, tenant, now),
+    state('shelved', () => 'live', `${standing} AND shelved IS NOT NULL AND suppressed IS NULL`, tenant, now),
+    state('suppressed', () => 'live', `${standing} AND suppressed IS NOT NULL`, tenant, now),
     state('cleared', (partition) => tablesOf(partition).state, 'cleared_at IS NOT NULL'),
     state('acknowledged', () => 'acknowledgements', 'tenant = ?', tenant),
     state('shown', (partition) => tablesOf(partition).receipts, 'shown_at IS NOT NULL'),

@@ -8,6 +8,7 @@ import { acknowledge, append, recordReceipts } from '../log/changes.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
 import type { DraftRow } from '../log/rows.ts';
+import { endSuppressing, settleSuppressed } from '../log/suppress.ts';
 import type { Failure } from './thread.ts';
 
 interface Statement {
@@ -28,7 +29,7 @@ export function runSql({ sql }: LogWriter, statements: readonly Statement[]): Sq
 /** What the writer can do, each inside the transaction of its batch. */
 const logWrites = {
   ...{ append, clear, acknowledge, act, receipts: recordReceipts },
-  ...{ retain, sweep, sql: runSql },
+  ...{ settleSuppressed, endSuppressing, retain, sweep, sql: runSql },
 };
 
 type Writes = typeof logWrites;

@@ -1,0 +1,64 @@
+/** Alarms that are off the panels while another one, their cause, stands: what time and changed rules do to them, and who follows whom. */
+import type { Bus, Entry, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
+import type { Tenancy } from '../tenants/tenancy.ts';
+
+export interface SuppressionContext {
+  readonly history: Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly tenancy: Pick<Tenancy, 'get'>;
+  readonly now: () => number;
+}
+
+const settledAtOnce = 200;
+
+/**
+ * Suppresses what stood before its cause, and brings back what has none any more: it has ended, or its rule was changed, disabled or
+ * deleted. On several nodes each of them may call it: the first one counts. `onReturned`: called with the entries that bring alarms back.
+ */
+export async function settleSuppressed(
+  context: SuppressionContext,
+  stopped: () => boolean,
+  onReturned: (tenant: number, entries: readonly Entry[]) => Promise<void>,
+): Promise<void> {
+  const { history, bus, now } = context;
+  await endChangedRules(context);
+  while (!stopped()) {
+    const settled = await history.settleSuppressed(now(), settledAtOnce);
+    if (settled.size === 0) return;
+    for (const [tenant, entries] of settled) {
+      bus.publish(tenant, entries);
+      await onReturned(
+        tenant,
+        entries.filter(({ kind }) => kind === 'return'),
+      );
+    }
+  }
+}
+
+async function endChangedRules({ history, tenancy }: SuppressionContext): Promise<void> {
+  for (const { tenant, rule } of await history.suppressingRules()) {
+    const { router } = await tenancy.get(tenant);
+    if (!router.suppressing.includes(rule)) await history.endSuppressing(tenant, rule);
+  }
+}
+
+/** By the position of a cause: what it suppresses, also through each other, the highest in rank first, then the newest. */
+export function followersOf({
+  causes,
+  suppressed,
+}: SuppressedAlarms): (cause: number) => readonly LivePosition[] {
+  const keysOf = Map.groupBy(causes, ({ position }) => position);
+  const following = Map.groupBy(suppressed, ({ key }) => key);
+  return (cause) => {
+    const found = new Map<number, LivePosition>();
+    const open = [cause];
+    for (let next = open.pop(); next !== undefined; next = open.pop())
+      for (const { key } of keysOf.get(next) ?? [])
+        for (const { position, rank } of following.get(key) ?? []) {
+          if (position === cause || found.has(position)) continue;
+          found.set(position, { position, rank });
+          open.push(position);
+        }
+    return [...found.values()].sort((a, b) => b.rank - a.rank || b.position - a.position);
+  };
+}

@@ -1,0 +1,202 @@
+/**
+ * Alarms that are off the panels while another one stands. Which may suppress which is in their routes (`SuppressKeys`): live rows
+ * have the keys that they follow, and the table `alarm_causes` has those of causes. A new notification is suppressed when it is
+ * stored; `settleSuppressed` does what time and other notifications change later.
+ */
+import { type Entry, ownName, type SuppressedAlarms, type TenantId } from '#core/log/log.ts';
+import type { SuppressedRow } from '../../log/history-rows.ts';
+import { putOffFor, returnToPanels } from './alarms.ts';
+import { queueReturned } from './deliveries.ts';
+import { type FoundRow, findById, idAt } from './log-lookup.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { Statements } from './partitions.ts';
+import type { LogConnection } from './rows.ts';
+
+/** An alarm by which another one is suppressed. */
+export interface Cause {
+  readonly key: string;
+  /** Of its notification that stands. */
+  readonly id: string;
+}
+
+const standing = '(l.expires_at IS NULL OR l.expires_at > @now)';
+
+/**
+ * The cause by one of these keys for an alarm, other than itself (`row`). A cause may be suppressed itself, but not by this alarm,
+ * also not through others: of a circle, one must be on the panels.
+ */
+export function findCause(
+  sql: Statements,
+  tenant: TenantId,
+  {
+    keys,
+    now,
+    row = null,
+  }: { readonly keys: readonly string[]; readonly now: number; readonly row?: number | null },
+): Cause | undefined {
+  if (keys.length === 0) return undefined;
+  const found = sql
+    .of<[object], { key: string; row: number }>(
+      `WITH RECURSIVE up (first, key, row, suppressed) AS (
+         SELECT l.row, c.key, l.row, l.suppressed FROM json_each(@keys) k
+         CROSS JOIN alarm_causes c ON c.tenant = @tenant AND c.key = k.value CROSS JOIN live l ON l.row = c.row
+         WHERE l.row IS NOT @row AND ${standing}
+         UNION
+         SELECT up.first, up.key, l.row, l.suppressed FROM up
+         CROSS JOIN alarm_causes c ON c.tenant = @tenant AND c.key = up.suppressed CROSS JOIN live l ON l.row = c.row
+         WHERE l.row IS NOT @row AND ${standing}
+       ) SELECT key, first AS row FROM up WHERE suppressed IS NULL ORDER BY first DESC LIMIT 1`,
+    )
+    .get({ tenant, keys: JSON.stringify(keys), now, row });
+  return found && { key: found.key, id: idAt(sql, found.row) };
+}
+
+const withoutCause = `FROM live l INDEXED BY live_suppressed WHERE l.suppressed IS NOT NULL AND ${standing} AND NOT EXISTS (
+  SELECT 1 FROM alarm_causes c CROSS JOIN live o ON o.row = c.row WHERE c.tenant = l.tenant AND c.key = l.suppressed
+    AND o.row <> l.row AND (o.expires_at IS NULL OR o.expires_at > @now))`;
+
+/** Whether `settleSuppressed` would change anything. */
+export function isUnsettled({ sql }: Pick<LogConnection, 'sql'>, now: number): boolean {
+  const found = sql
+    .of<[object], { due: 0 | 1 }>(
+      `SELECT EXISTS (SELECT 1 FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1) OR EXISTS (SELECT 1 ${withoutCause}) AS due`,
+    )
+    .get({ now });
+  return found?.due === 1;
+}
+
+interface FollowerRow {
+  readonly tenant: TenantId;
+  readonly row: number;
+  readonly follows: string | null;
+}
+
+/** As `History.settleSuppressed`. */
+export function settleSuppressed(
+  writer: LogWriter,
+  now: number,
+  limit: number,
+): ReadonlyMap<TenantId, readonly Entry[]> {
+  const { sql } = writer;
+  sql
+    .of(
+      `DELETE FROM alarm_causes AS c WHERE NOT EXISTS (
+         SELECT 1 FROM live l WHERE l.row = c.row AND l.tenant = c.tenant AND ${standing})`,
+    )
+    .run({ now });
+  const settled: { tenant: TenantId; entry: Entry }[] = [];
+  const released = sql
+    .of<[object], FollowerRow>(`SELECT l.tenant, l.row, l.follows ${withoutCause} LIMIT @limit`)
+    .all({ now, limit });
+  for (const each of released) {
+    const entry = release(writer, each, now);
+    if (entry) settled.push({ tenant: each.tenant, entry });
+  }
+  for (const cause of newCauses(sql)) {
+    if (settled.length >= limit) break;
+    settled.push(...suppressFor(writer, cause, { now, limit: limit - settled.length }));
+  }
+  return new Map(
+    [...Map.groupBy(settled, ({ tenant }) => tenant)].map(([tenant, some]) => [
+      tenant,
+      some.map(({ entry }) => entry),
+    ]),
+  );
+}
+
+/** Its cause has ended: another one takes its place, or it is on the panels again. */
+function release(writer: LogWriter, { tenant, row, follows }: FollowerRow, now: number): Entry | undefined {
+  const { sql } = writer;
+  const cause = findCause(sql, tenant, { keys: JSON.parse(follows ?? '[]') as string[], now, row });
+  if (cause) {
+    sql
+      .of('UPDATE live SET suppressed = ?, shelved = ? WHERE row = ?')
+      .run(cause.key, JSON.stringify({ at: now, by: cause.id } satisfies SuppressedRow), row);
+    return undefined;
+  }
+  const of = foundAt(sql, tenant, row);
+  const given = { id: of.id, at: now, by: ownName, from: 'suppressed' } as const;
+  const returned = returnToPanels(writer, tenant, of, given);
+  queueReturned(sql, tenant, returned.shown, now);
+  return returned;
+}
+
+interface CauseRow {
+  readonly tenant: TenantId;
+  readonly key: string;
+  readonly row: number;
+}
+
+const newCauses = (sql: Statements): CauseRow[] =>
+  sql
+    .of<[], CauseRow>(
+      'SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1',
+    )
+    .all();
+
+/** Suppresses the open alarms that stood before the cause. Those that somebody has acknowledged stay where they are. */
+function suppressFor(
+  writer: LogWriter,
+  { tenant, key, row: cause }: CauseRow,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): { tenant: TenantId; entry: Entry }[] {
+  const { sql } = writer;
+  const rows = sql
+    .of<[object], { row: number }>(
+      `SELECT l.row FROM live l INDEXED BY live_follows
+       WHERE l.tenant = @tenant AND l.follows IS NOT NULL AND l.suppressed IS NULL AND l.shelved IS NULL AND l.row <> @cause AND ${standing}
+         AND EXISTS (SELECT 1 FROM json_each(l.follows) WHERE value = @key)
+         AND NOT EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = l.tenant AND a.row = l.row)
+       ORDER BY l.row LIMIT @limit`,
+    )
+    .all({ tenant, key, cause, now, limit });
+  const settled = rows.flatMap(({ row }) => {
+    const found = findCause(sql, tenant, { keys: [key], now, row });
+    if (!found) return [];
+    const of = foundAt(sql, tenant, row);
+    const given = { id: of.id, at: now, by: found.id, key };
+    return [{ tenant, entry: putOffFor(writer, tenant, of, given) }];
+  });
+  // What is left could only be suppressed by itself.
+  if (rows.length < limit || settled.length === 0)
+    sql
+      .of('UPDATE alarm_causes SET is_new = 0 WHERE tenant = ? AND key = ? AND row = ?')
+      .run(tenant, key, cause);
+  return settled;
+}
+
+function foundAt(sql: Statements, tenant: TenantId, row: number): FoundRow & { readonly id: string } {
+  const id = idAt(sql, row);
+  const found = findById(sql, tenant, id);
+  if (!found) throw new Error(`row ${row} of the log is missing`);
+  return { ...found, id };
+}
+
+/** As the methods of `History`. */
+
+export function suppression(
+  { sql }: Pick<LogConnection, 'sql'>,
+  tenant: TenantId,
+  now: number,
+): SuppressedAlarms {
+  const causes = sql
+    .of<[object], SuppressedAlarms['causes'][number]>(
+      `SELECT l.position, c.key FROM alarm_causes c CROSS JOIN live l ON l.row = c.row WHERE c.tenant = @tenant AND ${standing}`,
+    )
+    .all({ tenant, now });
+  if (causes.length === 0) return { causes, suppressed: [] };
+  const suppressed = sql
+    .of<[object], SuppressedAlarms['suppressed'][number]>(
+      `SELECT l.position, l.rank, l.suppressed AS key FROM live l INDEXED BY live_suppressed
+       WHERE l.tenant = @tenant AND l.suppressed IS NOT NULL AND ${standing}`,
+    )
+    .all({ tenant, now });
+  return { causes, suppressed };
+}
+
+export const suppressingRules = ({ sql }: Pick<LogConnection, 'sql'>) =>
+  sql.of<[], { tenant: TenantId; rule: string }>('SELECT DISTINCT tenant, rule FROM alarm_causes').all();
+
+export function endSuppressing({ sql }: LogWriter, tenant: TenantId, rule: string): void {
+  sql.of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ?').run(tenant, rule);
+}
