@@ -14,6 +14,8 @@ import {
   toTarget,
 } from './history-lab.ts';
 
+/** Of an alarm that is on its panels, and nobody's. */
+const nothing = { shelved: null, suppressed: null, owner: null };
 const hour = 3_600_000;
 const key = 'disk';
 const shelve = (over: Partial<Extract<AlarmAction, { kind: 'shelve' }>> = {}): AlarmAction => ({
@@ -47,12 +49,12 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     const { history } = database;
     const first = await store(history, tenant, { key, rank: 50, level: 'critical' });
     expect(await alarmOf(history, tenant, first.id)).toEqual({
-      ...{ since: now, count: 1, highestLevel: 'critical', highestRank: 50, shelved: null },
+      ...{ since: now, count: 1, highestLevel: 'critical', highestRank: 50, ...nothing },
     });
     await store(history, tenant, { key, rank: 30, level: 'warning', receivedAt: now + 1_000 });
     const third = await store(history, tenant, { key, rank: 40, level: 'error', receivedAt: now + 2_000 });
     await store(history, tenant, { key: 'other', throttledOn: third.id, throttleCount: 1 });
-    const alarm = { since: now, count: 4, highestLevel: 'critical', highestRank: 50, shelved: null };
+    const alarm = { since: now, count: 4, highestLevel: 'critical', highestRank: 50, ...nothing };
     expect(await alarmOf(history, tenant, third.id)).toEqual(alarm);
     expect(await alarmOf(history, tenant, first.id)).toBeNull();
     const fourth = await store(history, tenant, { key, rank: 40, level: 'error', receivedAt: now + 3_000 });
@@ -134,7 +136,8 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     await actOn(history, tenant, id, acknowledge({ by: 'Bob', over: 'any' }));
     expect((await history.find(tenant, id))?.acknowledged).toMatchObject({ by: 'Bob' });
     const back = entryOf(await actOn(history, tenant, id, { kind: 'unacknowledge', at: now + 7, by: 'Eve' }));
-    expect(back).toEqual({ kind: 'return', position: 5, id, at: now + 7, by: 'Eve', shown: null, route });
+    const given = { kind: 'return', from: 'acknowledged', at: now + 7, by: 'Eve', shown: null };
+    expect(back).toEqual({ ...given, position: 5, id, route });
     expect((await history.find(tenant, id))?.acknowledged).toBeNull();
     expect(await actOn(history, tenant, id, { kind: 'unacknowledge', at: now, by: 'Eve' })).toEqual({
       ...{ kind: 'nothing', id },
@@ -162,7 +165,8 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     // Nobody takes care of what is put aside.
     expect(await actOn(history, tenant, id, acknowledge())).toEqual({ kind: 'nothing', id });
     const back = entryOf(await actOn(history, tenant, id, { kind: 'unshelve', at: now + 20, by: 'Eve' }));
-    expect(back).toEqual({ kind: 'return', position: 4, id, at: now + 20, by: 'Eve', shown: alarm, route });
+    const returned = { kind: 'return', from: 'shelved', at: now + 20, by: 'Eve', shown: alarm };
+    expect(back).toEqual({ ...returned, position: 4, id, route });
     expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([id]);
     expect(await alarmOf(history, tenant, id)).toMatchObject({ shelved: null });
     expect(await readAll(history, tenant)).toMatchObject([alarm, {}, entry, back]);

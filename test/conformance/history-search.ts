@@ -301,7 +301,15 @@ export function searchConformance(lab: () => HistoryLab): void {
       cleared: null,
       acknowledged: null,
       receipts: { shown: 0, expired: 0, cleared: 0 },
-      alarm: { since: now, count: 1, highestLevel: stored.level, highestRank: stored.rank, shelved: null },
+      alarm: {
+        since: now,
+        count: 1,
+        highestLevel: stored.level,
+        highestRank: stored.rank,
+        shelved: null,
+        suppressed: null,
+        owner: null,
+      },
     };
     expect(await database.history.find(tenant, stored.id)).toEqual(record);
     expect(await database.history.find(tenant, stored.id.toUpperCase())).toEqual(record);

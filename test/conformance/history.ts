@@ -13,6 +13,7 @@ import { retentionConformance } from './history-retention.ts';
 import { retentionClockConformance } from './history-retention-clock.ts';
 import { retriesConformance } from './history-retries.ts';
 import { searchConformance } from './history-search.ts';
+import { suppressConformance } from './history-suppress.ts';
 
 /** Every promise of the ports `History` and `ReceiptStore`, to be run against every backend. */
 export function historyConformance(backend: string, open: OpenHistory): void {
@@ -32,6 +33,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       clearing: clearingConformance,
       acknowledging: acknowledgingConformance,
       alarms: alarmsConformance,
+      'suppressed alarms': suppressConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

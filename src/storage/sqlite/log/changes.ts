@@ -18,14 +18,8 @@ import { type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows
 import { insertAcknowledgement, passedOn, readAcknowledged, staysShelved } from './alarms.ts';
 import { queueDeliveries } from './deliveries.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
-import {
-  type Inserted,
-  type LiveRow,
-  type LogWriter,
-  type RememberingRow,
-  rememberingColumns,
-} from './log-writer.ts';
-import { type Statements, tablesOf } from './partitions.ts';
+import { type LiveRow, type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
+import { tablesOf } from './partitions.ts';
 import { type DraftRow, toBlob } from './rows.ts';
 import { findCause } from './suppress.ts';
 

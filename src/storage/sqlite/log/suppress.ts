@@ -197,6 +197,6 @@ export function suppression(
 export const suppressingRules = ({ sql }: Pick<LogConnection, 'sql'>) =>
   sql.of<[], { tenant: TenantId; rule: string }>('SELECT DISTINCT tenant, rule FROM alarm_causes').all();
 
-export function endSuppressing({ sql }: LogWriter, tenant: TenantId, rule: string): void {
-  sql.of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ?').run(tenant, rule);
-}
+/** Returns how many keys are gone. */
+export const endSuppressing = ({ sql }: LogWriter, tenant: TenantId, rule: string): number =>
+  sql.of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ?').run(tenant, rule).changes;

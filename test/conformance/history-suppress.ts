@@ -1,0 +1,253 @@
+import { uuidv7 } from 'uuidv7';
+import { expect, test } from 'vitest';
+import { followersOf } from '#core/alarms/suppression.ts';
+import type { Entry, History, SuppressKeys, TenantId } from '#core/log/log.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
+
+const rule = 'rule of core switches';
+const key = 'core switch of plant 2';
+const suppress = (given: Partial<SuppressKeys>) => ({
+  route: routeTo(everyone, { suppress: { causes: [], follows: [], ...given } }),
+});
+const cause = suppress({ causes: [{ key, rule }] });
+const follower = suppress({ follows: ['another', key] });
+
+/** Settles until nothing is left; returns the entries of the tenant. */
+async function settle(history: History, tenant: TenantId, at = now + 10): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for (;;) {
+    const settled = await history.settleSuppressed(at, 100);
+    if (settled.size === 0) return entries;
+    entries.push(...(settled.get(tenant) ?? []));
+  }
+}
+
+const stateOf = async (history: History, tenant: TenantId, id: string) => {
+  const position = (await history.find(tenant, id))?.position;
+  return (await history.alarms(tenant, now + 20)).find((place) => place.position === position)?.state;
+};
+
+/** Alarms that are off the panels while their cause stands. */
+export function suppressConformance(lab: () => HistoryLab): void {
+  test('an alarm that comes while its cause stands is on no panel, and says why', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const core = await store(history, tenant, { title: 'core switch', ...cause });
+    const host = await store(history, tenant, { title: 'host', key: 'host', ...follower });
+    expect(host.route.suppressed).toEqual({ by: core.id, key });
+    expect(await shownOn(history, tenant)).toEqual([core.id]);
+    expect(await stateOf(history, tenant, host.id)).toBe('suppressed');
+    expect(await history.find(tenant, host.id)).toMatchObject({
+      route: { suppressed: { by: core.id, key } },
+      alarm: { suppressed: { at: host.receivedAt, by: core.id }, shelved: null },
+    });
+    const is = (state: 'suppressed' | 'shelved' | 'live') =>
+      history
+        .search(tenant, { kind: 'is', states: [state] }, { limit: 9, now })
+        .then(({ records }) => records.map(({ id }) => id));
+    expect([await is('suppressed'), await is('shelved'), await is('live')]).toEqual([
+      [host.id],
+      [],
+      [core.id],
+    ]);
+    expect(await settle(history, tenant)).toEqual([]);
+  });
+
+  test('others are not: without the key, of another tenant, or when the cause has ended', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const { history } = database;
+    const core = await store(history, tenant, { key: 'core', ...cause });
+    await store(history, tenant, { ...suppress({ follows: ['another'] }) });
+    await store(history, other, follower);
+    expect(await shownOn(history, tenant)).toHaveLength(2);
+    expect(await shownOn(history, other)).toHaveLength(1);
+    await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
+    const { route } = await store(history, tenant, follower);
+    expect(route.suppressed).toBeUndefined();
+  });
+
+  test('one that stands already leaves the panels when its cause comes, unless somebody has acknowledged it', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const host = await store(history, tenant, follower);
+    const seen = await store(history, tenant, follower);
+    await history.act(tenant, [seen.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
+    const core = await store(history, tenant, cause);
+    expect(await shownOn(history, tenant)).toEqual([host.id, seen.id, core.id]);
+    const entries = await settle(history, tenant);
+    expect(entries).toEqual([
+      { kind: 'suppression', position: 5, id: host.id, at: now + 10, by: core.id, key, route: host.route },
+    ]);
+    expect(await shownOn(history, tenant)).toEqual([seen.id, core.id]);
+    expect((await readAll(history, tenant)).at(-1)).toEqual(entries[0]);
+    expect(await history.entriesOf(tenant, [host.id], 9)).toEqual(entries);
+    expect(await settle(history, tenant)).toEqual([]);
+  });
+
+  test('it is on the panels again when its cause has ended and no other one stands', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, { key: 'first', ...cause });
+    const second = await store(history, tenant, {
+      key: 'second',
+      ...suppress({ causes: [{ key: 'another', rule }] }),
+    });
+    const host = await store(history, tenant, follower);
+    await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
+    await settle(history, tenant);
+    expect(await stateOf(history, tenant, host.id)).toBe('suppressed');
+    expect((await history.find(tenant, host.id))?.alarm?.suppressed?.by).toBe(
+      (await stateOf(history, tenant, second.id)) === 'open' ? second.id : '',
+    );
+    await store(history, tenant, { key: 'second', rank: 10, level: 'success' });
+    const [back] = await settle(history, tenant);
+    const returned = { kind: 'return', from: 'suppressed', by: 'belfry', at: now + 10, id: host.id };
+    const { route } = host;
+    expect(back).toEqual({ ...returned, position: expect.any(Number), route, shown: host });
+    expect((await readAll(history, tenant)).at(-1)).toEqual(back);
+    expect(await shownOn(history, tenant)).toContain(host.id);
+    expect(await stateOf(history, tenant, host.id)).toBe('open');
+  });
+
+  test('the cause may expire', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    await store(history, tenant, { ...cause, ttl: 1_000, expiresAt: now + 1_000 });
+    const host = await store(history, tenant, follower);
+    expect(await settle(history, tenant, now + 999)).toEqual([]);
+    expect(await settle(history, tenant, now + 1_000)).toMatchObject([{ kind: 'return', id: host.id }]);
+  });
+
+  test('a repeat of the cause, acknowledged or shelved, is still the cause', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    await store(history, tenant, { key: 'core', ...cause });
+    const host = await store(history, tenant, { key: 'host', ...follower });
+    const core = await store(history, tenant, { key: 'core', ...cause });
+    await history.act(tenant, [core.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
+    expect(await settle(history, tenant)).toEqual([]);
+    const until = now + 1_000;
+    await history.act(tenant, [core.id], { kind: 'shelve', at: now, by: 'Ada', note: null, until });
+    expect(await settle(history, tenant)).toEqual([]);
+    const again = await store(history, tenant, { key: 'host', ...follower });
+    expect(again.route.suppressed).toEqual({ by: core.id, key });
+    expect(await stateOf(history, tenant, host.id)).toBeUndefined();
+    expect(await stateOf(history, tenant, again.id)).toBe('suppressed');
+  });
+
+  test('a repeat that follows no cause is on the panels', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    await store(history, tenant, { key: 'core', ...cause });
+    await store(history, tenant, { key: 'host', ...follower });
+    const worse = await store(history, tenant, { key: 'host', rank: 50, level: 'critical' });
+    expect(await shownOn(history, tenant)).toContain(worse.id);
+  });
+
+  test('causes that follow each other: one of a circle is on the panels, and none suppresses itself', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const both = (keys: string[], follows: string[]) =>
+      suppress({ causes: keys.map((each) => ({ key: each, rule })), follows });
+    const itself = await store(history, tenant, { key: 'self', ...both(['s'], ['s']) });
+    const a = await store(history, tenant, { key: 'a', ...both(['a'], ['b']) });
+    const b = await store(history, tenant, { key: 'b', ...both(['b'], ['a']) });
+    const c = await store(history, tenant, { key: 'c', ...both(['c'], ['b']) });
+    await settle(history, tenant);
+    expect(await shownOn(history, tenant)).toEqual([itself.id, a.id]);
+    const a2 = await store(history, tenant, { key: 'a', ...both(['a'], ['b']) });
+    await store(history, tenant, { key: 'self', ...both(['s'], ['s']) });
+    await settle(history, tenant);
+    expect(await shownOn(history, tenant)).toHaveLength(2);
+    const followers = followersOf(await history.suppression(tenant, now));
+    expect(followers(a2.position).map(({ position }) => position)).toEqual([c.position, b.position]);
+    expect(followers(itself.position)).toEqual([]);
+  });
+
+  test('a rule that suppresses no more lets them return', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    await store(history, tenant, cause);
+    const host = await store(history, tenant, follower);
+    expect(await history.suppressingRules()).toContainEqual({ tenant, rule });
+    await history.endSuppressing(tenant, 'another');
+    expect(await settle(history, tenant)).toEqual([]);
+    await history.endSuppressing(tenant, rule);
+    expect(await settle(history, tenant)).toMatchObject([{ kind: 'return', id: host.id }]);
+    expect(await history.suppressingRules()).not.toContainEqual({ tenant, rule });
+  });
+
+  test('a suppressed alarm can be shelved and cleared, not acknowledged; a shelf goes before a cause', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const core = await store(history, tenant, cause);
+    const host = await store(history, tenant, { key: 'host', ...follower });
+    const [acknowledged] = await history.act(tenant, [host.id], {
+      kind: 'acknowledge',
+      at: now,
+      by: 'Ada',
+      note: null,
+    });
+    expect(acknowledged?.kind).toBe('nothing');
+    const [unshelved] = await history.act(tenant, [host.id], { kind: 'unshelve', at: now, by: 'Ada' });
+    expect(unshelved?.kind).toBe('nothing');
+    await history.act(tenant, [host.id], {
+      kind: 'shelve',
+      at: now,
+      by: 'Ada',
+      note: null,
+      until: now + 1_000,
+    });
+    expect(await stateOf(history, tenant, host.id)).toBe('shelved');
+    await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
+    expect(await settle(history, tenant)).toEqual([]);
+    expect(await shownOn(history, tenant)).toEqual([]);
+    const [cleared] = await history.act(tenant, [host.id], { kind: 'clear', at: now, by: 'Ada' });
+    expect(cleared?.kind).toBe('done');
+  });
+
+  test('of many, each call settles some', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    for (let i = 0; i < 5; i++) await store(history, tenant, follower);
+    const core = await store(history, tenant, cause);
+    const first = await history.settleSuppressed(now, 3);
+    expect(first.get(tenant)).toHaveLength(3);
+    expect(await settle(history, tenant)).toHaveLength(2);
+    await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
+    expect((await history.settleSuppressed(now, 3)).get(tenant)).toHaveLength(3);
+    expect(await settle(history, tenant)).toHaveLength(2);
+    expect(await shownOn(history, tenant)).toHaveLength(5);
+  });
+
+  test('an alarm keeps its owner, until somebody else or nobody takes care of it', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const { id, route } = await store(history, tenant, { key: 'disk' });
+    const owner = { id: uuidv7(), name: 'Ada' };
+    const [outcome] = await history.act(tenant, [id], { kind: 'assign', at: now + 1, by: 'Eve', owner });
+    const entry = { kind: 'assignment', position: 2, id, at: now + 1, by: 'Eve', owner, route };
+    expect(outcome).toEqual({ kind: 'done', id, entry });
+    expect(await history.entriesOf(tenant, [id], 9)).toEqual([entry]);
+    const again = await store(history, tenant, { key: 'disk' });
+    expect((await history.find(tenant, again.id))?.alarm?.owner).toEqual(owner);
+    await history.act(tenant, [id], { kind: 'assign', at: now + 2, by: 'Eve', owner: null });
+    expect((await history.find(tenant, again.id))?.alarm?.owner).toBeNull();
+    await history.act(tenant, [id], { kind: 'clear', at: now, by: 'Ada' });
+    const [ended] = await history.act(tenant, [id], { kind: 'assign', at: now + 2, by: 'Eve', owner });
+    expect(ended?.kind).toBe('nothing');
+  });
+}
