@@ -263,8 +263,11 @@ async function newestOf(
 }
 
 const events = {
-  ...{ acknowledgement: 'acknowledge', shelving: 'shelve', suppression: 'suppress' },
-  ...{ assignment: 'assign', clear: 'clear' },
+  acknowledgement: 'acknowledge',
+  shelving: 'shelve',
+  suppression: 'suppress',
+  assignment: 'assign',
+  clear: 'clear',
 } as const;
 const returns = { acknowledged: 'unacknowledge', shelved: 'unshelve', suppressed: 'unsuppress' } as const;
 

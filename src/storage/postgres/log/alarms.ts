@@ -62,7 +62,7 @@ export const createAlarms = (
       lanes.reads.query<AlarmPlace>(
         tenant,
         `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
-         CASE WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+         CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
        WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
@@ -139,7 +139,11 @@ function toEntry(
       const { note } = action;
       return { kind: 'clear', position, id, reason: 'cleared', at, by, ...(note != null && { note }), route };
     }
-    default:
-      return { kind: 'return', position, id, at, by, shown: shown ?? null, route };
+    case 'assign':
+      return { kind: 'assignment', position, id, at, by, owner: action.owner, route };
+    case 'unacknowledge':
+      return { kind: 'return', position, id, at, by, from: 'acknowledged', shown: null, route };
+    case 'unshelve':
+      return { kind: 'return', position, id, at, by, from: 'shelved', shown: shown ?? null, route };
   }
 }

@@ -58,8 +58,8 @@ interface Answer {
   readonly shown_at: number;
   /** Its number among those that were counted on the same one; null: it was not counted. */
   readonly counted: number | null;
-  /** Its alarm is shelved, as its route then says. */
-  readonly shelved: boolean;
+  /** Why it is on no panel, as its route then says; null: it is, or has no panels. */
+  readonly off: Pick<Route, 'shelved' | 'suppressed'> | null;
 }
 
 export interface AppendQueueOptions {
@@ -282,7 +282,7 @@ function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
   if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
   const position = answer.at_position as number;
   const throttleCount = answer.counted ?? draft.throttleCount;
-  const route = answer.shelved ? { ...draft.route, shelved: true as const } : draft.route;
+  const route = answer.off ? { ...draft.route, ...answer.off } : draft.route;
   return {
     kind,
     id: draft.id,
@@ -301,13 +301,13 @@ interface Appended {
   readonly draft: NotificationDraft;
 }
 
-/** One of a shelved alarm goes to no channel. The channel is locked until the commit, so that a transaction that deletes it sees what was queued for it. */
+/** One of a shelved or suppressed alarm goes to no channel. The channel is locked until the commit, so that a transaction that deletes it sees what was queued for it. */
 const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_to_log($1, $2)),
   wanted AS MATERIALIZED (
     SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at, w.open_key FROM appended a
     JOIN jsonb_to_recordset($3) w(n bigint, tenant bigint, id text, at bigint, channel text, open_key text) ON w.n = a.job_n
     JOIN channels c ON c.tenant = w.tenant AND c.id = w.channel AND c.enabled = 1
-    WHERE a.kind = 'stored' AND NOT a.shelved FOR KEY SHARE OF c
+    WHERE a.kind = 'stored' AND a.off IS NULL FOR KEY SHARE OF c
   ),
   closed AS (
     UPDATE deliveries d SET open_key = NULL FROM wanted w

@@ -37,6 +37,7 @@ import {
 } from './rows.ts';
 import { searchLog } from './search.ts';
 import type { StatisticsLanes } from './statistics.ts';
+import { createSuppression } from './suppress.ts';
 
 export interface PostgresLanes extends StatisticsLanes, AlarmLanes {
   readonly writes: Connections;
@@ -49,6 +50,7 @@ const idsAtOnce = 500;
 export const createPostgresHistory = (lanes: PostgresLanes): History => ({
   append: lanes.queue.push,
   ...createAlarms(lanes),
+  ...createSuppression(lanes),
 
   async findRepeat(tenant, idempotency, now) {
     const [earlier] = await lanes.reads.query<{ id: string; hash: string }>(

@@ -75,7 +75,7 @@ export async function dropFromLog(
     `DELETE FROM minutes WHERE tenant = $1 AND minute < coalesce(earliest_kept($1, ${entriesAStep}), $2) / 60000`,
     [tenant, bounds.now],
   );
-  for (const table of ['acknowledgements', 'alarm_entries'])
+  for (const table of ['acknowledgements', 'alarm_entries', 'alarm_causes'])
     await connections.query(
       tenant,
       `DELETE FROM ${table} a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,

@@ -88,7 +88,7 @@ export function retain(writer: LogWriter, tenant: TenantId, step: LogRetentionSt
   log.firstRow = step.firstRow;
   log.notifications = Math.max(0, log.notifications - step.notifications);
   log.bytes = Math.max(0, log.bytes - step.bytes);
-  for (const table of ['acknowledgements', 'alarm_entries'])
+  for (const table of ['acknowledgements', 'alarm_entries', 'alarm_causes'])
     sql
       .of(`DELETE FROM ${table} WHERE tenant = ? AND row < ? LIMIT ${maxDeletedAtOnce}`)
       .run(tenant, log.firstRow);

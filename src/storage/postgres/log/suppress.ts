@@ -1,0 +1,101 @@
+/** Alarms that are off the panels while another one stands; the functions of the schema say how. */
+import {
+  type Entry,
+  type History,
+  ownName,
+  type Route,
+  type SuppressedAlarms,
+  type TenantId,
+} from '#core/log/log.ts';
+import type { AlarmLanes } from './alarms.ts';
+import { readNotifications } from './rows.ts';
+
+/** What `settle_suppressed` answers. */
+interface SettledRow {
+  readonly kind: 'return' | 'suppression';
+  readonly of_id: string;
+  readonly at_position: number;
+  readonly of_route: Route;
+  readonly cause_key: string;
+  readonly cause_id: string;
+}
+
+/** With `l` from `live` and the parameter for now. */
+const standing = (now: string) => `(l.expires_at IS NULL OR l.expires_at > ${now})`;
+const causes = `alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position AND ${standing('$1')}`;
+
+export const createSuppression = (
+  lanes: AlarmLanes,
+): Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
+  async settleSuppressed(now, limit) {
+    const due = await lanes.reads.query<{ tenant: TenantId }>(
+      'all',
+      `SELECT tenant FROM alarm_causes WHERE is_new
+       UNION SELECT l.tenant FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')} AND NOT EXISTS (
+         SELECT 1 FROM alarm_causes c JOIN live o ON o.tenant = c.tenant AND o.rank = c.rank AND o.position = c.position
+         WHERE c.tenant = l.tenant AND c.key = l.suppressed AND c.row <> l.row AND (o.expires_at IS NULL OR o.expires_at > $1))
+       ORDER BY tenant`,
+      [now],
+    );
+    const settled = new Map<TenantId, readonly Entry[]>();
+    let left = limit;
+    for (const { tenant } of due) {
+      if (left <= 0) break;
+      const entries = await settle(lanes, tenant, now, left);
+      left -= entries.length;
+      if (entries.length > 0) settled.set(tenant, entries);
+    }
+    return settled;
+  },
+
+  suppressingRules: () =>
+    lanes.reads.query<{ tenant: TenantId; rule: string }>(
+      'all',
+      'SELECT DISTINCT tenant, rule FROM alarm_causes',
+      [],
+    ),
+
+  async endSuppressing(tenant, rule) {
+    await lanes.write(tenant, 0, (client) =>
+      client.query('DELETE FROM alarm_causes WHERE tenant = $1 AND rule = $2', [tenant, rule]),
+    );
+  },
+
+  suppression: (tenant, now) =>
+    lanes.turns.run(tenant, async () => {
+      const found = await lanes.reads.query<SuppressedAlarms['causes'][number]>(
+        tenant,
+        `SELECT l.position, c.key FROM ${causes} WHERE c.tenant = $2`,
+        [now, tenant],
+      );
+      if (found.length === 0) return { causes: found, suppressed: [] };
+      const suppressed = await lanes.reads.query<SuppressedAlarms['suppressed'][number]>(
+        tenant,
+        `SELECT l.position, l.rank, l.suppressed AS key FROM live l
+         WHERE l.tenant = $2 AND l.suppressed IS NOT NULL AND ${standing('$1')}`,
+        [now, tenant],
+      );
+      return { causes: found, suppressed };
+    }),
+});
+
+async function settle(
+  { reads, write }: AlarmLanes,
+  tenant: TenantId,
+  at: number,
+  limit: number,
+): Promise<readonly Entry[]> {
+  const { rows } = await write(tenant, limit, (client) =>
+    client.query<SettledRow>('SELECT * FROM settle_suppressed($1, $2, $3)', [tenant, at, limit]),
+  );
+  const back = rows.flatMap(({ kind, of_id }) => (kind === 'return' ? of_id : []));
+  const shown = await readNotifications(reads, tenant, back);
+  return rows
+    .map(
+      ({ kind, of_id: id, at_position: position, of_route: route, ...cause }): Entry =>
+        kind === 'suppression'
+          ? { kind, position, id, at, by: cause.cause_id, key: cause.cause_key, route }
+          : { kind, position, id, at, by: ownName, from: 'suppressed', shown: shown.get(id) ?? null, route },
+    )
+    .sort((a, b) => a.position - b.position);
+}
