@@ -11,6 +11,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { SkeletonRows } from '#web/dashboard/notifications/grid-frame.tsx';
 import { type Refinement, readQueryError, refine } from '#web/dashboard/query/query-words.ts';
 import type { AlarmsSearch } from '#web/dashboard/search-params.ts';
+import { RuleFromSearch, useRuleFromSearch } from '../history/rule-from-search.tsx';
 import { SavedSearches } from '../history/saved-searches.tsx';
 import { SearchBox } from '../history/search-box.tsx';
 import { ActionBar } from './action-bar.tsx';
@@ -88,6 +89,7 @@ export function AlarmsPage() {
     activeIndex: active.index,
     selection,
     commands,
+    onRule: useRuleFromSearch(q),
     input,
     focusList,
     onMove: move,
@@ -115,6 +117,7 @@ export function AlarmsPage() {
               rows={shown.rows}
               onChoose={(chosen) => go({ group: chosen === 'similar' ? undefined : chosen }, true)}
             />
+            <RuleFromSearch q={q} />
             <SavedSearches q={q} onSearch={search} />
           </div>
         </div>

@@ -24,6 +24,7 @@ import { HistoryToolbar } from './history-toolbar.tsx';
 import { useRowActions } from './notification-actions.tsx';
 import { NotificationDrawer } from './notification-drawer.tsx';
 import { HistoryBars, ResultLine, useHistogram } from './result-line.tsx';
+import { useRuleFromSearch } from './rule-from-search.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
@@ -91,6 +92,7 @@ export function HistoryPage() {
     c: () => active && void actions.clear(active),
     m: () => active && void actions.muteUntilMorning(active),
     e: () => active && actions.explain(active),
+    r: useRuleFromSearch(q),
   });
   useHistoryKeysInHelp();
   const { histogram, isCounting } = useHistogram(q, pages);
@@ -193,6 +195,7 @@ function useHistoryKeysInHelp(): void {
           ['c', t('clear')],
           ['m', t('mute.host')],
           ['e', t('explain')],
+          ['r', t('ruleFromSearch')],
           ['l', t('liveHint')],
           ['Esc', t('close')],
         ],

@@ -15,6 +15,7 @@ import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers
 import { showToast } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './history-toolbar.module.css';
+import { RuleFromSearch } from './rule-from-search.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 
 /** Buttons beside the search: follow live, saved searches, export. */
@@ -53,6 +54,7 @@ export function HistoryToolbar({
         {live && <span className="hidden">: {t(`tail.${tail}`)}</span>}
       </Button>
       {may('member') && <ClearFound q={q} />}
+      <RuleFromSearch q={q} />
       <SavedSearches q={q} onSearch={onSearch} />
       <Menu width={220}>
         <Menu.Target>
