@@ -366,14 +366,14 @@ test('a host is muted until 08:00 by one key, the rule stands first, and is take
 });
 
 test('a search becomes the conditions of a rule, and the editor says what a rule cannot say', async () => {
-  const { page, rows } = await open({ q: 'host:db-03.internal since:30d disk' });
+  const { page, rows } = await open({ q: 'host:db-03.internal since:30d query' });
   await rows.first().waitFor();
   await page.keyboard.press('r');
   const sheet = page.getByRole('dialog', { name: 'Create rule' });
   const notice = sheet.getByRole('region', { name: 'The rule differs from the search' });
   await notice.getByText('since:30d Left out.').waitFor();
-  await notice.getByText('disk Only the title must contain it').waitFor();
-  await sheet.getByText('When host is db-03.internal and title contains “disk”').waitFor();
+  await notice.getByText('query Only the title must contain it').waitFor();
+  await sheet.getByText('When host is db-03.internal and title contains “query”').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await sheet.getByRole('button', { name: 'Save' }).click();
   await sheet.getByText('Add at least one action.').waitFor();
