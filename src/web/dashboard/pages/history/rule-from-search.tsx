@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
-import styles from './history-toolbar.module.css';
+import styles from './list-page.module.css';
 
 /** Opens the rule editor with the conditions of a search; says why it does not for a role that may not, and without a search. */
 export function useRuleFromSearch(q: string): () => void {
