@@ -198,7 +198,20 @@ test('a rule that mutes what is selected opens in the editor', async () => {
   const { page } = await open(several);
   await select(page, 'BGP peer lost').click();
   await page.keyboard.press('m');
-  await page.getByRole('dialog', { name: 'Create rule' }).getByText('BGP peer lost').first().waitFor();
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText('BGP peer lost').first().waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Rule from this search' }).click();
+  await page.getByText('Enter a search first.').waitFor();
+});
+
+test('without a selection, the search is muted, and the editor says what a rule leaves out', async () => {
+  const { page } = await open(several, { path: 'alarms?q=level:>=info is:live' });
+  await page.getByRole('treegrid').waitFor();
+  await page.keyboard.press('m');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText('is:live Left out.').waitFor();
+  await sheet.getByText(/^When level is at least info → mute/).waitFor();
 });
 
 test('all keys of the page are listed', async () => {

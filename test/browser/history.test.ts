@@ -365,6 +365,20 @@ test('a host is muted until 08:00 by one key, the rule stands first, and is take
   expect(await rules()).toEqual(before);
 });
 
+test('a search becomes the conditions of a rule, and the editor says what a rule cannot say', async () => {
+  const { page, rows } = await open({ q: 'host:db-03.internal since:30d query' });
+  await rows.first().waitFor();
+  await page.keyboard.press('r');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  const notice = sheet.getByRole('region', { name: 'The rule differs from the search' });
+  await notice.getByText('since:30d Left out.').waitFor();
+  await notice.getByText('query Only the title must contain it').waitFor();
+  await sheet.getByText('When host is db-03.internal and title contains “query”').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByText('Add at least one action.').waitFor();
+});
+
 test('the keyboard moves, opens, clears and closes; a viewer may look only', async () => {
   await send('To be cleared', { level: 'error', host: 'key-1' });
   const { page, rows, drawer } = await open({ q: 'host:key-1' });
@@ -382,6 +396,7 @@ test('the keyboard moves, opens, clears and closes; a viewer may look only', asy
   await viewer.rows.first().click();
   await viewer.drawer.getByText('Why it is on these panels').waitFor();
   expect(await viewer.drawer.getByRole('button', { name: /^(Clear|Mute)/ }).count()).toBe(0);
+  expect(await viewer.page.getByRole('button', { name: 'Rule from this search' }).count()).toBe(0);
   await viewer.page.keyboard.press('m');
   await viewer.page.getByText('Muting requires the admin role').waitFor();
 });

@@ -17,7 +17,8 @@ test('what does not fit is as if it were not there', () => {
 
 test('the conditions of a mute are kept in the address', () => {
   const muteWhen = { host: ['db-*'], labels: { env: ['prod'] }, title: { contains: 'Disk' } };
-  expect(readRulesSearch({ muteWhen })).toEqual({ muteWhen });
+  expect(readRulesSearch({ muteWhen, leftOut: 3 })).toEqual({ muteWhen, leftOut: '3' });
+  expect(readRulesSearch({ fromSearch: 'host:a', muteSearch: '' })).toEqual({ fromSearch: 'host:a' });
 });
 
 test('a code of digits alone is still text', () => {

@@ -63,6 +63,12 @@ export interface RulesSearch {
   mute?: string;
   /** Start a rule that mutes what these conditions match. */
   muteWhen?: RuleWhen;
+  /** With `muteWhen`: how many more hosts or titles were selected than the conditions have. */
+  leftOut?: string;
+  /** Start a rule with the conditions of this search. */
+  fromSearch?: string;
+  /** Start a rule that mutes what this search finds. */
+  muteSearch?: string;
   /** Start a rule as a copy of this one. */
   copy?: string;
   /** Start with one of the examples. */
@@ -71,7 +77,8 @@ export interface RulesSearch {
 
 export function readRulesSearch(search: Raw): RulesSearch {
   const muteWhen = readWhen(search.muteWhen);
-  return { ...texts(search, 'id', 'explain', 'mute', 'copy', 'example'), ...(muteWhen && { muteWhen }) };
+  const names = ['id', 'explain', 'mute', 'leftOut', 'fromSearch', 'muteSearch', 'copy', 'example'] as const;
+  return { ...texts(search, ...names), ...(muteWhen && { muteWhen }) };
 }
 
 /** Conditions in the shape that an editor can show; the server checks their values. undefined for anything else. */

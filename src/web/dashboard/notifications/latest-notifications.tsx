@@ -1,14 +1,8 @@
 import { useRef } from 'react';
 import { useChanges } from '../api/history.ts';
 import { ErrorNotice } from '../components/notice.tsx';
-import {
-  GridFrame,
-  type GridProps,
-  rowHeightOf,
-  SkeletonRows,
-  useGridKeys,
-  useLayout,
-} from './grid-frame.tsx';
+import { GridFrame, type GridProps, rowHeightOf, useGridKeys } from './grid-frame.tsx';
+import { SkeletonRows, useLayout } from './list-frame.tsx';
 
 /** A short list of the newest notifications without virtualization (NotificationGrid has it). */
 export function LatestNotifications(props: GridProps & { readonly most: number }) {

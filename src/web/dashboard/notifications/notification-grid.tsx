@@ -1,31 +1,26 @@
 import { Button } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { type RefObject, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '../api/history.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { ErrorNotice } from '../components/notice.tsx';
 import { useFormats } from '../formats/use-formats.tsx';
-import {
-  GridFrame,
-  type GridProps,
-  rowHeightOf,
-  SkeletonRows,
-  useGridKeys,
-  useLayout,
-} from './grid-frame.tsx';
+import { GridFrame, type GridProps, rowHeightOf, useGridKeys } from './grid-frame.tsx';
+import { SkeletonRows, useLayout } from './list-frame.tsx';
 import styles from './notification-grid.module.css';
 
 interface NotificationGridProps extends GridProps {
+  /** The element that scrolls and has the focus. */
+  readonly scroller: RefObject<HTMLDivElement | null>;
   /** The rows are of the previous search. */
   readonly isOld?: boolean;
 }
 
 /** A virtualized list of notifications, newest first, loaded while scrolling. New ones never move the visible rows. */
 export function NotificationGrid(props: NotificationGridProps) {
-  const { pages, activeId } = props;
+  const { pages, activeId, scroller } = props;
   useChanges(pages);
-  const scroller = useRef<HTMLDivElement>(null);
   const layout = useLayout(scroller);
   const { count } = pages;
   const rowHeight = rowHeightOf(layout);
@@ -50,7 +45,6 @@ export function NotificationGrid(props: NotificationGridProps) {
   return (
     <GridFrame
       {...props}
-      scroller={scroller}
       layout={layout}
       rowCount={pages.isWhole ? count + 1 : -1}
       activeIndex={activeIndex}

@@ -8,9 +8,9 @@ import { LevelMark } from '../components/level-mark.tsx';
 import { actorText, clip } from '../formats/formats.ts';
 import { useFormats } from '../formats/use-formats.tsx';
 import { type RefineKey, type Refinement, termOf } from '../query/query-words.ts';
+import shared from './list-frame.module.css';
+import { CardCells, type RowLayout } from './list-frame.tsx';
 import styles from './notification-grid.module.css';
-
-export type RowLayout = 'roomy' | 'wide' | 'narrow' | 'card';
 
 /** A row shows the beginning of the message. */
 const messageChars = 240;
@@ -37,10 +37,10 @@ export const NotificationRow = memo(function NotificationRow(props: Notification
       id={rowId(notification.id)}
       aria-rowindex={index + 2}
       aria-selected={isActive}
-      className={`${styles.row} ${styles[layout]} ${isActive ? styles.active : ''}`}
+      className={`${shared.row} ${styles.row} ${layout === 'card' ? shared.card : styles[layout]} ${isActive ? styles.active : ''}`}
       style={{ transform: `translateY(${top}px)` }}
     >
-      {layout === 'card' ? <CardCells {...props} /> : <Cells {...props} />}
+      {layout === 'card' ? <Card {...props} /> : <Cells {...props} />}
     </div>
   );
 });
@@ -52,7 +52,7 @@ function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProp
   const address = ip !== null && <RefineChip inRow refineKey="ip" value={ip} onRefine={onRefine} />;
   return (
     <>
-      <div role="gridcell" className={`${styles.mono} ${styles.quiet}`}>
+      <div role="gridcell" className={`${shared.mono} ${shared.quiet}`}>
         <RowTime at={notification.receivedAt} dayStart={dayStart} />
       </div>
       <div role="gridcell" className={styles.level}>
@@ -64,55 +64,50 @@ function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProp
         <strong>{title}</strong>
         <EscalatedBadge notification={notification} dayStart={dayStart} />
         {enSpace}
-        <bdi className={styles.message}>{message.slice(0, messageChars)}</bdi>
+        <bdi className={shared.quiet}>{message.slice(0, messageChars)}</bdi>
       </div>
-      <div role="gridcell" className={styles.mono}>
+      <div role="gridcell" className={shared.mono}>
         {host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={onRefine} />}
         {host === null && layout === 'narrow' && address}
       </div>
       {layout !== 'narrow' && (
         <>
-          <div role="gridcell" className={styles.mono}>
+          <div role="gridcell" className={shared.mono}>
             {address}
           </div>
-          <div role="gridcell" className={styles.mono}>
+          <div role="gridcell" className={shared.mono}>
             <RefineChip inRow quiet refineKey="source" value={sourceIp} onRefine={onRefine} />
           </div>
         </>
       )}
-      <div role="gridcell" className={styles.quiet}>
+      <div role="gridcell" className={shared.quiet}>
         <ShownOn notification={notification} />
       </div>
     </>
   );
 }
 
-function CardCells({ notification, dayStart }: NotificationRowProps) {
+function Card({ notification, dayStart }: NotificationRowProps) {
   const { level, title, message, host, ip } = notification;
   const place = host ?? ip;
   return (
-    <>
-      <div role="gridcell" className={styles.cardIcon}>
-        <LevelMark name={level} iconOnly />
-      </div>
-      <div role="gridcell" className={styles.cardBody}>
-        <div className={styles.cardLine}>
-          <strong dir="auto">{title}</strong>
-          <span className={`${styles.mono} ${styles.quiet}`}>
-            <RowTime at={notification.receivedAt} dayStart={dayStart} short />
-          </span>
-        </div>
-        <div className={`${styles.cardLine} ${styles.quiet}`}>
-          <span dir="auto">
-            {place !== null && <bdi className={styles.cardHost}>{place}</bdi>}
-            <EscalatedBadge notification={notification} dayStart={dayStart} />
-            {enSpace}
-            {message.slice(0, messageChars)}
-          </span>
-          <ShownOn notification={notification} />
-        </div>
-      </div>
-    </>
+    <CardCells
+      level={level}
+      title={<strong dir="auto">{title}</strong>}
+      time={
+        <span className={shared.mono}>
+          <RowTime at={notification.receivedAt} dayStart={dayStart} short />
+        </span>
+      }
+    >
+      <span dir="auto">
+        {place !== null && <bdi className={styles.cardHost}>{place}</bdi>}
+        <EscalatedBadge notification={notification} dayStart={dayStart} />
+        {enSpace}
+        {message.slice(0, messageChars)}
+      </span>
+      <ShownOn notification={notification} />
+    </CardCells>
   );
 }
 

@@ -3,7 +3,6 @@ import type { Alarm } from '#contract/history/alarm.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { commonTitle, kindOf } from '#contract/history/similar.ts';
 import type { RuleWhen } from '#contract/routing/rule.ts';
-import { readWords } from './query-words.ts';
 
 /** Conditions that match what sent this: its host; else its ip; else its title, by the same token. */
 export function whenSame({
@@ -20,20 +19,31 @@ export function whenSame({
 /** A condition lists no more hosts or titles. */
 const mostValues = 100;
 
+export interface AlarmConditions {
+  readonly when: RuleWhen;
+  /** How many more hosts or titles the alarms have than the condition lists. */
+  readonly leftOut: number;
+}
+
 /**
  * What these alarms have in common: of one, its sender; of similar ones, their title; otherwise their hosts, or their titles.
  * undefined without an alarm.
  */
-export function whenTheseAlarms(alarms: readonly Alarm[]): RuleWhen | undefined {
+export function whenTheseAlarms(alarms: readonly Alarm[]): AlarmConditions | undefined {
   const [first, ...others] = alarms;
   if (!first) return undefined;
-  if (others.length === 0) return whenSame(first);
+  if (others.length === 0) return { when: whenSame(first), leftOut: 0 };
   const kind = kindOf(first);
-  if (others.every((each) => kindOf(each) === kind)) return { title: whenTitle(commonTitle(first)) };
-  const hosts = new Set(alarms.flatMap(({ host }) => host ?? []));
-  const titles = [...new Set(alarms.map(({ title }) => title))].slice(0, mostValues);
-  const allHaveHosts = alarms.every(({ host }) => host !== null);
-  return allHaveHosts ? { host: [...hosts].slice(0, mostValues) } : { title: { contains: titles } };
+  if (others.every((each) => kindOf(each) === kind))
+    return { when: { title: whenTitle(commonTitle(first)) }, leftOut: 0 };
+  const hosts = alarms.flatMap(({ host }) => host ?? []);
+  const hasHosts = hosts.length === alarms.length;
+  const all = [...new Set(hasHosts ? hosts : alarms.map(({ title }) => title))];
+  const values = all.slice(0, mostValues);
+  return {
+    when: hasHosts ? { host: values } : { title: { contains: values } },
+    leftOut: all.length - values.length,
+  };
 }
 
 /** A common title has `…` where the titles differ. */
@@ -46,25 +56,3 @@ const whenTitle = (title: string) =>
           .join('*')}*`,
       }
     : { contains: title };
-
-/** The search as conditions; undefined if a rule cannot say all of it. */
-export function whenSearch(q: string): RuleWhen | undefined {
-  const when: { [K in keyof RuleWhen]: RuleWhen[K] } = {};
-  const words = readWords(q);
-  for (const { kind, negated, key, start, valueStart, end } of words) {
-    const value = q.slice(valueStart, end);
-    // Lists, quotes and what must not be there are left to the person.
-    if (kind !== 'pair' || negated || start !== valueStart - key.length - 1 || /[",\\]/.test(value))
-      return undefined;
-    if (key === 'host' && !when.host) when.host = [value];
-    else if (key === 'ip' && !when.ip && !/[*?]/.test(value)) when.ip = [value];
-    else if (key === 'level' && /^>=\w/.test(value) && !when.minLevel) when.minLevel = value.slice(2);
-    else if (key === 'level' && /^\w/.test(value) && !when.level) when.level = [value];
-    else if (key === 'label' && value.indexOf('=') > 0) {
-      const [name = '', ...rest] = value.split('=');
-      if (when.labels?.[name]) return undefined;
-      when.labels = { ...when.labels, [name]: [rest.join('=')] };
-    } else return undefined;
-  }
-  return words.length === 0 ? undefined : when;
-}

@@ -1,46 +1,18 @@
 /** The cells that alarms and groups have in common. */
 import shelvedIcon from 'virtual:icon/clock-pause';
 import personIcon from 'virtual:icon/user-check';
-import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { labelPair } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { actorText } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
-import { type OnRefine, RefineChip, type RowLayout } from '#web/dashboard/notifications/notification-row.tsx';
+import shared from '#web/dashboard/notifications/list-frame.module.css';
+import type { RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
+import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import styles from './alarm-rows.module.css';
 
 const mostLabels = 3;
-
-/** Two lines on a narrow screen: the title with its age, and where it is with who takes care of it. */
-export function CardCells({
-  level,
-  title,
-  age,
-  children,
-}: {
-  level: string;
-  title: ReactNode;
-  age: ReactNode;
-  children: ReactNode;
-}) {
-  return (
-    <>
-      <div role="gridcell" className={styles.cardIcon}>
-        <LevelMark name={level} iconOnly />
-      </div>
-      <div role="gridcell" className={styles.cardBody}>
-        <div className={styles.cardLine}>
-          {title}
-          <span className={styles.quiet}>{age}</span>
-        </div>
-        <div className={`${styles.cardLine} ${styles.quiet}`}>{children}</div>
-      </div>
-    </>
-  );
-}
 
 export function LabelsCell({
   labels,
@@ -82,7 +54,7 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const { state, acknowledged, shelved } = alarm;
-  if (state === 'ended') return <span className={styles.quiet}>{t('ended')}</span>;
+  if (state === 'ended') return <span className={shared.quiet}>{t('ended')}</span>;
   if (state === 'shelved' && shelved)
     return (
       <span
@@ -107,7 +79,7 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
       </span>
     );
   }
-  return <span className={styles.quiet}>{t('nobody')}</span>;
+  return <span className={shared.quiet}>{t('nobody')}</span>;
 }
 
 const dayMs = 86_400_000;

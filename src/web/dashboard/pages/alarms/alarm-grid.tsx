@@ -11,8 +11,8 @@ import { useTranslation } from 'react-i18next';
 import type { AlarmAction } from '#contract/history/alarm.ts';
 import type { AlarmList } from '#web/dashboard/api/alarm-list.ts';
 import { useNow } from '#web/dashboard/formats/use-formats.tsx';
-import { NewItemsBanner, useLayout, usePointerHold } from '#web/dashboard/notifications/grid-frame.tsx';
-import type { OnRefine, RowLayout } from '#web/dashboard/notifications/notification-row.tsx';
+import { ListFrame, type RowLayout, stepTo, useLayout } from '#web/dashboard/notifications/list-frame.tsx';
+import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
 import type { Grouping, ListLine } from './alarm-groups.ts';
 import { Line, lineId, selectedOf } from './alarm-row.tsx';
 import styles from './alarm-rows.module.css';
@@ -42,7 +42,6 @@ export interface AlarmGridProps {
 
 const heightOf = (layout: RowLayout, line: ListLine | undefined): number =>
   layout === 'card' ? 60 : line && 'group' in line ? 40 : 36;
-const pageRows = 12;
 
 /** The list of alarms and groups. Only the rows in sight are drawn. */
 export function AlarmGrid(props: AlarmGridProps) {
@@ -69,56 +68,53 @@ export function AlarmGrid(props: AlarmGridProps) {
     onHold: (index) => lines[index] && maySelect && selection.toggle(lines[index]),
   });
   return (
-    <div className={styles.frame}>
-      <div
-        ref={scroller}
-        role="treegrid"
-        tabIndex={0}
-        aria-label={t('listLabel')}
-        aria-multiselectable={maySelect}
-        aria-rowcount={lines.length + 1}
-        aria-busy={isOld}
-        aria-activedescendant={isShown && active ? lineId(active.key) : undefined}
-        className={`${styles.scroller} ${isOld ? styles.old : ''} ${maySelect ? styles.mayAct : ''}`}
-        style={
-          {
-            '--right': JSON.stringify(t(`short.${props.swipes.right}`)),
-            '--left': JSON.stringify(t(`short.${props.swipes.left}`)),
-          } as CSSProperties
-        }
-        onKeyDown={(event) => onGridKey(event, props, show)}
-        onClick={(event) => onGridClick(event, props, layout)}
-        onMouseDown={onGridMouseDown}
-        {...usePointerHold(list)}
-        {...touch}
-      >
-        <Head layout={layout} maySelect={maySelect} />
-        <div role="rowgroup" className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
-          {items.map(({ index, start }) => {
-            const line = lines[index];
-            return (
-              line && (
-                <Line
-                  key={line.key}
-                  line={line}
-                  index={index}
-                  top={start}
-                  layout={layout}
-                  grouping={props.grouping}
-                  isActive={index === activeIndex}
-                  selected={selectedOf(line, selection.keys)}
-                  maySelect={maySelect && (layout !== 'card' || selection.keys.size > 0)}
-                  now={now}
-                  onRefine={props.onRefine}
-                />
-              )
-            );
-          })}
-        </div>
-        {props.children}
-      </div>
-      <NewItemsBanner pages={list} scroller={scroller} />
-    </div>
+    <ListFrame
+      scroller={scroller}
+      list={list}
+      isOld={isOld}
+      height={virtualizer.getTotalSize()}
+      head={<Head layout={layout} maySelect={maySelect} />}
+      below={props.children}
+      frameStyle={
+        {
+          // On the line above the rows, so that it hides little of the first.
+          '--banner-top': '-16px',
+          '--right': JSON.stringify(t(`short.${props.swipes.right}`)),
+          '--left': JSON.stringify(t(`short.${props.swipes.left}`)),
+        } as CSSProperties
+      }
+      role="treegrid"
+      aria-label={t('listLabel')}
+      aria-multiselectable={maySelect}
+      aria-rowcount={lines.length + 1}
+      aria-activedescendant={isShown && active ? lineId(active.key) : undefined}
+      className={`${styles.list} ${maySelect ? styles.mayAct : ''}`}
+      onKeyDown={(event) => onGridKey(event, props, show)}
+      onClick={(event) => onGridClick(event, props, layout)}
+      onMouseDown={onGridMouseDown}
+      {...touch}
+    >
+      {items.map(({ index, start }) => {
+        const line = lines[index];
+        return (
+          line && (
+            <Line
+              key={line.key}
+              line={line}
+              index={index}
+              top={start}
+              layout={layout}
+              grouping={props.grouping}
+              isActive={index === activeIndex}
+              selected={selectedOf(line, selection.keys)}
+              maySelect={maySelect && (layout !== 'card' || selection.keys.size > 0)}
+              now={now}
+              onRefine={props.onRefine}
+            />
+          )
+        );
+      })}
+    </ListFrame>
   );
 }
 
@@ -135,18 +131,9 @@ function onGridKey(event: KeyboardEvent, props: AlarmGridProps, show: (index: nu
   if (active && event.key === ' ' && maySelect) return act(() => selection.toggle(active, event.shiftKey));
   if (active && 'group' in active && event.key === (active.isOpen ? 'ArrowLeft' : 'ArrowRight'))
     return act(() => onOpen(active));
-  const steps: Record<string, number> = {
-    ArrowDown: activeIndex + 1,
-    ArrowUp: activeIndex - 1,
-    PageDown: activeIndex + pageRows,
-    PageUp: activeIndex - pageRows,
-    Home: 0,
-    End: lines.length - 1,
-  };
-  const step = steps[event.key];
-  if (step === undefined) return;
+  const index = stepTo(event.key, activeIndex, lines.length);
+  if (index === undefined) return;
   act(() => {
-    const index = Math.max(0, Math.min(lines.length - 1, step));
     const line = lines[index];
     if (!line) return;
     show(index);

@@ -1,14 +1,16 @@
 import openIcon from 'virtual:icon/chevron-down';
 import closedIcon from 'virtual:icon/chevron-right';
 import shelvedIcon from 'virtual:icon/clock-pause';
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
-import { type OnRefine, RefineChip, type RowLayout } from '#web/dashboard/notifications/notification-row.tsx';
-import { Age, CardCells, LabelsCell, Times, Who } from './alarm-cells.tsx';
+import shared from '#web/dashboard/notifications/list-frame.module.css';
+import { CardCells, type RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
+import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
+import { Age, LabelsCell, Times, Who } from './alarm-cells.tsx';
 import { type AlarmGroup, type Grouping, type ListLine, rowsOf, summaryOf } from './alarm-groups.ts';
 import styles from './alarm-rows.module.css';
 
@@ -35,7 +37,9 @@ export const Line = memo(function Line(props: LineProps) {
   const { line, index, top, layout, isActive, selected } = props;
   const isGroup = 'group' in line;
   const classes = [
+    shared.row,
     styles.row,
+    layout === 'card' && shared.card,
     styles[layout],
     isGroup && styles.group,
     !isGroup && line.isInGroup && styles.inside,
@@ -87,102 +91,38 @@ function SelectCell({ line, selected }: LineProps) {
   );
 }
 
-function AlarmCells({ row, layout, now, onRefine }: LineProps & { row: AlarmRow }) {
-  const { alarm } = row;
-  const { level, title, message, host, labels } = alarm;
-  const what = (
-    <>
-      <strong dir="auto">{title}</strong>
-      <Times count={alarm.count} />
-      <bdi className={styles.message}>{message.slice(0, messageChars)}</bdi>
-    </>
-  );
-  if (layout === 'card')
-    return (
-      <CardCells
-        level={level}
-        title={<strong dir="auto">{title}</strong>}
-        age={<Age since={alarm.since} now={now} />}
-      >
-        <span dir="auto">
-          {host !== null && <bdi className={styles.cardHost}>{host}</bdi>} <Times count={alarm.count} />{' '}
-          {message.slice(0, messageChars)}
-        </span>
-        <Who row={row} short />
-      </CardCells>
-    );
-  return (
-    <>
-      <div role="gridcell" className={styles.level}>
-        <LevelMark name={level} />
-      </div>
-      <div role="gridcell" className={styles.what}>
-        {what}
-      </div>
-      <div role="gridcell" className={styles.mono}>
-        {host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={onRefine} />}
-      </div>
-      <LabelsCell labels={labels} layout={layout} onRefine={onRefine} />
-      <div role="gridcell" className={styles.who}>
-        <Who row={row} />
-      </div>
-      <div role="gridcell" className={styles.quiet}>
-        <Age since={alarm.since} now={now} />
-      </div>
-    </>
-  );
+interface CellsProps {
+  readonly level: string;
+  readonly title: ReactNode;
+  /** Beside the title where there is room. */
+  readonly details?: ReactNode;
+  readonly host: ReactNode;
+  /** On a narrow screen, below the title, in the place of host and details. */
+  readonly place: ReactNode;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly who: ReactNode;
+  readonly since: string;
 }
 
-function GroupCells({
-  group,
-  isOpen,
+/** The cells of an alarm or a group, each in a column, or in two lines on a narrow screen. */
+function Cells({
   layout,
   now,
-  grouping,
   onRefine,
-}: LineProps & { group: AlarmGroup; isOpen: boolean }) {
-  const { t } = useTranslation('alarms');
-  const formats = useFormats();
-  const look = useLevelLook();
-  const { hosts, labels, acknowledged, shelvedUntil, since } = summaryOf(group);
-  const { rows } = group;
-  const level = rows[0]?.alarm.level ?? '';
-  const total = formats.number(rows.length);
-  const byHost = grouping === 'similar' && hosts.length > 1;
-  const size = byHost
-    ? t('hosts', { count: hosts.length, number: formats.number(hosts.length) })
-    : t('alarmCount', { count: rows.length, number: total });
-  const title = (
-    <>
-      <Icon paths={isOpen ? openIcon : closedIcon} size={15} />
-      <strong dir="auto">{group.title || <Without grouping={grouping} />}</strong>
-      <span className={styles.size} style={{ color: look(level).color }}>
-        {size}
-      </span>
-    </>
-  );
-  const range = hosts.length < 2 ? (hosts[0] ?? '') : `${hosts[0]} … ${hosts.at(-1)}`;
-  const who =
-    shelvedUntil !== undefined ? (
-      <span className={styles.person}>
-        <Icon paths={shelvedIcon} size={14} />
-        <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
-      </span>
-    ) : acknowledged === 0 ? (
-      <span className={styles.quiet}>{t('nobody')}</span>
-    ) : (
-      <span className={styles.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>
-        {t('acknowledgedOf', { acknowledged: formats.number(acknowledged), total })}
-      </span>
-    );
+  level,
+  title,
+  details,
+  host,
+  place,
+  labels,
+  who,
+  since,
+}: CellsProps & Pick<LineProps, 'layout' | 'now' | 'onRefine'>) {
+  const age = <Age since={since} now={now} />;
   if (layout === 'card')
     return (
-      <CardCells
-        level={level}
-        title={<span className={styles.cardGroup}>{title}</span>}
-        age={<Age since={since} now={now} />}
-      >
-        <span className={styles.mono}>{range}</span>
+      <CardCells level={level} title={title} time={age}>
+        {place}
         {who}
       </CardCells>
     );
@@ -193,18 +133,102 @@ function GroupCells({
       </div>
       <div role="gridcell" className={styles.what}>
         {title}
+        {details}
       </div>
-      <div role="gridcell" className={`${styles.mono} ${styles.quiet}`} title={range}>
-        {range}
+      <div role="gridcell" className={shared.mono}>
+        {host}
       </div>
       <LabelsCell labels={labels} layout={layout} onRefine={onRefine} />
-      <div role="gridcell" className={styles.who}>
-        {who}
-      </div>
-      <div role="gridcell" className={styles.quiet}>
-        <Age since={since} now={now} />
+      <div role="gridcell">{who}</div>
+      <div role="gridcell" className={shared.quiet}>
+        {age}
       </div>
     </>
+  );
+}
+
+function AlarmCells({ row, ...props }: LineProps & { row: AlarmRow }) {
+  const { level, title, message, host, labels, count, since } = row.alarm;
+  const text = message.slice(0, messageChars);
+  return (
+    <Cells
+      {...props}
+      {...{ level, labels, since }}
+      title={<strong dir="auto">{title}</strong>}
+      details={
+        <>
+          <Times count={count} />
+          <bdi className={styles.message}>{text}</bdi>
+        </>
+      }
+      host={host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={props.onRefine} />}
+      place={
+        <span dir="auto">
+          {host !== null && <bdi className={styles.cardHost}>{host}</bdi>} <Times count={count} /> {text}
+        </span>
+      }
+      who={<Who row={row} short={props.layout === 'card'} />}
+    />
+  );
+}
+
+function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup; isOpen: boolean }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const look = useLevelLook();
+  const { layout, grouping } = props;
+  const summary = summaryOf(group);
+  const { hosts, labels, since } = summary;
+  const level = group.rows[0]?.alarm.level ?? '';
+  const count = group.rows.length;
+  const size =
+    grouping === 'similar' && hosts.length > 1
+      ? t('hosts', { count: hosts.length, number: formats.number(hosts.length) })
+      : t('alarmCount', { count, number: formats.number(count) });
+  const range = hosts.length < 2 ? (hosts[0] ?? '') : `${hosts[0]} … ${hosts.at(-1)}`;
+  const title = (
+    <>
+      <Icon paths={isOpen ? openIcon : closedIcon} size={15} />
+      <strong dir="auto">{group.title || <Without grouping={grouping} />}</strong>
+      <span className={styles.size} style={{ color: look(level).color }}>
+        {size}
+      </span>
+    </>
+  );
+  return (
+    <Cells
+      {...props}
+      {...{ level, labels, since }}
+      title={layout === 'card' ? <span className={styles.cardGroup}>{title}</span> : title}
+      host={
+        <span className={shared.quiet} title={range}>
+          {range}
+        </span>
+      }
+      place={<span className={shared.mono}>{range}</span>}
+      who={<GroupWho summary={summary} count={count} />}
+    />
+  );
+}
+
+/** When the first of a group comes back from the shelf, or how many of it somebody takes care of. */
+function GroupWho({ summary, count }: { summary: ReturnType<typeof summaryOf>; count: number }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const { shelvedUntil, acknowledged } = summary;
+  const total = formats.number(count);
+  if (shelvedUntil !== undefined)
+    return (
+      <span className={styles.person}>
+        <Icon paths={shelvedIcon} size={14} />
+        <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
+      </span>
+    );
+  if (acknowledged === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
+  return (
+    <span className={shared.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>
+      {t('acknowledgedOf', { acknowledged: formats.number(acknowledged), total })}
+    </span>
   );
 }
 

@@ -5,14 +5,13 @@ import { type AlarmList, mostAlarms } from '#web/dashboard/api/alarm-list.ts';
 import { useAlarmList } from '#web/dashboard/api/alarms.ts';
 import { useChanges } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { PageHeading } from '#web/dashboard/components/page.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
-import { SkeletonRows } from '#web/dashboard/notifications/grid-frame.tsx';
-import { type Refinement, readQueryError, refine } from '#web/dashboard/query/query-words.ts';
+import { SkeletonRows } from '#web/dashboard/notifications/list-frame.tsx';
+import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
 import type { AlarmsSearch } from '#web/dashboard/search-params.ts';
+import { ListPage, useSearchText, useShown } from '../history/list-page.tsx';
+import { RuleFromSearch, useRuleFromSearch } from '../history/rule-from-search.tsx';
 import { SavedSearches } from '../history/saved-searches.tsx';
-import { SearchBox } from '../history/search-box.tsx';
 import { ActionBar } from './action-bar.tsx';
 import { AlarmQuestion } from './alarm-dialogs.tsx';
 import { AlarmDrawer } from './alarm-drawer.tsx';
@@ -38,9 +37,6 @@ export function AlarmsPage() {
   const { list, tail } = useAlarmList(q, state);
   useChanges(list);
   const shown = useShown(list);
-  const [draft, setDraft] = useState(q);
-  useEffect(() => setDraft(q), [q]);
-  const input = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const focusList = () => scroller.current?.focus();
   const { lines, toggleGroup } = useLines(shown, grouping);
@@ -53,12 +49,10 @@ export function AlarmsPage() {
 
   const go = (change: Partial<Record<keyof AlarmsSearch, string | undefined>>, replace = false) =>
     void navigate({ search: (old) => ({ ...old, ...change }) as AlarmsSearch, replace });
-  const search = (text = draft) => {
-    const trimmed = text.trim();
-    setDraft(trimmed);
-    if (trimmed === q) void list.refresh();
-    else go({ q: trimmed || undefined });
-  };
+  const search = useSearchText(q, list, {
+    onChange: (next) => go({ q: next }),
+    onAgain: () => void list.refresh(),
+  });
   const onRefine = (refinement: Refinement) => go({ q: refine(q, refinement) || undefined });
   const move = (line: ListLine) => {
     active.set(line.key);
@@ -88,98 +82,85 @@ export function AlarmsPage() {
     activeIndex: active.index,
     selection,
     commands,
-    input,
+    onRule: useRuleFromSearch(q),
+    input: search.input,
     focusList,
     onMove: move,
     onClose: id === undefined ? undefined : close,
   });
-  const searchError = list.error === undefined || draft !== q ? undefined : readQueryError(list.error, q);
   const matching = shown.counts?.[state] ?? 0;
   return (
-    <div className={styles.page} data-open={id !== undefined}>
-      <div className={styles.list}>
-        <PageHeading title={t('alarms')} className="hidden" />
-        <div className={styles.top}>
-          <SearchBox
-            input={input}
-            draft={draft}
-            onDraft={setDraft}
-            onSearch={search}
-            error={searchError}
-            isChanged={draft.trim() !== q}
-            onDown={focusList}
-          />
-          <div className={styles.tools}>
+    <>
+      <ListPage
+        title={t('alarms')}
+        search={search}
+        list={list}
+        onRetry={() => void list.refresh()}
+        onDown={focusList}
+        tools={
+          <>
             <GroupingMenu
               grouping={grouping}
               rows={shown.rows}
               onChoose={(chosen) => go({ group: chosen === 'similar' ? undefined : chosen }, true)}
             />
-            <SavedSearches q={q} onSearch={search} />
-          </div>
-        </div>
-        <AlarmTabs list={list.isReady ? list : shown} state={state} tail={tail} />
-        {list.error !== undefined && !list.isReady && searchError === undefined && (
-          <div className={styles.error}>
-            <ErrorNotice error={list.error} onRetry={() => void list.refresh()} />
-          </div>
-        )}
-        <div className={styles.grid}>
-          {shown.isReady && shown.rows.length === 0 && shown.waiting === 0 ? (
-            <NothingWrong q={q} state={state} onSearch={search} />
-          ) : (
-            <AlarmGrid
-              scroller={scroller}
-              list={shown}
-              lines={lines}
-              grouping={grouping}
+            <RuleFromSearch q={q} />
+            <SavedSearches q={q} onSearch={search.run} />
+          </>
+        }
+        above={<AlarmTabs list={list.isReady ? list : shown} state={state} tail={tail} />}
+        below={
+          selection.keys.size > 0 && (
+            <ActionBar
               selection={selection}
-              maySelect={actions.mayAct}
-              activeIndex={active.index}
-              isOld={shown !== list}
-              onMove={move}
-              onOpen={open}
+              matching={matching}
+              state={state}
+              mayMute={tenant.may('admin')}
+              commands={commands}
+            />
+          )
+        }
+        drawer={
+          id !== undefined && (
+            <AlarmDrawer
+              key={id}
+              id={id}
+              alarm={shown.rows.find(({ alarm }) => alarm.id === id)?.alarm}
+              actions={actions}
               onRefine={onRefine}
-              swipes={{ right: mainActions[state], left: 'shelve' }}
-              onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
-            >
-              {!shown.isReady && list.error === undefined && <SkeletonRows />}
-              <NotLoaded list={shown} matching={matching} />
-            </AlarmGrid>
-          )}
-        </div>
-        {selection.keys.size > 0 && (
-          <ActionBar
+              onSearch={(text) => history({ q: text })}
+              onOpenNotification={(other) => history({ id: other })}
+              onClose={close}
+            />
+          )
+        }
+      >
+        {shown.isReady && shown.rows.length === 0 && shown.waiting === 0 ? (
+          <NothingWrong q={q} state={state} onSearch={search.run} />
+        ) : (
+          <AlarmGrid
+            scroller={scroller}
+            list={shown}
+            lines={lines}
+            grouping={grouping}
             selection={selection}
-            matching={matching}
-            state={state}
-            mayMute={tenant.may('admin')}
-            commands={commands}
-          />
+            maySelect={actions.mayAct}
+            activeIndex={active.index}
+            isOld={shown !== list}
+            onMove={move}
+            onOpen={open}
+            onRefine={onRefine}
+            swipes={{ right: mainActions[state], left: 'shelve' }}
+            onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
+          >
+            {!shown.isReady && list.error === undefined && <SkeletonRows />}
+            <NotLoaded list={shown} matching={matching} />
+          </AlarmGrid>
         )}
-      </div>
-      {id !== undefined && (
-        <AlarmDrawer
-          key={id}
-          id={id}
-          alarm={shown.rows.find(({ alarm }) => alarm.id === id)?.alarm}
-          actions={actions}
-          onRefine={onRefine}
-          onSearch={(text) => history({ q: text })}
-          onOpenNotification={(other) => history({ id: other })}
-          onClose={close}
-        />
-      )}
+      </ListPage>
       <AlarmQuestion actions={actions} />
-    </div>
+    </>
   );
-}
-
-/** The list to show: the previous one stays until the new search has answered. */
-function useShown(list: AlarmList): AlarmList {
-  const before = useRef(list);
-  if (list.isReady) before.current = list;
-  return before.current.isReady ? before.current : list;
 }
 
 /** The lines of the list. Typing and keys come before a new order of thousands. */

@@ -8,6 +8,7 @@ import type { AlarmList, AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import type { TailState } from '#web/dashboard/api/event-stream.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useFormats, useNow } from '#web/dashboard/formats/use-formats.tsx';
+import page from '../history/list-page.module.css';
 import { ageMs } from './alarm-cells.tsx';
 import { type Grouping, labelGrouping, labelNamesOf } from './alarm-groups.ts';
 import styles from './alarms-page.module.css';
@@ -85,7 +86,7 @@ export function GroupingMenu({
     <Menu width={220}>
       <Menu.Target>
         <Button
-          className={styles.tool}
+          className={page.tool}
           aria-label={t('groupedBy', { what: nameOf(grouping) })}
           leftSection={<Icon paths={groupIcon} />}
           rightSection={<Icon paths={downIcon} size={14} />}

@@ -11,6 +11,7 @@ export function useAlarmKeys({
   activeIndex,
   selection,
   commands,
+  onRule,
   input,
   focusList,
   onMove,
@@ -20,6 +21,8 @@ export function useAlarmKeys({
   activeIndex: number;
   selection: Selection;
   commands: AlarmCommands;
+  /** Makes a rule from the search. */
+  onRule: () => void;
   input: RefObject<HTMLInputElement | null>;
   focusList: () => void;
   onMove: (line: ListLine) => void;
@@ -48,6 +51,7 @@ export function useAlarmKeys({
     s: () => commands.shelve(),
     c: () => commands.clear(),
     m: () => commands.mute(),
+    r: onRule,
     Escape: () => (selection.keys.size > 0 ? selection.end() : onClose?.()),
   });
   useKeysInHelp(
@@ -67,6 +71,7 @@ export function useAlarmKeys({
           ['s', t('keys.shelve')],
           ['c', t('keys.clear')],
           ['m', t('keys.mute')],
+          ['r', t('ruleFromSearch', { ns: 'history' })],
           ['Esc', t('keys.end')],
         ],
       }),

@@ -1,10 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import type { Alarm, AlarmAction, StandingState } from '#contract/history/alarm.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
+import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
-import { whenSearch, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
+import { whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
+import { whenOfSearch } from '#web/dashboard/query/search-when.ts';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 import type { Selection } from './use-selection.ts';
@@ -51,6 +54,7 @@ export function useCommands({
   const { t } = useTranslation('alarms');
   const { name, may } = useTenant();
   const navigate = useNavigate();
+  const levels = useLevels();
   const rows = selection.keys.size > 0 ? selection.rows : activeLine ? rowsOf(activeLine) : [];
   const target: Target = {
     ...targetOf(rows),
@@ -68,11 +72,20 @@ export function useCommands({
     mute: () => {
       if (!may('admin')) return void showToast({ message: t('mayNotMute', { ns: 'history' }) });
       const alarms = rows.map(({ alarm }) => alarm);
-      const muteWhen = ((selection.isAll || alarms.length === 0) && whenSearch(q)) || whenTheseAlarms(alarms);
-      if (!muteWhen) return void showToast({ message: t('nothingToMute') });
-      void navigate({ to: '/t/$tenant/rules', params: { tenant: name }, search: { muteWhen } });
+      const isSearch = selection.isAll || alarms.length === 0;
+      const says = isSearch && Object.keys(whenOfSearch(q, levels).when).length > 0;
+      const search = says ? { muteSearch: q } : muteOf(alarms);
+      if (!search) return void showToast({ message: t('nothingToMute') });
+      void navigate({ to: '/t/$tenant/rules', params: { tenant: name }, search });
     },
   };
+}
+
+/** The address of a rule that mutes them. */
+function muteOf(alarms: readonly Alarm[]): RulesSearch | undefined {
+  const found = whenTheseAlarms(alarms);
+  if (!found) return undefined;
+  return { muteWhen: found.when, ...(found.leftOut > 0 && { leftOut: String(found.leftOut) }) };
 }
 
 /** Alarms that have ended meanwhile are not meant. */

@@ -1,7 +1,7 @@
 import searchIcon from 'virtual:icon/search';
 import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { isStatus } from '#web/dashboard/api/call.ts';
@@ -9,22 +9,23 @@ import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/hi
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useKeysInHelp, useShortcuts } from '#web/dashboard/components/keyboard.ts';
-import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
+import { EmptyState } from '#web/dashboard/components/notice.tsx';
+import { LinkButton } from '#web/dashboard/components/page.tsx';
 import {
   ContinueSearch,
   NotificationGrid,
   useSearchedTo,
 } from '#web/dashboard/notifications/notification-grid.tsx';
-import { type Refinement, readQueryError, refine } from '#web/dashboard/query/query-words.ts';
+import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
 import { readTimeRange, spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import type { HistorySearch } from '#web/dashboard/search-params.ts';
 import styles from './history-page.module.css';
 import { HistoryToolbar } from './history-toolbar.tsx';
+import { ListPage, useSearchText, useShown } from './list-page.tsx';
 import { useRowActions } from './notification-actions.tsx';
 import { NotificationDrawer } from './notification-drawer.tsx';
 import { HistoryBars, ResultLine, useHistogram } from './result-line.tsx';
-import { SearchBox } from './search-box.tsx';
+import { useRuleFromSearch } from './rule-from-search.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
 
@@ -36,28 +37,23 @@ export function HistoryPage() {
   const pages = useHistoryPages(q);
   useChanges(pages);
   const shown = useShown(pages);
-  const [draft, setDraft] = useState(q);
-  useEffect(() => setDraft(q), [q]);
   const [lastActiveId, setActiveId] = useState(id);
   // Keys act on the open notification, however it was opened.
   const activeId = id ?? lastActiveId;
   const [asTable, setAsTable] = useState(false);
   const { timeZone } = useTenant();
-  const frame = useRef<HTMLDivElement>(null);
-  const input = useRef<HTMLInputElement>(null);
-  const focusList = () => frame.current?.querySelector<HTMLElement>('[role="grid"]')?.focus();
+  const scroller = useRef<HTMLDivElement>(null);
+  const focusList = () => scroller.current?.focus();
 
   const go = useCallback(
     (change: Partial<Record<keyof HistorySearch, string | boolean | undefined>>, replace = false) =>
       void navigate({ search: (old) => ({ ...old, ...change }) as HistorySearch, replace }),
     [navigate],
   );
-  const search = (text = draft) => {
-    const trimmed = text.trim();
-    setDraft(trimmed);
-    if (trimmed === q) void pages.start();
-    else go({ q: trimmed || undefined });
-  };
+  const search = useSearchText(q, pages, {
+    onChange: (next) => go({ q: next }),
+    onAgain: () => void pages.start(),
+  });
   const onRefine = useCallback(
     (refinement: Refinement) => go({ q: refine(q, refinement) || undefined }),
     [go, q],
@@ -80,7 +76,7 @@ export function HistoryPage() {
   const active = activeId === undefined ? undefined : shown.row(shown.indexOf(activeId));
   const actions = useRowActions();
   useShortcuts({
-    '/': () => input.current?.focus(),
+    '/': () => search.input.current?.focus(),
     ArrowDown: () => {
       focusList();
       const first = shown.row(activeId === undefined ? 0 : shown.indexOf(activeId) + 1);
@@ -91,92 +87,86 @@ export function HistoryPage() {
     c: () => active && void actions.clear(active),
     m: () => active && void actions.muteUntilMorning(active),
     e: () => active && actions.explain(active),
+    r: useRuleFromSearch(q),
   });
   useHistoryKeysInHelp();
   const { histogram, isCounting } = useHistogram(q, pages);
   const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
-  const searchError = pages.error === undefined || draft !== q ? undefined : readQueryError(pages.error, q);
   return (
-    <div className={styles.page} data-open={id !== undefined}>
-      <div className={styles.list} ref={frame}>
-        <PageHeading title={t('history')} className="hidden" />
-        <div className={styles.top}>
-          <SearchBox
-            input={input}
-            draft={draft}
-            onDraft={setDraft}
-            onSearch={search}
-            error={searchError}
-            isChanged={draft.trim() !== q}
-            onDown={focusList}
-          />
-          <HistoryToolbar
-            q={q}
-            live={live}
-            tail={tail}
-            onLive={() => go({ live: live ? undefined : true }, true)}
-            onSearch={search}
-          />
-        </div>
-        <ResultLine
+    <ListPage
+      title={t('history')}
+      search={search}
+      list={pages}
+      onRetry={() => void pages.start()}
+      onDown={focusList}
+      tools={
+        <HistoryToolbar
           q={q}
+          live={live}
+          tail={tail}
+          onLive={() => go({ live: live ? undefined : true }, true)}
+          onSearch={search.run}
+        />
+      }
+      above={
+        <>
+          <ResultLine
+            q={q}
+            pages={shown}
+            isOld={shown !== pages}
+            total={
+              histogram && !isCounting
+                ? { count: histogram.total, complete: histogram.searchedTo === null }
+                : undefined
+            }
+            asTable={asTable}
+            onTable={() => setAsTable((was) => !was)}
+            onSearch={search.run}
+          />
+          <HistoryBars
+            histogram={histogram}
+            isOld={isCounting}
+            asTable={asTable}
+            onSelect={({ from, until }) => search.run(withTimeRange(q, spanRange(from, until, timeZone)))}
+          />
+        </>
+      }
+      below={<p className={styles.foot}>{t('keysHint')}</p>}
+      drawer={
+        id !== undefined && (
+          <NotificationDrawer
+            key={id}
+            id={id}
+            row={shown.row(shown.indexOf(id))}
+            onClose={close}
+            onRefine={onRefine}
+            onOpen={(other) => {
+              setActiveId(other);
+              go({ id: other });
+              focusList();
+            }}
+            onSearch={search.run}
+            actions={actions}
+          />
+        )
+      }
+    >
+      {shown.isReady && shown.count === 0 ? (
+        <HistoryEmpty q={q} pages={shown} onSearch={search.run} />
+      ) : (
+        <NotificationGrid
+          key={shown.key}
+          scroller={scroller}
+          label={t('history')}
           pages={shown}
-          isOld={shown !== pages}
-          total={
-            histogram && !isCounting
-              ? { count: histogram.total, complete: histogram.searchedTo === null }
-              : undefined
-          }
-          asTable={asTable}
-          onTable={() => setAsTable((was) => !was)}
-          onSearch={search}
-        />
-        <HistoryBars
-          histogram={histogram}
-          isOld={isCounting}
-          asTable={asTable}
-          onSelect={({ from, until }) => search(withTimeRange(q, spanRange(from, until, timeZone)))}
-        />
-        {pages.error !== undefined && !pages.isReady && searchError === undefined && (
-          <div className={styles.error}>
-            <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
-          </div>
-        )}
-        <div className={styles.grid}>
-          {shown.isReady && shown.count === 0 ? (
-            <HistoryEmpty q={q} pages={shown} onSearch={search} />
-          ) : (
-            <NotificationGrid
-              key={shown.key}
-              label={t('history')}
-              pages={shown}
-              activeId={activeId}
-              onOpen={open}
-              onMove={move}
-              onRefine={onRefine}
-              isOld={shown !== pages}
-            />
-          )}
-        </div>
-        <p className={styles.foot}>{t('keysHint')}</p>
-      </div>
-      {id !== undefined && (
-        <NotificationDrawer
-          key={id}
-          id={id}
-          row={shown.row(shown.indexOf(id))}
-          onClose={close}
+          activeId={activeId}
+          onOpen={open}
+          onMove={move}
           onRefine={onRefine}
-          onOpen={(other) => {
-            setActiveId(other);
-            go({ id: other });
-            focusList();
-          }}
-          onSearch={search}
-          actions={actions}
+          isOld={shown !== pages}
         />
       )}
-    </div>
+    </ListPage>
   );
 }
 
@@ -193,6 +183,7 @@ function useHistoryKeysInHelp(): void {
           ['c', t('clear')],
           ['m', t('mute.host')],
           ['e', t('explain')],
+          ['r', t('ruleFromSearch')],
           ['l', t('liveHint')],
           ['Esc', t('close')],
         ],
@@ -200,13 +191,6 @@ function useHistoryKeysInHelp(): void {
       [t],
     ),
   );
-}
-
-/** The list to show: the previous one stays until the new search has answered. */
-function useShown(pages: HistoryPages): HistoryPages {
-  const before = useRef(pages);
-  if (pages.isReady) before.current = pages;
-  return before.current.isReady ? before.current : pages;
 }
 
 /** For a search without results, and an empty history. */

@@ -15,6 +15,8 @@ import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers
 import { showToast } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './history-toolbar.module.css';
+import page from './list-page.module.css';
+import { RuleFromSearch } from './rule-from-search.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 
 /** Buttons beside the search: follow live, saved searches, export. */
@@ -34,9 +36,9 @@ export function HistoryToolbar({
   const { t } = useTranslation('history');
   const { api, may } = useTenant();
   return (
-    <div className={styles.tools}>
+    <>
       <Button
-        className={styles.tool}
+        className={page.tool ?? ''}
         variant={live ? 'light' : 'default'}
         aria-pressed={live}
         leftSection={
@@ -53,10 +55,11 @@ export function HistoryToolbar({
         {live && <span className="hidden">: {t(`tail.${tail}`)}</span>}
       </Button>
       {may('member') && <ClearFound q={q} />}
+      <RuleFromSearch q={q} />
       <SavedSearches q={q} onSearch={onSearch} />
       <Menu width={220}>
         <Menu.Target>
-          <Button className={styles.tool} aria-label={t('export')} title={t('export')}>
+          <Button className={page.tool ?? ''} aria-label={t('export')} title={t('export')}>
             <Icon paths={downloadIcon} />
           </Button>
         </Menu.Target>
@@ -74,7 +77,7 @@ export function HistoryToolbar({
           ))}
         </Menu.Dropdown>
       </Menu>
-    </div>
+    </>
   );
 }
 
@@ -85,7 +88,7 @@ function ClearFound({ q }: { q: string }) {
   return (
     <>
       <Button
-        className={styles.tool}
+        className={page.tool ?? ''}
         aria-label={t('clearFound')}
         title={t('clearFound')}
         onClick={() => setOpen(true)}

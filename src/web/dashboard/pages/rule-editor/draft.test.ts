@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '#client/call.ts';
 import type { EscalationStep, RuleCreate, RuleThen } from '#contract/routing/rule.ts';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
 import {
   type DraftCondition,
   draftOf,
+  initialDraftOf,
+  isNewRule,
   isUsed,
   locateProblem,
   missingIn,
@@ -90,6 +93,39 @@ test('what misses something is named before the server is asked', () => {
     missingIn(newDraft('UTC', { then: { escalate: [step(undefined), step(panels)] } }));
   expect([...escalating({ tags: [] }).keys()]).toEqual(['then.escalate']);
   expect([...escalating({ ids: ['p1'] })]).toEqual([]);
+});
+
+describe('a new rule', () => {
+  const levels = new Map([['error', { rank: 40 }]]);
+  const start = (search: RulesSearch) => {
+    const opened = initialDraftOf(search, [], { timeZone: 'UTC', levels, copyName: (name) => name });
+    const { when, then } = ruleOf(opened.draft, '');
+    return { when, then, differences: opened.differences?.map(({ why }) => why) };
+  };
+
+  test('from a search has its conditions and no action, and knows what it lacks', () => {
+    expect(start({ fromSearch: 'host:a -host:b since:1h' })).toEqual({
+      when: { host: ['a'], not: { host: ['b'] } },
+      then: {},
+      differences: ['time'],
+    });
+  });
+
+  test('that mutes what a search finds never mutes everything', () => {
+    expect(start({ muteSearch: 'host:a is:open' })).toMatchObject({
+      when: { host: ['a'] },
+      then: { mute: true },
+    });
+    expect(start({ muteSearch: 'is:open' })).toEqual({ when: {}, then: {}, differences: ['state'] });
+  });
+
+  test.each([{ id: 'new' }, { mute: 'a' }, { fromSearch: 'a' }, { muteSearch: 'a' }])(
+    'is what %o opens',
+    (search) => {
+      expect(isNewRule(search)).toBe(true);
+      expect(isNewRule({ ...search, id: 'r1' })).toBe(false);
+    },
+  );
 });
 
 describe('labels', () => {

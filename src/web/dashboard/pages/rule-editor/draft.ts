@@ -14,6 +14,7 @@ import type {
   TextCondition,
 } from '#contract/routing/rule.ts';
 import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
+import { type SearchConditions, whenOfSearch } from '#web/dashboard/query/search-when.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 
@@ -219,7 +220,7 @@ export function specOf({
   return spec;
 }
 
-/** The initial draft of a new rule: empty, an example, a copy, or a mute. */
+/** The initial draft of a new rule: empty, an example, a copy, a mute, or what a search finds. */
 
 export const examples = ['noc', 'night'] as const;
 type ExampleName = (typeof examples)[number];
@@ -228,6 +229,10 @@ export interface InitialDraft {
   readonly draft: Draft;
   /** The index of the new rule in the list. */
   readonly place: number;
+  /** Where its conditions differ from the search that it was made of. */
+  readonly differences?: SearchConditions['differences'];
+  /** How many more hosts or titles were selected than its conditions have. */
+  readonly leftOut?: number;
 }
 
 export function exampleDraft(name: ExampleName, timeZone: string): Draft {
@@ -246,26 +251,51 @@ export function exampleDraft(name: ExampleName, timeZone: string): Draft {
   });
 }
 
+export const isNewRule = ({ id, mute, muteWhen, muteSearch, fromSearch }: RulesSearch): boolean =>
+  id === newRuleId ||
+  (id === undefined && [mute, muteWhen, muteSearch, fromSearch].some((given) => given !== undefined));
+
 /** @param copyName Names a copy of a rule. */
 export function initialDraftOf(
-  { mute, muteWhen = mute === undefined ? undefined : { host: [mute] }, copy, example }: RulesSearch,
+  search: RulesSearch,
   rules: readonly Rule[],
-  { timeZone, copyName }: { readonly timeZone: string; readonly copyName: (name: string) => string },
+  {
+    timeZone,
+    levels,
+    copyName,
+  }: {
+    readonly timeZone: string;
+    readonly levels: Parameters<typeof whenOfSearch>[1];
+    readonly copyName: (name: string) => string;
+  },
 ): InitialDraft {
+  const { mute, copy, example, muteSearch, fromSearch = muteSearch } = search;
   const copied = rules.findIndex(({ id }) => id === copy);
   const original = rules[copied];
   if (original) {
     const draft = { ...draftOf(original, timeZone), name: copyName(original.name).slice(0, 100) };
     return { draft, place: copied + 1 };
   }
+  const found = fromSearch === undefined ? undefined : whenOfSearch(fromSearch, levels);
+  const differences = found?.differences ?? [];
+  // Without a condition it would mute everything.
+  const canMute = muteSearch !== undefined && Object.keys(found?.when ?? {}).length > 0;
+  const muteWhen =
+    search.muteWhen ?? (mute !== undefined ? { host: [mute] } : canMute ? found?.when : undefined);
   if (muteWhen) {
     const draft = {
       ...draftOf({ name: '', when: muteWhen, then: { mute: true } }, timeZone),
       activeUntil: muteUntil('morning', Date.now(), timeZone),
     };
     // After a rule that stops the evaluation, it would mute nothing.
-    return { draft, place: 0 };
+    return { draft, place: 0, differences, leftOut: Number(search.leftOut ?? 0) };
   }
+  if (found)
+    return {
+      draft: draftOf({ name: '', when: found.when, then: {} }, timeZone),
+      place: rules.length,
+      differences,
+    };
   const known = examples.find((name) => name === example);
   return { draft: known ? exampleDraft(known, timeZone) : newDraft(timeZone), place: rules.length };
 }

@@ -4,6 +4,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/routing/rule.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { lazyPart, PartNotLoaded } from '#web/dashboard/components/lazy-part.tsx';
@@ -14,10 +15,11 @@ import { RuleText, useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { ActionRows } from './action-rows.tsx';
 import { ConditionRows } from './condition-rows.tsx';
-import { draftOf, initialDraftOf, ruleOf, specOf } from './draft.ts';
+import { draftOf, initialDraftOf, isNewRule, ruleOf, specOf } from './draft.ts';
 import styles from './editor.module.css';
 import { ExplainPanel } from './explain-panel.tsx';
 import { ReplayPanel, useReplay } from './replay-panel.tsx';
+import { SearchNotice } from './search-notice.tsx';
 import { TimeRows } from './time-rows.tsx';
 import { useExplain } from './use-explain.ts';
 import {
@@ -49,9 +51,12 @@ export function OpenRule({
   const explain = search.explain === 'typed' ? undefined : search.explain;
   const sheet = { rules, version, explain, onClose };
   const rule = rules.find(({ id }) => id === search.id);
-  const isNew =
-    search.id === 'new' || (search.id === undefined && (search.mute ?? search.muteWhen) !== undefined);
-  if (isNew && may('admin')) return <NewRule key={JSON.stringify(search)} search={search} {...sheet} />;
+  const levels = useLevels();
+  const isNew = isNewRule(search);
+  if (isNew && may('admin'))
+    return levels.size === 0 ? null : (
+      <NewRule key={JSON.stringify(search)} search={search} levels={levels} {...sheet} />
+    );
   if (search.id !== undefined && !isNew && !rule)
     return (
       <Sheet title={t('gone')} onClose={onClose}>
@@ -65,12 +70,16 @@ export function OpenRule({
   return null;
 }
 
-function NewRule({ search, ...sheet }: SheetProps & { search: RulesSearch }) {
+function NewRule({
+  search,
+  levels,
+  ...sheet
+}: SheetProps & { search: RulesSearch; levels: ReturnType<typeof useLevels> }) {
   const { t } = useTranslation('rules');
   const { timeZone } = useTenant();
   // Changes that others make to the list do not change what was begun.
   const [opening] = useState(() =>
-    initialDraftOf(search, sheet.rules, { timeZone, copyName: (name) => t('copyOf', { name }) }),
+    initialDraftOf(search, sheet.rules, { timeZone, levels, copyName: (name) => t('copyOf', { name }) }),
   );
   return <RuleSheet opening={opening} {...sheet} />;
 }
@@ -169,6 +178,7 @@ function RuleSheet({
           }}
           id="rule-form"
         >
+          {'draft' in opening && <SearchNotice {...opening} />}
           <RuleForm draft={draft} rules={rules} />
         </form>
         <div className={styles.right}>

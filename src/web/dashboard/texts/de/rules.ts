@@ -200,6 +200,24 @@ export const rules: TranslatedPage<'rules'> = {
   uncheckedFailed_one: 'Die Prüfung des letzten Tages ist fehlgeschlagen: {{reason}}',
   uncheckedFailed_other: 'Die Prüfung der letzten {{count}} Tage ist fehlgeschlagen: {{reason}}',
   saveAnyway: 'Trotzdem speichern',
+  'search.differs': 'Die Regel weicht von der Suche ab',
+  'search.form': 'Ausgelassen. Dieser Teil ist in einer Suche nicht gültig.',
+  'search.labels':
+    'Ausgelassen. Schließt eine Regel mehrere Labels aus, betrifft das nur Meldungen, die alle davon haben.',
+  'search.literal': 'Ausgelassen. In einer Regel sind * und ? immer Platzhalter.',
+  'search.or':
+    'Ausgelassen. Alle Bedingungen einer Regel müssen zutreffen. Legen Sie für jede Alternative eine Regel an.',
+  'search.routing': 'Ausgelassen. Eine Regel hat keine Bedingungen für Anzeigen oder andere Regeln.',
+  'search.state': 'Ausgelassen. Eine Regel wird angewendet, bevor eine Meldung einen Zustand hat.',
+  'search.time':
+    'Ausgelassen. Eine Regel gilt für neue Meldungen. Ihre Zeiten legen Sie unter Zeitplan fest.',
+  'search.title':
+    'Nur der Titel muss es enthalten: Keine Bedingung umfasst Titel und Nachricht. Eine Regel findet Text wie geschrieben, auch in längeren Wörtern.',
+  'search.tokens': 'Ausgelassen. Eine Regel braucht die vollständigen Namen von Tokens, ohne Platzhalter.',
+  'search.twice': 'Ausgelassen. Eine Regel kann nur eine Bedingung für dieses Feld haben.',
+  'search.words': 'Eine Regel findet Text wie geschrieben, auch in längeren Wörtern.',
+  'search.leftOut_one': 'Die Bedingungen enthalten 100 der ausgewählten Werte. Ein weiterer fehlt.',
+  'search.leftOut_other': 'Die Bedingungen enthalten 100 der ausgewählten Werte. {{number}} weitere fehlen.',
   'explain.title': 'Verteilung erklären',
   'explain.typed': 'Werte eingeben',
   'explain.recorded': 'Aus dem Verlauf',
