@@ -142,9 +142,11 @@ export function startLoops(
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
     loop('suppress', alarmsMs, () =>
-      settleSuppressed({ ...services, now }, stopped, (tenant, entries) =>
-        continueEscalations(services, tenant, entries),
-      ),
+      settleSuppressed({ ...services, now }, stopped, async (tenant, returned) => {
+        // They may be queued for channels.
+        if (returned.length > 0) services.channels.wake(tenant);
+        await continueEscalations(services, tenant, returned);
+      }),
     ),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
