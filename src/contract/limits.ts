@@ -77,6 +77,8 @@ export const limits = {
   alarmsAtOnce: 10_000,
   /** How long an alarm can be shelved, or its acknowledgement last: a year. */
   shelfMs: 366 * 24 * 3_600_000,
+  /** The shortest time that a level or rule gives an acknowledgement. */
+  acknowledgeMinMs: 60_000,
   queryChars: 2_000,
   /** A search, count or completion answers with what it has found by then. */
   searchMs: 2_000,

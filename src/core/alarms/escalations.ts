@@ -260,10 +260,12 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       return;
     }
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
+    const { channels = [], target, group, acknowledgeForMs } = record.route;
     const to = {
-      channels: record.route.channels ?? [],
-      target: unite(record.route.target, named),
-      ...(record.route.group && { group: record.route.group }),
+      channels,
+      target: unite(target, named),
+      ...(group && { group }),
+      ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
       escalates: record.id,
       escalated: {
         ...{ times: data.step + 1, since: data.since },

@@ -28,8 +28,8 @@ export interface SilentSender {
   readonly sourceIp: string;
 }
 
-/** The panels and channels of the escalated notification, and those of the step; by what it is grouped. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'group' | 'escalates' | 'escalated'>;
+/** The panels and channels of the escalated notification, and those of the step; what else rules said about it. */
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'group' | 'acknowledgeForMs' | 'escalates' | 'escalated'>;
 
 /**
  * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
@@ -67,10 +67,15 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
   // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
-  const group = route.group ?? to.group;
+  const { group = to.group, acknowledgeForMs = to.acknowledgeForMs } = route;
   const shown = route.muted
     ? {}
-    : { target, ...(channels.length > 0 && { channels }), ...(group && { group }) };
+    : {
+        target,
+        ...(channels.length > 0 && { channels }),
+        ...(group && { group }),
+        ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
+      };
   const { escalates } = to;
   return {
     ...decided,

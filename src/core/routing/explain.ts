@@ -185,10 +185,14 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
   if (then.mute) done.push('mutes it');
   if (then.throttle) done.push(`shows one in ${then.throttle.perMs / 1000} s${sameText(then.throttle.by)}`);
   if (then.group) done.push(`groups it on panels by ${then.group.join(', ')}`);
+  if (then.acknowledgeForMs !== undefined) done.push(acknowledgementText(then.acknowledgeForMs));
   if (then.escalate) done.push(...then.escalate.map(escalationText));
   if (then.instructions !== undefined) done.push('has instructions');
   return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;
 }
+
+const acknowledgementText = (ms: number): string =>
+  ms === 0 ? 'lets acknowledgements last without end' : `ends acknowledgements after ${ms / 1000} s`;
 
 function escalationText({ afterMs, unless, setLevel, panels }: EscalationStep, i: number): string {
   const after = `${i === 0 ? 'escalates it' : 'again'} ${afterMs / 1000} s later unless ${unless ?? 'acknowledged'}`;

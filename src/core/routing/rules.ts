@@ -278,6 +278,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.escalate !== undefined ||
     then.instructions !== undefined ||
     then.throttle !== undefined ||
-    then.group !== undefined
+    then.group !== undefined ||
+    then.acknowledgeForMs !== undefined
   );
 }
