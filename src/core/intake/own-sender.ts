@@ -29,7 +29,10 @@ export interface SilentSender {
 }
 
 /** The panels and channels of the escalated notification, and those of the step; what else rules said about it. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'group' | 'acknowledgeForMs' | 'escalates' | 'escalated'>;
+export type EscalatedRoute = Pick<
+  Route,
+  'target' | 'channels' | 'group' | 'acknowledgeForMs' | 'escalates' | 'escalated'
+>;
 
 /**
  * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is

@@ -256,8 +256,10 @@ function routeSize({ rules, target, channels = [], group = [] }: Route): number 
 }
 
 /** As the last rule that says so. */
-const lastOf = <Name extends keyof RuleThen>(rules: readonly CompiledRule[], name: Name): RuleThen[Name] | undefined =>
-  rules.findLast(({ spec }) => spec.then[name] !== undefined)?.spec.then[name];
+const lastOf = <Name extends keyof RuleThen>(
+  rules: readonly CompiledRule[],
+  name: Name,
+): RuleThen[Name] | undefined => rules.findLast(({ spec }) => spec.then[name] !== undefined)?.spec.then[name];
 
 function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {
   const last = rules.findLast(({ spec }) => spec.then.escalate !== undefined);

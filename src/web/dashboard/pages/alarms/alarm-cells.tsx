@@ -99,11 +99,16 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
     );
   if (acknowledged) {
     const by = actorText(acknowledged.by);
+    const { note, until } = acknowledged;
+    const who = until === null ? by : t('acknowledgedUntil', { by, time: formats.dateTime(until) });
     return (
-      <span className={styles.person} title={acknowledged.note === null ? by : `${by}: ${acknowledged.note}`}>
+      <span className={styles.person} title={note === null ? who : `${who}: ${note}`}>
         <Icon paths={personIcon} size={14} />
         <bdi>{by}</bdi>
-        {!short && acknowledged.note !== null && <bdi className={styles.note}>{acknowledged.note}</bdi>}
+        {until !== null && (
+          <span className={styles.note}>{t('shelvedUntil', { time: formats.dayTime(until) })}</span>
+        )}
+        {!short && note !== null && <bdi className={styles.note}>{note}</bdi>}
       </span>
     );
   }

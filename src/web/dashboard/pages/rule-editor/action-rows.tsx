@@ -226,6 +226,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   escalate: [initialStep],
   instructions: '',
   group: ['title'],
+  acknowledgeForMs: 4 * 3_600_000,
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -359,6 +360,14 @@ function ActionFields({
           />
         </>
       );
+    case 'acknowledgeForMs':
+      return (
+        <AcknowledgeFields
+          value={then.acknowledgeForMs ?? 0}
+          onChange={(acknowledgeForMs) => onChange({ ...then, acknowledgeForMs })}
+          problem={problem}
+        />
+      );
   }
 }
 
@@ -435,6 +444,38 @@ function TtlFields({ value: ms, onChange }: Field<number>) {
       />
       {ms > 0 && (
         <DurationField size="xs" label={label} ms={ms} onChange={(next) => next > 0 && onChange(next)} />
+      )}
+    </>
+  );
+}
+
+function AcknowledgeFields({
+  value: ms,
+  onChange,
+  problem,
+}: Field<number> & { problem: FieldProblem | undefined }) {
+  const { t } = useTranslation('rules');
+  const label = t('action.acknowledgeForMs');
+  return (
+    <>
+      <span className={styles.field}>{t('acknowledgeFor')}</span>
+      <EditorSelect
+        label={label}
+        value={ms === 0 ? 'stay' : 'for'}
+        onChange={(kind) => onChange(kind === 'stay' ? 0 : initialActions.acknowledgeForMs)}
+        options={[
+          ['for', t('acknowledge.for')],
+          ['stay', t('acknowledge.stay')],
+        ]}
+      />
+      {ms > 0 && (
+        <DurationField
+          size="xs"
+          label={label}
+          ms={ms}
+          onChange={(next) => next > 0 && onChange(next)}
+          error={problem !== undefined}
+        />
       )}
     </>
   );

@@ -13,6 +13,7 @@ import type {
   RuleThen,
   TextCondition,
 } from '#contract/routing/rule.ts';
+import { isAcknowledgeTime } from '#web/dashboard/fields/limits.ts';
 import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
@@ -151,6 +152,7 @@ export type MissingFields = ReadonlyMap<
   | 'missing.label'
   | 'wrong.labelName'
   | 'wrong.labelTwice'
+  | 'wrong.acknowledgeTime'
 >;
 
 export function missingIn({ conditions, then }: Draft): MissingFields {
@@ -173,6 +175,8 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
   if (then.instructions?.trim() === '') missing.set('then.instructions', 'missing.text');
   if (then.group?.length === 0) missing.set('then.group', 'missing.values');
+  if (!isAcknowledgeTime(then.acknowledgeForMs ?? 0))
+    missing.set('then.acknowledgeForMs', 'wrong.acknowledgeTime');
   return missing;
 }
 
