@@ -85,9 +85,9 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     expect(await put({ rank: 41 })).toMatchObject({ rank: 41, acknowledgeForMs: 3_600_000 });
     expect(await put({ acknowledgeForMs: 0 })).not.toHaveProperty('acknowledgeForMs');
     expect((await audit(tenant)).filter(({ action }) => action === 'level.put')).toMatchObject([
-      { detail: { before: { acknowledgeForMs: 3_600_000 }, after: { acknowledgeForMs: 0 } } },
-      { detail: { after: { rank: 41 } } },
       { detail: { after: { acknowledgeForMs: 3_600_000 } } },
+      { detail: { after: { rank: 41 } } },
+      { detail: { before: { acknowledgeForMs: 3_600_000 }, after: { acknowledgeForMs: 0 } } },
     ]);
   });
 
