@@ -7,7 +7,7 @@ import { labelPair } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
-import { actorText } from '#web/dashboard/formats/formats.ts';
+import { actorText, type Formats } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { type OnRefine, RefineChip, type RowLayout } from '#web/dashboard/notifications/notification-row.tsx';
 import styles from './alarm-rows.module.css';
@@ -106,7 +106,7 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
         <Icon paths={personIcon} size={14} />
         <bdi>{by}</bdi>
         {until !== null && (
-          <span className={styles.note}>{t('shelvedUntil', { time: formats.dayTime(until) })}</span>
+          <span className={styles.end}>{t('shelvedUntil', { time: endText(until, formats) })}</span>
         )}
         {!short && note !== null && <bdi className={styles.note}>{note}</bdi>}
       </span>
@@ -116,6 +116,11 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
 }
 
 const dayMs = 86_400_000;
+
+/** As in 14:30; with the date when that may be of another day. */
+const endText = (until: string, { shortClock, dayTime }: Formats): string =>
+  Date.parse(until) - Date.now() < dayMs ? shortClock(until) : dayTime(until);
+
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
