@@ -108,6 +108,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, context) : '');
+    seen.classList.toggle('timed', acknowledged !== null && acknowledged.until !== null);
     acknowledge.hidden = acknowledged !== null;
     root.classList.toggle('done', acknowledged !== null);
     tick();
