@@ -81,6 +81,8 @@ export const limits = {
   suppressRules: 50,
   /** Suppressed alarms that a panel is told by name, for each cause. */
   suppressedNamed: 50,
+  /** The shortest time that a level or rule gives an acknowledgement. */
+  acknowledgeMinMs: 60_000,
   queryChars: 2_000,
   /** A search, count or completion answers with what it has found by then. */
   searchMs: 2_000,

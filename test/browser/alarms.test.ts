@@ -187,11 +187,25 @@ test('the drawer says what is known of the alarm and what people did, and acts o
 
 test('the drawer of history takes an acknowledgement back', async () => {
   const { page, drawer, alarm, ids, key } = await open([{ title: 'Fan failed' }], { path: 'history' });
-  await lab.server.call('POST', `/api/alarms/${ids[0]}/acknowledge`, { token: key, json: {} });
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/acknowledge`, {
+    token: key,
+    json: { forMs: 3_600_000 },
+  });
   await page.getByText('Fan failed').first().click();
+  await drawer.getByText(/Acknowledged by key key on .*, until /).waitFor();
   await drawer.getByRole('button', { name: 'Take back' }).click();
   await page.getByText('No longer acknowledged: Fan failed').waitFor();
   expect((await alarm(ids[0])).state).toBe('open');
+});
+
+test('who takes care of an alarm for a time is listed with the end', async () => {
+  const { tab, row, ids, key } = await open([{ title: 'Fan failed' }]);
+  const json = { forMs: 3_600_000, note: 'on my way' };
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/acknowledge`, { token: key, json });
+  await tab('Acknowledged').click();
+  await row('Fan failed')
+    .getByText(/^until /)
+    .waitFor();
 });
 
 test('a rule that mutes what is selected opens in the editor', async () => {

@@ -39,6 +39,8 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
     await drawer.getByRole('radio', { name: 'truck' }).check({ force: true });
     await drawer.getByRole('textbox', { name: 'Display time' }).fill('2');
     await drawer.getByRole('combobox', { name: 'Unit: ' }).selectOption('h');
+    await drawer.getByText('After a time').click();
+    await drawer.getByRole('textbox', { name: 'Acknowledgements end' }).fill('8');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('Saved', { exact: true }).waitFor();
     expect(await levelOf('billing')).toMatchObject({
@@ -46,6 +48,7 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
       color: '#000033',
       icon: 'truck',
       durationMs: 7_200_000,
+      acknowledgeForMs: 8 * 3_600_000,
     });
     await drawer.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('button', { name: 'Delete level' }).click();

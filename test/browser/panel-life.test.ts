@@ -82,6 +82,13 @@ test('a card is cleared from the screen itself, and expires by its ttl; each is 
   await cards(screen).first().hover();
   await cards(screen).getByRole('button', { name: 'Acknowledge “to clear”' }).click();
   await expect.poll(() => cards(screen).locator('.seen').textContent()).toMatch(/^Acknowledged by token /);
+  await lab.server.call('POST', `/api/alarms/${cleared}/acknowledge`, {
+    token: key,
+    json: { forMs: 3_600_000, take: true, note: 'on my way' },
+  });
+  await expect
+    .poll(() => cards(screen).locator('.seen').textContent())
+    .toMatch(/^Acknowledged by key .* until .*: on my way$/);
   // It looks different now, and smaller.
   await cards(screen).first().hover();
   await cards(screen).getByRole('button', { name: 'Clear “to clear”' }).click();

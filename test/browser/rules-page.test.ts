@@ -160,6 +160,10 @@ test('a label is a condition with a name and values, and those that must not be 
   await page.getByRole('option', { name: 'label:cluster' }).waitFor();
   await page.keyboard.press('Enter');
   await sheet.getByText('group by title and label cluster').waitFor();
+  await sheet.getByRole('button', { name: 'Add action' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'End acknowledgements' }).press('Enter');
+  await sheet.getByRole('textbox', { name: 'End acknowledgements' }).fill('8');
+  await sheet.getByText('end acknowledgements after 8 h').waitFor();
   const typed = sheet.getByRole('combobox', { name: 'Labels', exact: true });
   await typed.pressSequentially('env,');
   await sheet.getByText('Enter each label once, as name=value.').waitFor();
@@ -175,6 +179,7 @@ test('a label is a condition with a name and values, and those that must not be 
       then: {
         throttle: { by: ['title', 'label:cluster'] },
         group: ['title', 'label:cluster'],
+        acknowledgeForMs: 8 * 3_600_000,
       },
     },
   ]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '#contract/limits.ts';
+import type { LevelPut } from '#contract/routing/level.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { newRule } from '#core/routing/rules.ts';
 import type { DirectoryLab } from './directory.ts';
@@ -74,6 +75,20 @@ export function levelsConformance(lab: () => DirectoryLab): void {
       },
     ]);
     expect(await directory.levels.put(tenant, 'info', {}, 'ann', 10)).toEqual(expected);
+  });
+
+  test('the time of acknowledgements is kept until a put says 0, and the audit log has it', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    const put = (style: LevelPut) => directory.levels.put(tenant, 'error', style, 'ann', 9);
+    expect(await put({ acknowledgeForMs: 3_600_000 })).toMatchObject({ acknowledgeForMs: 3_600_000 });
+    expect(await put({ rank: 41 })).toMatchObject({ rank: 41, acknowledgeForMs: 3_600_000 });
+    expect(await put({ acknowledgeForMs: 0 })).not.toHaveProperty('acknowledgeForMs');
+    expect((await audit(tenant)).filter(({ action }) => action === 'level.put')).toMatchObject([
+      { detail: { after: { acknowledgeForMs: 3_600_000 } } },
+      { detail: { after: { rank: 41 } } },
+      { detail: { before: { acknowledgeForMs: 3_600_000 }, after: { acknowledgeForMs: 0 } } },
+    ]);
   });
 
   test('a put makes a level that is not there, with the look info has in this tenant', async () => {

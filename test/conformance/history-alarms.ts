@@ -147,6 +147,46 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     expect(entries.map(({ position }) => position)).toEqual([3, 4, 5]);
   });
 
+  test('an acknowledgement without a time has that of its rule, else of its level, each alarm its own', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history, directory } = database;
+    await directory.levels.put(tenant, 'error', { acknowledgeForMs: hour }, 'x', 1);
+    const named = (acknowledgeForMs: number) => ({
+      level: 'error',
+      route: { ...draft().route, acknowledgeForMs },
+    });
+    const ofLevel = await store(history, tenant, { level: 'error', key });
+    const ofRule = await store(history, tenant, named(2 * hour));
+    const endless = await store(history, tenant, named(0));
+    const other = await store(history, tenant, { level: 'info' });
+    const ended = await store(history, tenant, { level: 'error', receivedAt: now - 10, expiresAt: now - 5 });
+    const ids = [ofLevel, ofRule, endless, other, ended].map(({ id }) => id);
+    const at = now + 5;
+    const done = await history.act(tenant, ids, acknowledge({ at }));
+    const untils = [at + hour, at + 2 * hour, undefined, undefined, undefined];
+    expect(done.map((outcome) => entryOf(outcome))).toEqual(
+      untils.map((until) => expect.objectContaining({ kind: 'acknowledgement', ...(until && { until }) })),
+    );
+    for (const [i, id] of ids.entries())
+      expect((await history.find(tenant, id))?.acknowledged?.until).toBe(untils[i]);
+    const due = (await history.dueReturns(at + 2 * hour, 99)).filter((each) => each.tenant === tenant);
+    expect(due.map(({ id }) => id)).toEqual([ofLevel.id, ofRule.id]);
+    expect((await readAll(history, tenant)).at(-5)).toEqual(entryOf(done[0] as AlarmOutcome));
+    // A repeat keeps the end; who acknowledges it again starts anew, and may name another time or none.
+    const repeat = draft({ level: 'error', key, receivedAt: now + 10 });
+    await history.append(tenant, repeat, null);
+    expect((await history.find(tenant, repeat.id))?.acknowledged?.until).toBe(at + hour);
+    for (const [given, until] of [
+      [{}, now + 20 + hour],
+      [{ until: now + 30 }, now + 30],
+      [{ until: null }, undefined],
+    ] as const) {
+      await actOn(history, tenant, repeat.id, acknowledge({ at: now + 20, over: 'own', ...given }));
+      expect((await history.find(tenant, repeat.id))?.acknowledged?.until).toBe(until);
+    }
+  });
+
   test('a shelved alarm is on no panel, and comes back open and whole', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

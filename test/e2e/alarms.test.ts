@@ -117,6 +117,60 @@ test('an acknowledgement and a shelf end by themselves: the alarm is open again'
   for (const each of [stream, late]) each.close();
 });
 
+test('an acknowledgement without a time ends after that of the level or the rule: every way of acknowledging', async () => {
+  const admin = await server.key('admin', tenant);
+  const change = (method: string, path: string, json: object) =>
+    server.call(method, `/api${path}`, { token: admin, json });
+  const put = await change('PUT', '/levels/error', { acknowledgeForMs: 60 * minute });
+  expect(put.json).toMatchObject({ acknowledgeForMs: 60 * minute });
+  await change('POST', '/rules', {
+    name: 'quick',
+    when: { host: ['quick'] },
+    then: { acknowledgeForMs: minute },
+  });
+  const explained = await change('POST', '/rules/explain', { notification: { title: 't', host: 'quick' } });
+  expect(explained.json).toMatchObject({
+    acknowledgeForMs: minute,
+    rules: [{ reason: 'ends acknowledgements after 60 s; stops here' }],
+  });
+  const one = await send();
+  const of = ({ at, until }: { at: string; until: string | null }) =>
+    until === null ? null : Date.parse(until) - Date.parse(at);
+  const acknowledge = async (json: object, path = `/api/alarms/${one}/acknowledge`) =>
+    of((await server.call('POST', path, { token: key, json })).json.acknowledged);
+  expect(await acknowledge({})).toBe(60 * minute);
+  expect(await acknowledge({ forMs: 1_000 })).toBe(1_000);
+  expect(await acknowledge({ forMs: 0 })).toBeNull();
+  expect(await acknowledge({}, `/api/notifications/${await send()}/acknowledge`)).toBe(60 * minute);
+  const many = [await send({ host: 'quick' }), await send(), await send({ level: 'critical' })];
+  expect((await call('POST', '/actions', { action: 'acknowledge', ids: many })).json.done).toBe(3);
+  const times = many.map(async (id) => of((await call('GET', `/${id}`)).json.acknowledged));
+  expect(await Promise.all(times)).toEqual([minute, 60 * minute, null]);
+  for (const acknowledgeForMs of [-1, 1, 59_999, 400 * 24 * 60 * minute, 1.5, 'x']) {
+    expect((await change('PUT', '/levels/error', { acknowledgeForMs })).status).toBe(400);
+    const { json } = await change('POST', '/rules', { name: 'x', then: { acknowledgeForMs } });
+    expect(json.error).toMatch(/^then\.acknowledgeForMs/);
+  }
+});
+
+test('an alarm whose acknowledgement ended by the time of its level is open again', async () => {
+  const { directory } = server.running;
+  const { id: of } = (await directory.tenants.findByName(tenant)) as { id: number };
+  // Shorter than the API allows.
+  await directory.levels.put(of, 'error', { acknowledgeForMs: 1_000 }, 'test', 1);
+  const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const id = await send();
+  await server.call('POST', `/api/notifications/${id}/acknowledge`, { token });
+  const { data } = await stream.next(({ event }) => event === 'acknowledge');
+  expect(Date.parse(data.until) - Date.parse(data.at)).toBe(1_000);
+  expect((await stream.next(({ event }) => event === 'unacknowledge')).data).toMatchObject({
+    id,
+    by: 'belfry',
+  });
+  expect(idsOf(await list('?state=open'))).toEqual([id]);
+  stream.close();
+});
+
 test('what repeats while it is shelved is on no panel and in no channel, and history says why', async () => {
   const first = await send({ key: 'flap' });
   await call('POST', `/${first}/shelve`, { forMs: 60 * minute });

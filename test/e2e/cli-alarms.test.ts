@@ -104,7 +104,10 @@ test('a search names those that the action would change; when it finds none, the
 
 test("a panel's token acknowledges one alarm; the rest needs a key, and says how to make it", async () => {
   const [one, other] = [await send(), await send()];
-  expect(await run(['ack', one, '--for', '1h'], token)).toMatchObject({ code: 0, stdout: 'acknowledged\n' });
+  expect(await run(['ack', one, '--for', '1h'], token)).toMatchObject({
+    ...{ code: 0, stdout: expect.stringMatching(/^acknowledged until \d{4}-\d\d-\d\d \d\d:\d\dZ\n$/) },
+  });
+  expect(await run(['ack', one, '--for', '0'], token)).toMatchObject({ code: 0, stdout: 'acknowledged\n' });
   expect(await run(['ack', one, '--take'])).toMatchObject({ code: 0, stdout: 'acknowledged\n' });
   for (const [args, role] of [
     [['alarms'], 'viewer'],

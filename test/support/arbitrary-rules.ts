@@ -156,6 +156,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
           perMs: fc.constantFrom(1000, hourMs),
         }),
         group: some([...groupFields, 'label:env'] as const),
+        acknowledgeForMs: fc.constantFrom(0, hourMs),
       },
       { requiredKeys: [] },
     ),

@@ -5,7 +5,7 @@ import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readTimeSpan } from '../options.ts';
 import { serverClient } from '../server-client.ts';
-import { visibleText } from '../terminal-text.ts';
+import { briefTime, visibleText } from '../terminal-text.ts';
 
 interface ActionOptions {
   readonly query?: string;
@@ -45,7 +45,9 @@ const commands: readonly ActionCommand[] = [
     states: ({ take }) => (take ? ['open', 'acknowledged'] : ['open']),
     options: [
       noteOption(),
-      forOption('they are open again after this time: 30m, 4h, 1d (default: never)'),
+      forOption(
+        'they are open again after this time: 30m, 4h, 1d; 0: never (default: as the rule or the level says)',
+      ).argParser((text) => (text === '0' ? 0 : readTimeSpan(text))),
       new Option('--take', 'also what somebody else has acknowledged, in their place'),
     ],
     token: 'an automation key with the role member, or, with one id, a token with the panel scope',
@@ -170,12 +172,13 @@ async function acknowledgeOne(io: Io, id: string, options: ActionOptions): Promi
   const answer = await serverClient(io, 'panel').ask((client) =>
     client.acknowledgeAlarm(id, bodyOf(options)),
   );
-  const { by, at } = answer.acknowledged;
+  const { by, at, until } = answer.acknowledged;
+  const end = until === null ? '' : ` until ${briefTime(until)}`;
   const replaced = answer.id === id.toLowerCase() ? '' : ` (${visibleText(answer.id)} has replaced it)`;
   io.stdout.write(
     answer.first
-      ? `acknowledged${replaced}\n`
-      : `already acknowledged by ${visibleText(by)} at ${visibleText(at)}${replaced}\n`,
+      ? `acknowledged${end}${replaced}\n`
+      : `already acknowledged by ${visibleText(by)} at ${visibleText(at)}${end}${replaced}\n`,
   );
 }
 

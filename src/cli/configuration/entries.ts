@@ -126,6 +126,7 @@ export function ruleToSend(
 export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({
   ...level,
   repeatMs: level.repeatMs ?? 0,
+  acknowledgeForMs: level.acknowledgeForMs ?? 0,
 });
 
 export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry => ({

@@ -5,7 +5,7 @@ import type { Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { ageText } from '#contract/time.ts';
-import { cutText, textWidth, visibleText } from '../terminal-text.ts';
+import { briefTime, cutText, textWidth, visibleText } from '../terminal-text.ts';
 
 export interface Scene {
   readonly width: number;
@@ -95,7 +95,9 @@ function header(scene: Scene): string {
 /** Title, message and origin in two rows, and an empty one. */
 function fullCard(scene: Scene, card: Card): string[] {
   const { message, host, ip, key, url, acknowledged } = card.notification;
-  const seen = acknowledged && `seen by ${acknowledged.by}`;
+  const seen =
+    acknowledged &&
+    `seen by ${acknowledged.by}${acknowledged.until === null ? '' : ` until ${briefTime(acknowledged.until)}`}`;
   const origin = [seen, host, ip, key && `key ${key}`, url].filter(Boolean).join('  ');
   const left = remaining(scene, card);
   return [

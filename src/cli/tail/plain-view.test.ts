@@ -50,6 +50,10 @@ test('clearing, replacing and counting are lines, at the time they happen', () =
   expect(plainLine(change('acknowledged', { acknowledged }), later)).toBe(
     '2026-11-20T10:01:01Z  acknowledged  Title 1  by=Ada  note="on my way"',
   );
+  const until = '2026-11-20T14:30:00.000Z';
+  expect(plainLine(change('acknowledged', { acknowledged: { ...acknowledged, until } }), later)).toBe(
+    '2026-11-20T10:01:01Z  acknowledged  Title 1  by=Ada  until=2026-11-20T14:30:00Z  note="on my way"',
+  );
 });
 
 test('an acknowledgement that is taken back and an alarm on the shelf are lines', () => {

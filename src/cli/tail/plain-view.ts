@@ -80,11 +80,13 @@ export function plainLine({ kind, card }: BoardChange, at: number): string | und
   const { level, title, message } = card.notification;
   if (kind === 'expired' || kind === 'dropped') return undefined;
   const isNew = kind === 'added';
-  const time = `${new Date(isNew ? card.receivedAt : at).toISOString().slice(0, 19)}Z`;
+  const time = timeText(isNew ? card.receivedAt : at);
   const text = isNew ? `${visibleText(title)} — ${visibleText(message)}` : visibleText(title);
   const fields = [...fieldsOf(card), ...changedFieldsOf(kind, card)];
   return [time, (isNew ? level : kind).padEnd(levelColumns), text, ...fields].join('  ');
 }
+
+const timeText = (at: number | string) => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** In the order of a line. */
 const textNames = ['host', ...optionalTextNames.filter((name) => name !== 'host')] as const;
@@ -99,8 +101,12 @@ function fieldsOf({ notification }: Card): string[] {
 function changedFieldsOf(kind: BoardChange['kind'], { count, notification }: Card): string[] {
   if (kind === 'counted') return [`count=${count}`];
   if (kind !== 'acknowledged' || !notification.acknowledged) return [];
-  const { by, note } = notification.acknowledged;
-  return [`by=${quoted(visibleText(by))}`, ...(note === null ? [] : [`note=${quoted(visibleText(note))}`])];
+  const { by, note, until } = notification.acknowledged;
+  return [
+    `by=${quoted(visibleText(by))}`,
+    ...(until === null ? [] : [`until=${timeText(until)}`]),
+    ...(note === null ? [] : [`note=${quoted(visibleText(note))}`]),
+  ];
 }
 
 function quoted(text: string): string {

@@ -25,6 +25,11 @@ const forMs = Type.Integer({
   maximum: limits.shelfMs,
   description: 'Milliseconds from now.',
 });
+const lasts = Type.Union([Type.Literal(0), forMs], {
+  errorMessage: `must be 0, or milliseconds from 1000 to ${limits.shelfMs}`,
+  description:
+    'It is open again after these milliseconds; 0: it stays acknowledged. Absent: as the rule (`then.acknowledgeForMs`) or else the level says.',
+});
 const untilMs = Type.Integer({
   minimum: 0,
   maximum: 8_640_000_000_000_000,
@@ -113,7 +118,7 @@ export type AlarmDetail = Static<typeof AlarmDetail>;
 
 export const AcknowledgeAlarm = component('AcknowledgeAlarm', {
   note: Type.Optional(note),
-  forMs: Type.Optional({ ...forMs, description: 'It is open again after these milliseconds.' }),
+  forMs: Type.Optional(lasts),
   take: Type.Optional(
     Type.Boolean({ description: 'true: also when somebody else has acknowledged it, in their place.' }),
   ),
@@ -162,7 +167,7 @@ export const AlarmActions = component('AlarmActions', {
     }),
   ),
   note: Type.Optional(note),
-  forMs: Type.Optional(forMs),
+  forMs: Type.Optional(lasts),
   untilMs: Type.Optional(untilMs),
   take: Type.Optional(Type.Boolean()),
 });

@@ -104,6 +104,7 @@ type Described =
   | 'sound'
   | 'durationMs'
   | 'repeatMs'
+  | 'acknowledgeForMs'
   | 'q'
   | 'timeZone';
 

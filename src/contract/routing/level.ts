@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
 import { component, patch } from '../schema.ts';
 import { levelIcons, levelSounds } from './level-styles.ts';
 
@@ -36,9 +37,28 @@ const repeatMs = Type.Optional(
   }),
 );
 
-export const Level = component('Level', { name: LevelName, builtIn: Type.Boolean(), ...style, repeatMs });
+/** Of a level, and of a rule that matches. */
+export const acknowledgeForMs = (description: string) =>
+  Type.Optional(
+    Type.Union(
+      [Type.Literal(0), Type.Integer({ minimum: limits.acknowledgeMinMs, maximum: limits.shelfMs })],
+      {
+        errorMessage: `must be 0, or milliseconds from ${limits.acknowledgeMinMs} to ${limits.shelfMs}`,
+        description,
+      },
+    ),
+  );
+
+const timed = {
+  repeatMs,
+  acknowledgeForMs: acknowledgeForMs(
+    'An acknowledgement that names no time of its own ends by itself after these milliseconds: the alarm is open again. 0 or absent: it does not end.',
+  ),
+};
+
+export const Level = component('Level', { name: LevelName, builtIn: Type.Boolean(), ...style, ...timed });
 export type Level = Static<typeof Level>;
 
 /** What PUT takes: omitted fields keep their value, or the look of info for a new level. */
-export const LevelPut = patch('LevelPut', { ...style, repeatMs });
+export const LevelPut = patch('LevelPut', { ...style, ...timed });
 export type LevelPut = Static<typeof LevelPut>;

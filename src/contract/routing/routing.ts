@@ -71,6 +71,12 @@ export const RoutingOutcome = component('RoutingOutcome', {
   muted: Type.Boolean(),
   throttled: Type.Boolean(),
   group: HistoryNotification.properties.group,
+  acknowledgeForMs: Type.Optional(
+    Type.Integer({
+      description:
+        'How long an acknowledgement lasts that names no time of its own, as the rules or the level say; absent: it does not end.',
+    }),
+  ),
   target: HistoryNotification.properties.target,
   panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
   panelCount: Type.Integer({ minimum: 0 }),

@@ -4,7 +4,7 @@ import { GroupBy, PanelsTarget } from '../history/notification.ts';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, Name, NullableInstant, patch } from '../schema.ts';
 import { weekdays } from '../time.ts';
-import { LevelName } from './level.ts';
+import { acknowledgeForMs, LevelName } from './level.ts';
 
 const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   Type.Array(item, { minItems: 1, maxItems: 1000 });
@@ -164,6 +164,9 @@ export const RuleThen = component('RuleThen', {
     description:
       'By what panels put notifications on one card when they do not all fit, instead of by similar titles.',
   }),
+  acknowledgeForMs: acknowledgeForMs(
+    'An acknowledgement that names no time of its own ends by itself after these milliseconds, whatever the level says. 0: it does not end.',
+  ),
 });
 export type RuleThen = Static<typeof RuleThen>;
 

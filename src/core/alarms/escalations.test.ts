@@ -145,13 +145,14 @@ test('what was acknowledged escalates anew when it gets worse', async () => {
   expect(escalations()).toHaveLength(1);
 });
 
-test('an escalation stays on the panels and channels, and in the group, of a rule that does not match it, and adds its own', async () => {
+test('an escalation stays on the panels and channels, in the group and with the time, of a rule that does not match it, and adds its own', async () => {
   const { send, pass, escalations } = createAttentionLab(
     { token: ['hr'], level: ['error'] },
     {
       panels: { tags: ['hr'] },
       channels: ['hr-pager'],
       group: ['host'],
+      acknowledgeForMs: minute,
       escalate: [
         { afterMs: minute, setLevel: 'critical' },
         { afterMs: minute, panels: { ids: ['boss'] } },
@@ -161,12 +162,11 @@ test('an escalation stays on the panels and channels, and in the group, of a rul
   await send({ key: null });
   await pass(minute);
   await pass(minute);
-  expect(escalations().map(({ level, route }) => [level, route.target, route.channels, route.group])).toEqual(
-    [
-      ['critical', { all: false, ids: [], tags: ['hr'] }, ['hr-pager'], ['host']],
-      ['critical', { all: false, ids: ['boss'], tags: ['hr'] }, ['hr-pager'], ['host']],
-    ],
-  );
+  const kept = { channels: ['hr-pager'], group: ['host'], acknowledgeForMs: minute };
+  expect(escalations()).toMatchObject([
+    { level: 'critical', route: { target: { all: false, ids: [], tags: ['hr'] }, ...kept } },
+    { level: 'critical', route: { target: { all: false, ids: ['boss'], tags: ['hr'] }, ...kept } },
+  ]);
 });
 
 test('a repeat keeps the level and the panels it was escalated to', async () => {

@@ -260,11 +260,13 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       return;
     }
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
+    const { channels = [], target, group, suppress, acknowledgeForMs } = record.route;
     const to = {
-      channels: record.route.channels ?? [],
-      target: unite(record.route.target, named),
-      ...(record.route.group && { group: record.route.group }),
-      ...(record.route.suppress && { suppress: record.route.suppress }),
+      channels,
+      target: unite(target, named),
+      ...(group && { group }),
+      ...(suppress && { suppress }),
+      ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
       escalates: record.id,
       escalated: {
         ...{ times: data.step + 1, since: data.since },

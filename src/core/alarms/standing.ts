@@ -1,6 +1,7 @@
 /**
  * What stands now: the list of alarms, and what people do about them. An alarm is what the notifications of one key share while it
  * stands, or one notification without a key. It is open, acknowledged or shelved until it ends; a time that is over opens it again.
+ * An acknowledgement without a time of its own has that of the last rule that says so, else that of the level: the store knows both.
  */
 import type { StandingState } from '#contract/history/alarm.ts';
 import { limits } from '#contract/limits.ts';

@@ -28,10 +28,10 @@ export interface SilentSender {
   readonly sourceIp: string;
 }
 
-/** The panels and channels of the escalated notification, and those of the step; by what it is grouped. */
+/** The panels and channels of the escalated notification, and those of the step; what else rules said about it. */
 export type EscalatedRoute = Pick<
   Route,
-  'target' | 'channels' | 'group' | 'suppress' | 'escalates' | 'escalated'
+  'target' | 'channels' | 'group' | 'suppress' | 'acknowledgeForMs' | 'escalates' | 'escalated'
 >;
 
 /**
@@ -70,8 +70,7 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
   // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
-  const group = route.group ?? to.group;
-  const suppress = route.suppress ?? to.suppress;
+  const { group = to.group, suppress = to.suppress, acknowledgeForMs = to.acknowledgeForMs } = route;
   const shown = route.muted
     ? {}
     : {
@@ -79,6 +78,7 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
         ...(channels.length > 0 && { channels }),
         ...(group && { group }),
         ...(suppress && { suppress }),
+        ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
       };
   const { escalates } = to;
   return {

@@ -37,6 +37,8 @@ export interface Route {
   readonly suppress?: SuppressKeys;
   /** By what panels group it, as the last rule that says so; absent: by its title. */
   readonly group?: readonly GroupField[];
+  /** How long an acknowledgement lasts, as the last rule that says so; 0: without end; absent: as its level says. */
+  readonly acknowledgeForMs?: number;
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
   readonly origin?: string;
   /** Of an escalation: the notification that it sends again. */
@@ -291,7 +293,9 @@ export type AlarmAction =
       readonly kind: 'acknowledge';
       /** Whose acknowledgement it may change: that of the same `by`, or anybody's. Absent: nobody's. */
       readonly over?: 'own' | 'any';
-    } & Acknowledged)
+      /** null: it does not end; absent: it lasts as long as the route or, without one, the level of the alarm that stands says. */
+      readonly until?: number | null;
+    } & Omit<Acknowledged, 'until'>)
   | ({ readonly kind: 'shelve' } & Shelved)
   | ({ readonly kind: 'clear' } & Pick<Clear, 'at' | 'by' | 'note'>)
   | ({ readonly kind: 'assign' } & Pick<Assignment, 'at' | 'by' | 'owner'>)

@@ -119,12 +119,14 @@ export function outcomeOf(
   { snapshot, throttled }: { readonly snapshot: TenantSnapshot; readonly throttled: boolean },
 ): RoutingOutcome {
   const { level, rank, ttl, route } = decision;
+  const acknowledgeForMs = route.acknowledgeForMs ?? snapshot.levels.get(level)?.acknowledgeForMs;
   return {
     level,
     rank,
     ttl,
     muted: route.muted,
     ...(route.group && { group: [...route.group] }),
+    ...(acknowledgeForMs && { acknowledgeForMs }),
     throttled,
     target: targetView(route.target),
     ...panelsReached(route.target, snapshot),

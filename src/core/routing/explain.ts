@@ -186,10 +186,14 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
   if (then.throttle) done.push(`shows one in ${then.throttle.perMs / 1000} s${sameText(then.throttle.by)}`);
   if (then.group) done.push(`groups it on panels by ${then.group.join(', ')}`);
   if (then.suppress) done.push(`suppresses others while its alarm stands${sameText(then.suppress.equal)}`);
+  if (then.acknowledgeForMs !== undefined) done.push(acknowledgementText(then.acknowledgeForMs));
   if (then.escalate) done.push(...then.escalate.map(escalationText));
   if (then.instructions !== undefined) done.push('has instructions');
   return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;
 }
+
+const acknowledgementText = (ms: number): string =>
+  ms === 0 ? 'lets acknowledgements last without end' : `ends acknowledgements after ${ms / 1000} s`;
 
 function escalationText({ afterMs, unless, setLevel, panels }: EscalationStep, i: number): string {
   const after = `${i === 0 ? 'escalates it' : 'again'} ${afterMs / 1000} s later unless ${unless ?? 'acknowledged'}`;

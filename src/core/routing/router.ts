@@ -11,7 +11,7 @@
  */
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import type { RuleSpec } from '#contract/routing/rule.ts';
+import type { RuleSpec, RuleThen } from '#contract/routing/rule.ts';
 import type { Ref, Route, SuppressKeys } from '../log/log.ts';
 import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
@@ -149,8 +149,8 @@ export class Router {
    *
    * Rules are tested in order; one that is disabled or not active at `now` is skipped. Conditions are tested against
    * the notification as it was sent, not as an earlier rule changed it. The first rule whose conditions all hold ends
-   * the evaluation, unless it has `continue`: then the panels of all matching rules are united, a later setLevel, setTtl
-   * or group replaces an earlier one, and one `mute` is enough. A matching rule that names no panels adds none; when no
+   * the evaluation, unless it has `continue`: then the panels of all matching rules are united, a later setLevel, setTtl,
+   * group or acknowledgeForMs replaces an earlier one, and one `mute` is enough. A matching rule that names no panels adds none; when no
    * matching rule names panels, the target is every panel. "none" counts as naming panels. Channels are united, too; a
    * muted notification goes to no channel. When the matching rules have reached `limits.namesPerNotification`, the rules
    * after them are not tried, and this is reported.
@@ -257,9 +257,9 @@ export class Router {
     const muted = rules.some(({ spec }) => spec.then.mute === true);
     const target = muted ? noPanel : targetOf(rules);
     const channels = muted ? [] : channelsOf(rules);
-    const group = isEmpty(target)
-      ? undefined
-      : rules.findLast(({ spec }) => spec.then.group !== undefined)?.spec.then.group;
+    const shown = isEmpty(target) ? [] : rules;
+    const group = lastOf(shown, 'group');
+    const acknowledgeForMs = lastOf(shown, 'acknowledgeForMs');
     return {
       route: {
         revision: this.revision,
@@ -268,14 +268,15 @@ export class Router {
         target,
         ...(channels.length > 0 && { channels }),
         ...(group && { group }),
+        ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
       },
-      level: rules.findLast(({ spec }) => spec.then.setLevel !== undefined)?.spec.then.setLevel,
-      ttl: rules.findLast(({ spec }) => spec.then.setTtl !== undefined)?.spec.then.setTtl,
+      level: lastOf(rules, 'setLevel'),
+      ttl: lastOf(rules, 'setTtl'),
       throttling:
         isEmpty(target) && channels.length === 0
           ? []
           : rules.filter(({ spec }) => spec.then.throttle !== undefined),
-      escalation: isEmpty(target) ? undefined : escalationOf(rules),
+      escalation: escalationOf(shown),
     };
   }
 
@@ -288,6 +289,12 @@ function routeSize({ rules, target, channels = [], group = [] }: Route): number 
   const refs = rules.flatMap(({ id, name }) => [id, name]);
   return namesSize([...refs, ...target.ids, ...target.tags, ...channels, ...group]);
 }
+
+/** As the last rule that says so. */
+const lastOf = <Name extends keyof RuleThen>(
+  rules: readonly CompiledRule[],
+  name: Name,
+): RuleThen[Name] | undefined => rules.findLast(({ spec }) => spec.then[name] !== undefined)?.spec.then[name];
 
 function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {
   const last = rules.findLast(({ spec }) => spec.then.escalate !== undefined);

@@ -149,6 +149,20 @@ describe('level and ttl', () => {
   });
 });
 
+describe('the time of acknowledgements', () => {
+  test('is that of the last rule that says it, also when it says 0, and absent without one', () => {
+    const rules = [
+      rule({ continue: true, then: { acknowledgeForMs: 60_000 } }),
+      rule({ continue: true, then: { acknowledgeForMs: 0 } }),
+      rule({ then: { setTtl: 5 } }),
+    ];
+    expect(route(rules).route.acknowledgeForMs).toBe(0);
+    expect(route(rules.slice(2)).route).not.toHaveProperty('acknowledgeForMs');
+    const muted = rule({ then: { acknowledgeForMs: 60_000, mute: true } });
+    expect(route([muted]).route).not.toHaveProperty('acknowledgeForMs');
+  });
+});
+
 describe('group', () => {
   test('is that of the last rule that says it, and absent without one', () => {
     const rules = [

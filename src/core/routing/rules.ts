@@ -298,6 +298,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.instructions !== undefined ||
     then.throttle !== undefined ||
     then.suppress !== undefined ||
-    then.group !== undefined
+    then.group !== undefined ||
+    then.acknowledgeForMs !== undefined
   );
 }

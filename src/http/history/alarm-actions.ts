@@ -163,13 +163,17 @@ interface GivenAction {
   readonly take?: boolean;
 }
 
+const endOf = ({ untilMs, forMs }: Pick<GivenAction, 'untilMs' | 'forMs'>, at: number): number | undefined =>
+  untilMs ?? (forMs === undefined ? undefined : at + forMs);
+
 /** @throws AppError `bad-request` for a shelf without an end, or one that is over or too long. */
 function toAction({ now }: Services, principal: Principal, given: GivenAction): AlarmAction {
   const by = shownNameOf(principal);
   const at = now();
   const note = given.note?.trim() || null;
-  const until = given.untilMs ?? (given.forMs === undefined ? undefined : at + given.forMs);
-  if (until !== undefined && (until <= at || until > at + limits.shelfMs))
+  const isEndless = given.action === 'acknowledge' && given.forMs === 0 && given.untilMs === undefined;
+  const until = isEndless ? null : endOf(given, at);
+  if (until != null && (until <= at || until > at + limits.shelfMs))
     throw badRequest('untilMs must be in the future, within a year');
   switch (given.action) {
     case 'acknowledge': {
@@ -177,7 +181,7 @@ function toAction({ now }: Services, principal: Principal, given: GivenAction): 
       return { kind: 'acknowledge', at, by, note, over, ...(until !== undefined && { until }) };
     }
     case 'shelve':
-      if (until === undefined) throw badRequest('give untilMs or forMs: until when it is shelved');
+      if (until == null) throw badRequest('give untilMs or forMs: until when it is shelved');
       return { kind: 'shelve', at, by, note, until };
     case 'clear':
       return { kind: 'clear', at, by, note };
@@ -239,7 +243,7 @@ async function note(
   }: GivenAction & { readonly subject: string; readonly alarms: number },
 ): Promise<void> {
   const at = now();
-  const until = given.untilMs ?? (given.forMs === undefined ? undefined : at + given.forMs);
+  const until = given.forMs === 0 ? undefined : endOf(given, at);
   await directory.auditLog.add(principal.tenant, {
     ...{ by: actorOf(principal), at, action: `alarm.${action}`, subject },
     detail: { alarms, ...(text && { note: text }), ...(until !== undefined && { until: iso(until) }) },

@@ -117,6 +117,7 @@ export interface LevelRow {
   sound: string;
   duration_ms: number;
   repeat_ms: number | null;
+  acknowledge_for_ms: number | null;
 }
 
 /** One version of a rule: in force from revision `since` on, before revision `until`. */

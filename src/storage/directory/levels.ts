@@ -69,7 +69,7 @@ export function createLevels(db: Database): Levels {
       if (isBuiltInLevel(name)) return false;
       const one = select(tenant).where('name', '=', name);
       const removed = await compareAndSet(db, one, (row) => {
-        const { rank, color, icon, sound, durationMs, repeatMs } = toLevel(row);
+        const { name: _, builtIn: __, ...detail } = toLevel(row);
         return {
           entry: {
             tenant,
@@ -77,7 +77,7 @@ export function createLevels(db: Database): Levels {
             at,
             action: 'level.delete',
             subject: name,
-            detail: { rank, color, icon, sound, durationMs, repeatMs },
+            detail,
           },
           when: sql<SqlBool>`${precondition('levels', row)} and not ${shownFrom(tenant, name)}
             and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,
@@ -117,15 +117,17 @@ function likeInfo(tenant: TenantId, name: string, when: Expression<SqlBool>) {
 }
 
 function toColumns(style: LevelPut): Partial<LevelRow> {
-  const { durationMs, repeatMs, ...same } = style;
+  const { durationMs, repeatMs, acknowledgeForMs, ...same } = style;
   return {
     ...same,
     ...(durationMs !== undefined && { duration_ms: durationMs }),
     ...(repeatMs !== undefined && { repeat_ms: repeatMs === 0 ? null : repeatMs }),
+    ...(acknowledgeForMs !== undefined && { acknowledge_for_ms: acknowledgeForMs || null }),
   };
 }
 
-function toLevel({ name, rank, color, icon, sound, duration_ms, repeat_ms }: LevelRow): Level {
+function toLevel(row: LevelRow): Level {
+  const { name, rank, color, icon, sound, duration_ms, repeat_ms, acknowledge_for_ms } = row;
   return {
     name,
     builtIn: isBuiltInLevel(name),
@@ -135,5 +137,6 @@ function toLevel({ name, rank, color, icon, sound, duration_ms, repeat_ms }: Lev
     sound: sound as Level['sound'],
     durationMs: duration_ms,
     ...(repeat_ms !== null && { repeatMs: repeat_ms }),
+    ...(acknowledge_for_ms !== null && { acknowledgeForMs: acknowledge_for_ms }),
   };
 }

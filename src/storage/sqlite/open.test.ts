@@ -54,7 +54,9 @@ it('adds the columns of new fields to the partitions of an older version', async
   const older = new Database(join(folder, 'belfry.db'));
   older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
     ALTER TABLE log_1_0 DROP COLUMN labels; ALTER TABLE receipts_1 DROP COLUMN in_group;
-    DROP INDEX live_returns; DROP INDEX live_suppressed; DROP INDEX live_follows; DROP TABLE alarm_causes; DROP TABLE alarm_entries; ALTER TABLE acknowledgements DROP COLUMN until; PRAGMA user_version = 1`);
+    DROP INDEX live_returns; DROP INDEX live_suppressed; DROP INDEX live_follows; DROP TABLE alarm_causes;
+    DROP TABLE alarm_entries; ALTER TABLE acknowledgements DROP COLUMN until;
+    ALTER TABLE levels DROP COLUMN acknowledge_for_ms; PRAGMA user_version = 1`);
   for (const column of [
     ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],
     ...['owner', 'follows', 'suppressed'],

@@ -264,6 +264,7 @@ class PanelPage {
       look: this.#look,
       level: (name) => board.level(name),
       serverTime: () => this.#serverTime(),
+      momentText: (at) => this.#clock.moment(at, this.#serverTime()),
       remainingMs: ({ endsAt }) => (endsAt === null ? null : endsAt - this.#elapsed.now()),
       clear: ({ notification: { id } }) => this.#report(this.#client.clear(id), 'clearFailed', translate),
       acknowledge: ({ notification: { id } }) =>

@@ -14,7 +14,7 @@ import type { LogWrite } from './partitions.ts';
 import { type EntryRow, entryColumns, readNotifications, readRecords, toEntries, toRecord } from './rows.ts';
 import type { StatisticsLanes } from './statistics.ts';
 
-/** What `act_on_alarms` answers for an id. */
+/** What `act_on_alarms` answers for an id. Of a new acknowledgement, `acknowledged_until` is when it ends. */
 interface ActedRow extends AcknowledgedRow {
   readonly kind: AlarmOutcome['kind'];
   readonly of_id: string;
@@ -123,14 +123,15 @@ function toOutcome(row: ActedRow, action: AlarmAction, shown: Notification | und
 }
 
 function toEntry(
-  { of_id: id, at_position: position, of_route: route }: ActedRow,
+  { of_id: id, at_position: position, of_route: route, acknowledged_until: until }: ActedRow,
   action: AlarmAction,
   shown: Notification | undefined,
 ): Extract<AlarmOutcome, { kind: 'done' }>['entry'] {
   const { at, by } = action;
   switch (action.kind) {
     case 'acknowledge': {
-      const { kind: _, over: __, ...given } = action;
+      const { note } = action;
+      const given = { at, by, note, ...(until !== null && { until }) };
       return { ...given, kind: 'acknowledgement', position, id, route };
     }
     case 'shelve':

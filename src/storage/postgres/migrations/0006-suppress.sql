@@ -315,13 +315,13 @@ BEGIN
     WHERE tenant = heir.tenant AND rank = heir.rank AND position = heir.position;
 END $$;
 
--- Applies an action to the alarms of these notifications, and answers for each id. `kind` is done, already (then by whom and when it was
--- acknowledged), nothing (the alarm has ended, or there is nothing to take back) or not-found. With `panel`, what does not reach it is not found.
+-- As before; a suppressed alarm is on no shelf.
 CREATE OR REPLACE FUNCTION act_on_alarms(of_tenant bigint, ids uuid[], action jsonb, panel text, panel_tags text[])
 RETURNS TABLE (kind text, of_id uuid, at_position bigint, of_route jsonb, earlier_by text, earlier_at bigint, earlier_note text, earlier_until bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   a alarm_action := jsonb_populate_record(NULL::alarm_action, action);
+  usual_end constant boolean := a.kind = 'acknowledge' AND NOT action ? 'until';
   given record;
   entry log;
   shown live;
@@ -356,12 +356,16 @@ BEGIN
       WHEN 'unshelve' THEN CASE WHEN shown.shelved IS NULL OR shown.suppressed IS NOT NULL OR a.is_due AND (shown.shelved::jsonb->>'until')::bigint > a.at THEN 'nothing' ELSE 'done' END
       ELSE CASE WHEN shown.row IS NULL THEN 'nothing' ELSE 'done' END END;
     IF kind = 'done' THEN
+      IF usual_end THEN
+        a.until := CASE WHEN shown.row IS NOT NULL THEN a.at + nullif(coalesce((of_route->>'acknowledgeForMs')::bigint,
+          (SELECT k.acknowledge_for_ms FROM levels k WHERE k.tenant = of_tenant AND k.name = entry.level)), 0) END;
+      END IF;
       at_position := do_on_alarm(entry, shown, a);
     END IF;
     earlier_by := earlier."by";
     earlier_at := earlier.at;
     earlier_note := earlier.note;
-    earlier_until := earlier.until;
+    earlier_until := CASE WHEN kind = 'done' AND a.kind = 'acknowledge' THEN a.until ELSE earlier.until END;
     RETURN NEXT;
   END LOOP;
 END $$;

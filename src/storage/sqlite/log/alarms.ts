@@ -217,13 +217,31 @@ function acknowledgeStanding(
   writer: LogWriter,
   tenant: TenantId,
   { id, found, live }: Standing,
-  { kind: _, over, ...given }: Extract<AlarmAction, { kind: 'acknowledge' }>,
+  { over, ...given }: Extract<AlarmAction, { kind: 'acknowledge' }>,
 ): Done {
   if (live?.shelved) return { kind: 'nothing' };
   const earlier = readAcknowledged(writer.sql, tenant, found.row);
   const mayChange = over === 'any' || (over === 'own' && earlier?.by === given.by);
   if (earlier && !mayChange) return { kind: 'already', acknowledged: earlier };
-  return { kind: 'done', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
+  const { at, by, note } = given;
+  const until = given.until === undefined && live ? usualEnd(writer, tenant, found, at) : given.until;
+  const acknowledged = { id, at, by, note, ...(until != null && { until }) };
+  return { kind: 'done', entry: insertAcknowledgement(writer, tenant, found, acknowledged) };
+}
+
+/** When an acknowledgement of `at` ends that names no time: as the route says, else as the level does. */
+function usualEnd(writer: LogWriter, tenant: TenantId, found: FoundRow, at: number): number | null {
+  const { sql, routes } = writer;
+  const ofLevel = () => {
+    const { level } = readNotification({ sql, reader: new RowReader(sql) }, found);
+    return sql
+      .of<[number, string], { ms: number | null }>(
+        'SELECT acknowledge_for_ms AS ms FROM levels WHERE tenant = ? AND name = ?',
+      )
+      .get(tenant, level)?.ms;
+  };
+  const forMs = routes.get(tenant, found.route).acknowledgeForMs ?? ofLevel();
+  return forMs ? at + forMs : null;
 }
 
 /** Adds the entry, and adds or replaces the row. */

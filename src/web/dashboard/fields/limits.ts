@@ -1,4 +1,5 @@
 /** Limits as settings have them: the server's default, the tenant's own, or none. */
+import { limits } from '#contract/limits.ts';
 
 export const limitKinds = ['server', 'own', 'off'] as const;
 export type LimitKind = (typeof limitKinds)[number];
@@ -22,6 +23,10 @@ export const limitValuesOf = (limit: Limit): LimitValues => ({
 
 export const isWithin = (value: number | string, least: number, most: number): boolean =>
   value !== '' && Number.isInteger(Number(value)) && Number(value) >= least && Number(value) <= most;
+
+/** Of a level or a rule; 0: an acknowledgement does not end by itself. */
+export const isAcknowledgeTime = (ms: number): boolean =>
+  ms === 0 || isWithin(ms, limits.acknowledgeMinMs, limits.shelfMs);
 
 /** A whole number from 1 to `most`; undefined while it is none. */
 export function limitOf({ kind, value }: LimitValues, most: number): Limit | undefined {

@@ -109,6 +109,11 @@ test.each<[string, SentenceRule]>([
     { then: { group: ['title', 'label:cluster'] } },
   ],
   [
+    'Every notification → end acknowledgements after 3600 s, then continue',
+    { then: { acknowledgeForMs: 3_600_000 }, continue: true },
+  ],
+  ['Every notification → keep acknowledgements, then stop', { then: { acknowledgeForMs: 0 } }],
+  [
     'When not all of (label env matches stag*, label site is present) → mute, then stop',
     { when: { not: { labels: { env: ['stag*'], site: ['*'] } } }, then: { mute: true } },
   ],

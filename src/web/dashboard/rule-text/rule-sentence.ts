@@ -104,14 +104,22 @@ function conditionSentence(
 /** A text with a gap for values. */
 const phrase = (
   { t }: RuleWords,
-  key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged' | 'group',
+  key:
+    | 'sendTo'
+    | 'setLevel'
+    | 'showFor'
+    | 'escalateTo'
+    | 'escalateAs'
+    | 'tagged'
+    | 'group'
+    | 'acknowledgeFor',
   values: Sentence,
 ) => fill(t(key, valuesSlot), { values });
 
 /** What is done: "2 panels tagged noc, show 5 s". */
 export function thenSentence(then: RuleCreate['then'], words: RuleWords): Sentence {
   const { t } = words;
-  const { panels, channels, setLevel, setTtl, throttle, escalate = [], group } = then;
+  const { panels, channels, setLevel, setTtl, throttle, escalate = [], group, acknowledgeForMs } = then;
   const done: Sentence[] = [];
   if (then.mute) done.push([word(t('mute'))]);
   if (panels !== undefined) done.push(panelsSentence(panels, words));
@@ -132,6 +140,9 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
   if (then.instructions !== undefined) done.push([word(t('instructions'))]);
   if (group) done.push(phrase(words, 'group', fieldsSentence(group, words)));
+  if (acknowledgeForMs === 0) done.push([word(t('acknowledgeStay'))]);
+  else if (acknowledgeForMs !== undefined)
+    done.push(phrase(words, 'acknowledgeFor', [value(words.duration(acknowledgeForMs))]));
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 

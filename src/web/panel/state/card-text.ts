@@ -53,7 +53,8 @@ const measures: Readonly<Record<Shape, Measures>> = {
     message: { lineHeight: 30, letter: 11.8 },
   },
 };
-const acknowledgedHeight = 36;
+/** Of the lines that say who takes care of it, without and with until when. */
+const acknowledgedHeights = [36, 66] as const;
 
 /** Whether the title most likely needs two lines on a card of this width at zoom 1. */
 export function isLong(card: Card, width: number): boolean {
@@ -73,11 +74,14 @@ export function heightForText(card: Card, width: number, maxMessageLines = Numbe
   const messageLines = Math.min(maxMessageLines, linesOf(notification.message, message.letter, room));
   return (
     frame +
-    (notification.acknowledged ? acknowledgedHeight : 0) +
+    acknowledgedHeight(notification) +
     titleLines * title.lineHeight * scale +
     messageLines * message.lineHeight
   );
 }
+
+const acknowledgedHeight = ({ acknowledged }: Card['notification']): number =>
+  acknowledged ? acknowledgedHeights[acknowledged.until === null ? 0 : 1] : 0;
 
 /** The height at zoom 1 at which a card for similar ones most likely shows their title with their number, two lines of hosts, and one more. */
 export function heightForGroup(card: Card, title: string, width: number): number {

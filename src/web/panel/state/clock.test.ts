@@ -13,6 +13,12 @@ test('times are those of the zone, in the way of the locale', () => {
   expect(createClock('en-US', 'America/New_York').time(at)).toMatch(/^03:47\sPM$/);
 });
 
+test('a moment of another day has its date', () => {
+  const clock = createClock('de-DE', 'Europe/Berlin');
+  expect(clock.moment(at, at - 3_600_000)).toBe('21:47');
+  expect(clock.moment(at, at + 3 * 3_600_000)).toBe('Fr., 20. Nov., 21:47');
+});
+
 test('an unknown zone or locale does not stop the clock', () => {
   const clock = createClock('not a locale', 'Middle-earth/Shire');
   expect([clock.timeZone, clock.minuteOfDay(at)]).toEqual(['UTC', 20 * 60 + 47]);

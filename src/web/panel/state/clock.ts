@@ -6,6 +6,8 @@ export interface Clock {
   time(at: number): string;
   /** As in Fri 20 Nov. */
   date(at: number): string;
+  /** The time, with the date unless that is the one of `now`. */
+  moment(at: number, now: number): string;
   /** Minutes since midnight. */
   minuteOfDay(at: number): number;
 }
@@ -23,6 +25,8 @@ export function createClock(locale: string | undefined, timeZone: string): Clock
     timeZone: zone,
     time: (at) => time.format(at),
     date: (at) => date.format(at),
+    moment: (at, now) =>
+      date.format(at) === date.format(now) ? time.format(at) : `${date.format(at)}, ${time.format(at)}`,
     minuteOfDay(at) {
       const [hour, minute] = minutes.format(at).split(':').map(Number);
       return ((hour ?? 0) % 24) * 60 + (minute ?? 0);

@@ -23,6 +23,7 @@ export const de: PanelTexts = {
   acknowledgeFailed: 'Nicht quittiert: {{reason}}',
   someNotAcknowledged: '{{n}} von {{of}} nicht quittiert: {{reason}}',
   seenBy: 'Quittiert von {{by}}',
+  seenByUntil: 'Quittiert von {{by}} bis {{time}}',
   clearFailed: 'Nicht erledigt: {{reason}}',
   open: 'Link öffnen',
   runbook: 'Runbook',

@@ -24,6 +24,7 @@ export const en = {
   acknowledgeFailed: 'Not acknowledged: {{reason}}',
   someNotAcknowledged: '{{n}} of {{of}} not acknowledged: {{reason}}',
   seenBy: 'Acknowledged by {{by}}',
+  seenByUntil: 'Acknowledged by {{by}} until {{time}}',
   clearFailed: 'Not cleared: {{reason}}',
   open: 'Open link',
   runbook: 'Runbook',

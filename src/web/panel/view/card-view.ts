@@ -14,6 +14,8 @@ export interface CardContext {
   /** Names of the labels that cards show. */
   readonly labels: readonly string[];
   readonly serverTime: () => number;
+  /** A time in the words of the screen. */
+  readonly momentText: (at: number) => string;
   /** null: it is shown until cleared. */
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
@@ -105,7 +107,8 @@ export function createCardView(first: Card, context: CardContext): CardView {
     setText(count, next.count > 0 ? `×${next.count + 1}` : '');
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
     const { acknowledged } = next.notification;
-    setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
+    setText(seen, acknowledged ? seenText(acknowledged, context) : '');
+    seen.classList.toggle('timed', acknowledged !== null && acknowledged.until !== null);
     acknowledge.hidden = acknowledged !== null;
     root.classList.toggle('done', acknowledged !== null);
     tick();
@@ -207,10 +210,13 @@ function escalatedText(
 }
 
 function seenText(
-  { by, note }: NonNullable<Card['notification']['acknowledged']>,
-  translate: PanelTranslate,
+  { by, note, until }: NonNullable<Card['notification']['acknowledged']>,
+  { translate, momentText }: CardContext,
 ): string {
-  const text = translate('seenBy', { by });
+  const text =
+    until === null
+      ? translate('seenBy', { by })
+      : translate('seenByUntil', { by, time: momentText(Date.parse(until)) });
   return note === null ? text : `${text}: ${note}`;
 }
 

@@ -21,6 +21,7 @@ export interface PanelViewOptions {
   readonly look: Look;
   readonly level: (name: string) => Level | undefined;
   readonly serverTime: () => number;
+  readonly momentText: (at: number) => string;
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { labelPair } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { actorText } from '#web/dashboard/formats/formats.ts';
+import { actorText, type Formats } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import shared from '#web/dashboard/notifications/list-frame.module.css';
 import type { RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
@@ -71,11 +71,16 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
     );
   if (acknowledged) {
     const by = actorText(acknowledged.by);
+    const { note, until } = acknowledged;
+    const who = until === null ? by : t('acknowledgedUntil', { by, time: formats.dateTime(until) });
     return (
-      <span className={styles.person} title={acknowledged.note === null ? by : `${by}: ${acknowledged.note}`}>
+      <span className={styles.person} title={note === null ? who : `${who}: ${note}`}>
         <Icon paths={personIcon} size={14} />
         <bdi>{by}</bdi>
-        {!short && acknowledged.note !== null && <bdi className={styles.note}>{acknowledged.note}</bdi>}
+        {until !== null && (
+          <span className={styles.end}>{t('shelvedUntil', { time: endText(until, formats) })}</span>
+        )}
+        {!short && note !== null && <bdi className={styles.note}>{note}</bdi>}
       </span>
     );
   }
@@ -83,6 +88,11 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
 }
 
 const dayMs = 86_400_000;
+
+/** As in 14:30; with the date when that may be of another day. */
+const endText = (until: string, { shortClock, dayTime }: Formats): string =>
+  Date.parse(until) - Date.now() < dayMs ? shortClock(until) : dayTime(until);
+
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 

@@ -51,9 +51,10 @@ export function DrawerAnswer({
         <p className={styles.answerText}>{useAnswer(notification, deliveries, isEscalated)}</p>
         {acknowledged && (
           <p>
-            {t('why.acknowledged', {
+            {t(acknowledged.until === null ? 'why.acknowledged' : 'why.acknowledgedUntil', {
               by: actorText(acknowledged.by),
               time: formats.dateTime(acknowledged.at),
+              until: formats.dateTime(acknowledged.until ?? 0),
             })}
             {acknowledged.note !== null && (
               <>

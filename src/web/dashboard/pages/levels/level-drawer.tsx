@@ -19,7 +19,7 @@ import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
 import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/fields/edit-form.tsx';
 import { changesOf, type Field } from '#web/dashboard/fields/form-values.ts';
-import { isWithin } from '#web/dashboard/fields/limits.ts';
+import { isAcknowledgeTime, isWithin } from '#web/dashboard/fields/limits.ts';
 import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { shownColor } from '#web/level-look.ts';
@@ -145,6 +145,10 @@ function LevelFacts({ level }: { level: Level }) {
           [t('icon'), level.icon],
           [t('sound'), <SoundButton key="sound" sound={level.sound} level={level.name} />],
           [t('duration'), level.durationMs === 0 ? t('untilCleared') : formats.duration(level.durationMs)],
+          [
+            t('acknowledge'),
+            level.acknowledgeForMs ? formats.duration(level.acknowledgeForMs) : t('acknowledge.stay'),
+          ],
           [t('kind'), t(level.builtIn ? 'builtIn' : 'custom')],
         ]}
       />
@@ -157,6 +161,7 @@ const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.h
 const swatches = [...Object.values(builtInStyles).map(({ color }) => color), '#a78bfa', '#2dd4bf', '#97a3b6'];
 const defaultDurationMs = 30_000;
 const defaultRepeatMs = 60_000;
+const defaultAcknowledgeMs = 4 * 3_600_000;
 
 /** The fields of a level's style, below a preview of the level on a panel. */
 function LevelFields({
@@ -171,7 +176,7 @@ function LevelFields({
 }) {
   const { t } = useTranslation('levels');
   const shown = levelOf(level, form.values);
-  const { durationMs, sound, repeatMs } = form.values;
+  const { durationMs, sound, repeatMs, acknowledgeForMs } = form.values;
   return (
     <Stack gap="md" pb="lg">
       <CardPreviews level={shown} />
@@ -254,6 +259,28 @@ function LevelFields({
           />
         )}
       </Stack>
+      <Stack gap={8}>
+        <SegmentedField
+          label={t('acknowledge')}
+          description={t('acknowledgeHint')}
+          value={acknowledgeForMs === 0 ? 'stay' : 'time'}
+          onChange={(kind) =>
+            form.setFieldValue('acknowledgeForMs', kind === 'stay' ? 0 : defaultAcknowledgeMs)
+          }
+          options={[
+            ['stay', t('acknowledge.stay')],
+            ['time', t('acknowledge.time')],
+          ]}
+        />
+        {acknowledgeForMs !== 0 && (
+          <DurationField
+            label={t('acknowledge')}
+            ms={acknowledgeForMs}
+            onChange={(ms) => form.setFieldValue('acknowledgeForMs', ms)}
+            error={form.errors.acknowledgeForMs as string | undefined}
+          />
+        )}
+      </Stack>
     </Stack>
   );
 }
@@ -326,23 +353,20 @@ interface LevelValues extends Omit<Required<LevelPut>, 'rank'> {
   readonly rank: number | string;
 }
 
-const levelValuesOf = ({ rank, color, icon, sound, durationMs, repeatMs = 0 }: Level): LevelValues => ({
-  rank,
-  color,
-  icon,
-  sound,
-  durationMs,
-  repeatMs,
-});
+const levelValuesOf = ({ repeatMs = 0, acknowledgeForMs = 0, ...level }: Level): LevelValues => {
+  const { rank, color, icon, sound, durationMs } = level;
+  return { rank, color, icon, sound, durationMs, repeatMs, acknowledgeForMs };
+};
 
 /** By field, as the key of its text. */
-const problemsOf = ({ rank, color, durationMs, repeatMs }: LevelValues) => ({
+const problemsOf = ({ rank, color, durationMs, repeatMs, acknowledgeForMs }: LevelValues) => ({
   ...(!isWithin(rank, 0, 1_000) && { rank: 'rankWrong' as const }),
   ...(!/^#[0-9a-f]{6}$/.test(color) && { color: 'colorWrong' as const }),
   ...(!(durationMs >= 0 && durationMs <= limits.ttlMaxMs) && { durationMs: 'durationWrong' as const }),
   ...(!(repeatMs === 0 || (repeatMs >= 5_000 && repeatMs <= 86_400_000)) && {
     repeatMs: 'repeatWrong' as const,
   }),
+  ...(!isAcknowledgeTime(acknowledgeForMs) && { acknowledgeForMs: 'acknowledgeWrong' as const }),
 });
 
 /** The level with the fields that are right; the others stay as they were. */
@@ -356,5 +380,6 @@ function levelOf(saved: Level, values: LevelValues): Level {
     ...(!problems.color && { color: values.color }),
     ...(!problems.durationMs && { durationMs: values.durationMs }),
     ...(!problems.repeatMs && { repeatMs: values.repeatMs }),
+    ...(!problems.acknowledgeForMs && { acknowledgeForMs: values.acknowledgeForMs }),
   };
 }

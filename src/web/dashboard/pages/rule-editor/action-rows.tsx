@@ -5,7 +5,6 @@ import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, MultiSelect, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { PanelsTarget } from '#contract/history/notification.ts';
 import { type GroupField, groupFields, maxGroupFields } from '#contract/history/similar.ts';
 import { limits } from '#contract/limits.ts';
 import {
@@ -14,95 +13,17 @@ import {
   type RuleThen,
   throttleFields,
 } from '#contract/routing/rule.ts';
-import { channelsQuery, panelsQuery } from '#web/dashboard/api/queries.ts';
+import { channelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import type { Field } from '#web/dashboard/fields/form-values.ts';
 import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
-import { knownTags } from '../panels/panel-values.ts';
 import { type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorLevelSelect, EditorRow, EditorSelect, ValueField } from './editor-row.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { FieldsSelect } from './fields-select.tsx';
+import { TargetFields } from './target-fields.tsx';
 import { EndPicker } from './time-rows.tsx';
-
-/** `same`: no panels are named; those that are named are added to the same ones then. */
-type TargetKind = 'same' | 'all' | 'none' | 'tags' | 'ids';
-
-/** Which panels: all, none, those with a tag, or some by name. */
-function TargetFields({
-  target,
-  kinds,
-  onChange,
-  problem,
-}: {
-  target: PanelsTarget | undefined;
-  kinds: readonly TargetKind[];
-  onChange: (target: PanelsTarget | undefined) => void;
-  problem: FieldProblem | undefined;
-}) {
-  const { t } = useTranslation('rules');
-  const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
-  const kind = kindOf(target);
-  const textOf = (each: TargetKind) =>
-    kinds.includes('same') && (each === 'tags' || each === 'ids')
-      ? t(`panels.also.${each}`)
-      : t(`panels.${each}`);
-  const label = textOf(kind);
-  const names = new Map(panels.map(({ id, name }) => [id, name]));
-  return (
-    <>
-      <EditorSelect
-        label={t('action.panels')}
-        value={kind}
-        onChange={(next) => onChange(initialTargets[next])}
-        options={kinds.map((each) => [each, textOf(each)] as const)}
-      />
-      {typeof target === 'object' && 'tags' in target && (
-        <ValueField
-          label={label}
-          placeholder={t('panels.tagExample')}
-          values={target.tags}
-          onChange={(tags) => onChange({ tags })}
-          offers={knownTags(panels)}
-          splitChars={[',', ' ']}
-          problem={problem}
-          isMono
-        />
-      )}
-      {typeof target === 'object' && 'ids' in target && (
-        <MultiSelect
-          size="xs"
-          className={styles.values ?? ''}
-          aria-label={label}
-          placeholder={target.ids.length === 0 ? t('panels.choose') : ''}
-          error={problem !== undefined}
-          searchable
-          data={[...new Set([...names.keys(), ...target.ids])].map((id) => ({
-            value: id,
-            label: names.get(id) ?? id,
-          }))}
-          value={target.ids}
-          onChange={(ids) => onChange({ ids })}
-        />
-      )}
-    </>
-  );
-}
-
-const initialTargets: Readonly<Record<TargetKind, PanelsTarget | undefined>> = {
-  same: undefined,
-  all: 'all',
-  none: 'none',
-  tags: { tags: [] },
-  ids: { ids: [] },
-};
-
-function kindOf(target: PanelsTarget | undefined): TargetKind {
-  if (target === undefined) return 'same';
-  if (typeof target === 'string') return target;
-  return 'tags' in target ? 'tags' : 'ids';
-}
 
 const stepActions = [
   ['up', upIcon, -1],
@@ -226,6 +147,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   escalate: [initialStep],
   instructions: '',
   group: ['title'],
+  acknowledgeForMs: 4 * 3_600_000,
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -359,6 +281,14 @@ function ActionFields({
           />
         </>
       );
+    case 'acknowledgeForMs':
+      return (
+        <AcknowledgeFields
+          value={then.acknowledgeForMs ?? 0}
+          onChange={(acknowledgeForMs) => onChange({ ...then, acknowledgeForMs })}
+          problem={problem}
+        />
+      );
   }
 }
 
@@ -435,6 +365,38 @@ function TtlFields({ value: ms, onChange }: Field<number>) {
       />
       {ms > 0 && (
         <DurationField size="xs" label={label} ms={ms} onChange={(next) => next > 0 && onChange(next)} />
+      )}
+    </>
+  );
+}
+
+function AcknowledgeFields({
+  value: ms,
+  onChange,
+  problem,
+}: Field<number> & { problem: FieldProblem | undefined }) {
+  const { t } = useTranslation('rules');
+  const label = t('action.acknowledgeForMs');
+  return (
+    <>
+      <span className={styles.field}>{t('acknowledgeFor')}</span>
+      <EditorSelect
+        label={label}
+        value={ms === 0 ? 'stay' : 'for'}
+        onChange={(kind) => onChange(kind === 'stay' ? 0 : initialActions.acknowledgeForMs)}
+        options={[
+          ['for', t('acknowledge.for')],
+          ['stay', t('acknowledge.stay')],
+        ]}
+      />
+      {ms > 0 && (
+        <DurationField
+          size="xs"
+          label={label}
+          ms={ms}
+          onChange={(next) => next > 0 && onChange(next)}
+          error={problem !== undefined}
+        />
       )}
     </>
   );

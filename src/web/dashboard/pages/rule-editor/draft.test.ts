@@ -88,6 +88,9 @@ test('what misses something is named before the server is asked', () => {
   expect([...missingIn(newDraft('UTC', { then: { instructions: ' ' } })).keys()]).toEqual([
     'then.instructions',
   ]);
+  const endsAfter = (acknowledgeForMs: number) => missingIn(newDraft('UTC', { then: { acknowledgeForMs } }));
+  expect([...endsAfter(59_999).keys()]).toEqual(['then.acknowledgeForMs']);
+  for (const right of [0, 60_000]) expect([...endsAfter(right)]).toEqual([]);
   const step = (panels: RuleThen['panels']) => ({ afterMs: 1_000, ...(panels && { panels }) });
   const escalating = (panels: RuleThen['panels']) =>
     missingIn(newDraft('UTC', { then: { escalate: [step(undefined), step(panels)] } }));

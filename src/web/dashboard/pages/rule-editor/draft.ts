@@ -13,6 +13,7 @@ import type {
   RuleThen,
   TextCondition,
 } from '#contract/routing/rule.ts';
+import { isAcknowledgeTime } from '#web/dashboard/fields/limits.ts';
 import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
 import { type SearchConditions, whenOfSearch } from '#web/dashboard/query/search-when.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
@@ -152,6 +153,7 @@ export type MissingFields = ReadonlyMap<
   | 'missing.label'
   | 'wrong.labelName'
   | 'wrong.labelTwice'
+  | 'wrong.acknowledgeTime'
 >;
 
 export function missingIn({ conditions, then }: Draft): MissingFields {
@@ -174,6 +176,8 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
   if (then.instructions?.trim() === '') missing.set('then.instructions', 'missing.text');
   if (then.group?.length === 0) missing.set('then.group', 'missing.values');
+  if (!isAcknowledgeTime(then.acknowledgeForMs ?? 0))
+    missing.set('then.acknowledgeForMs', 'wrong.acknowledgeTime');
   return missing;
 }
 

@@ -28,6 +28,7 @@ export const alarms: TranslatedPage<'alarms'> = {
   acknowledgedOfHint: '{{acknowledged}} von {{total}} quittiert',
   nobody: 'niemand',
   shelvedUntil: 'bis {{time}}',
+  acknowledgedUntil: '{{by}}, bis {{time}}',
   shelvedBy: 'Von {{by}} zurückgestellt bis {{time}}',
   ended: 'beendet',
   'column.select': 'Ausgewählt',

@@ -137,6 +137,8 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.rate': 'Ratenlimit',
   'changed.removed': 'Entfernt',
   'changed.repeatMs': 'Ton wiederholen',
+  'changed.acknowledgeForMs': 'Quittierungen enden',
+  'value.acknowledgeForMs.0': 'mit dem Alarm',
   'changed.reset': 'Neues Passwort',
   'changed.retentionCount': 'Behaltene Meldungen',
   'changed.retentionDays': 'Behaltene Tage',

@@ -142,6 +142,7 @@ export const history: TranslatedPage<'history'> = {
   'why.hidden': 'Nicht gezeigt: Ihre Stufe liegt unter der Mindeststufe ihrer Anzeigen.',
   'why.note': '„{{note}}“',
   'why.acknowledged': 'Am {{time}} quittiert von {{by}}.',
+  'why.acknowledgedUntil': 'Am {{time}} quittiert von {{by}}, bis {{until}}.',
   'sentBy.belfry:escalation': 'Belfry hat sie gesendet, um eine frühere Meldung zu eskalieren.',
   'sentBy.belfry:expectation':
     'Belfry hat sie gesendet, weil die nächste Meldung mit diesem Schlüssel ausbleibt.',

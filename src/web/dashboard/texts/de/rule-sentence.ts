@@ -44,6 +44,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   throttle: 'eine pro {{duration}} zeigen, den Rest zählen',
   throttleBy: 'eine pro {{duration}} mit gleichem Wert für {{values}} zeigen, den Rest zählen',
   group: 'nach {{values}} gruppieren',
+  acknowledgeFor: 'Quittierungen nach {{values}} beenden',
+  acknowledgeStay: 'Quittierungen behalten',
   nothing: 'noch keine Aktion',
   stop: 'dann Ende',
   goOn: 'dann weiter',

@@ -101,6 +101,12 @@ export const levels: TranslatedPage<'levels'> = {
   'duration.time': 'Feste Zeit',
   durationWrong: 'Geben Sie mehr als 0 und höchstens 7 Tage ein.',
   untilCleared: 'Bis erledigt',
+  acknowledge: 'Quittierungen enden',
+  acknowledgeHint:
+    'Wenn niemand eine Zeit gewählt hat und keine Regel eine setzt. Nach dieser Zeit ist der Alarm wieder offen.',
+  'acknowledge.stay': 'Mit dem Alarm',
+  'acknowledge.time': 'Nach einer Zeit',
+  acknowledgeWrong: 'Geben Sie 1 Minute bis 366 Tage ein.',
   sound: 'Ton',
   soundHint: 'Anzeigen spielen ihn, wenn eine Meldung eintrifft.',
   repeat: 'Ton wiederholen',

@@ -27,6 +27,7 @@ export const alarms = {
   acknowledgedOfHint: '{{acknowledged}} of {{total}} acknowledged',
   nobody: 'nobody',
   shelvedUntil: 'until {{time}}',
+  acknowledgedUntil: '{{by}}, until {{time}}',
   shelvedBy: 'Shelved by {{by}} until {{time}}',
   ended: 'ended',
   'column.select': 'Selected',

@@ -137,6 +137,8 @@ export const audit = {
   'changed.rate': 'Rate limit',
   'changed.removed': 'Removed',
   'changed.repeatMs': 'Repeat the sound',
+  'changed.acknowledgeForMs': 'Acknowledgements end',
+  'value.acknowledgeForMs.0': 'with the alarm',
   'changed.reset': 'New password',
   'changed.retentionCount': 'Notifications kept',
   'changed.retentionDays': 'Days kept',

@@ -131,6 +131,7 @@ export const history = {
   'why.hidden': 'Not shown: its level is below the minimum level of its panels.',
   'why.note': '“{{note}}”',
   'why.acknowledged': 'Acknowledged by {{by}} on {{time}}.',
+  'why.acknowledgedUntil': 'Acknowledged by {{by}} on {{time}}, until {{until}}.',
   'sentBy.belfry:escalation': 'Belfry sent it to escalate an earlier notification.',
   'sentBy.belfry:expectation': 'Belfry sent it, because the next notification with this key is late.',
   'sentBy.belfry:panel': 'Belfry sent it, because a panel went offline or came back.',

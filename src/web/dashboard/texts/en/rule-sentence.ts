@@ -44,6 +44,8 @@ export const ruleSentence = {
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
   group: 'group by {{values}}',
+  acknowledgeFor: 'end acknowledgements after {{values}}',
+  acknowledgeStay: 'keep acknowledgements',
   nothing: 'no action yet',
   stop: 'then stop',
   goOn: 'then continue',
