@@ -11,10 +11,10 @@ import {
   type AlarmOutcome,
   type AlarmPlace,
   type Bus,
+  belfryAsActor,
   type Entry,
   type History,
   type HistoryRecord,
-  ownName,
   type TenantId,
 } from '../log/log.ts';
 import type { PanelAddress } from '../log/target.ts';
@@ -162,7 +162,7 @@ export async function openReturned(
     for (const [tenant, ofTenant] of Map.groupBy(due, (each) => each.tenant))
       for (const [kind, some] of Map.groupBy(ofTenant, (each) => each.kind)) {
         const ids = some.map(({ id }) => id);
-        await actOnAlarms(context, tenant, ids, { kind, at, by: ownName, isDue: true });
+        await actOnAlarms(context, tenant, ids, { kind, at, by: belfryAsActor, isDue: true });
       }
     if (due.length < returnsAtOnce || stopped()) return;
   }

@@ -1,12 +1,13 @@
 /**
  * The log of a tenant and the history of its notifications: the only truth about what was accepted. The log is a sequence of
- * entries. Entries are notifications and what happens to them: clears, acknowledgements, shelvings and returns. Each has a position (1, 2, 3 … without gaps) in the order of commits, so
- * a reader that continues after a position misses nothing. An entry never changes; a clear or an acknowledgement of a
- * notification is an entry of its own. A notification is live on its panels until it is cleared, replaced by another one of its
- * key, or expired by its ttl; history keeps it until retention deletes the oldest entries. When the promise of a write resolves,
- * the write is durable; if it rejects with `unavailable`, nothing was stored, unless the connection to the database was lost
- * during the commit. The bus only wakes those who follow a log: it may lose and repeat messages, so all of them also read the
- * head of the log. These are the interfaces that storage and the bus implement for the core. Times are Unix milliseconds.
+ * entries. Entries are notifications and what happens to them: clears, acknowledgements, shelvings and returns. Each has a
+ * position (1, 2, 3 … without gaps) in the order of commits, so a reader that continues after a position misses nothing. An
+ * entry never changes; a clear or an acknowledgement of a notification is an entry of its own. A notification is live on its
+ * panels until it is cleared, replaced by another one of its key, or expired by its ttl; history keeps it until retention
+ * deletes the oldest entries. When the promise of a write resolves, the write is durable; if it rejects with `unavailable`,
+ * nothing was stored, unless the connection to the database was lost during the commit. The bus only wakes those who follow a
+ * log: it may lose and repeat messages, so all of them also read the head of the log. These are the interfaces that storage and
+ * the bus implement for the core. Times are Unix milliseconds.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { GroupField } from '#contract/history/similar.ts';
@@ -165,7 +166,7 @@ export interface Return {
   /** The notification that stood then. */
   readonly id: string;
   readonly at: number;
-  /** Who did so; {@link ownName} when the time was over, or the cause has ended. */
+  /** Who did so; {@link belfryAsActor} when the time was over, or the cause has ended. */
   readonly by: string;
   readonly route: Route;
   readonly from: 'acknowledged' | 'shelved' | 'suppressed';
@@ -174,7 +175,7 @@ export interface Return {
 }
 
 /** As whom Belfry acts when a time is over. */
-export const ownName = 'belfry';
+export const belfryAsActor = 'belfry';
 
 /**
  * What an alarm remembers of its notifications: those of one key that replaced each other, or a notification without a key and its

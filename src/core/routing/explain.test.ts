@@ -124,7 +124,7 @@ test('a rule that cannot work says why', async () => {
   );
 });
 
-test('a rule that fails on a notification is told as such', async () => {
+test('explain names a rule that fails on a notification', async () => {
   const router = compileRules(
     { revision: 1, rules: [rule({ when: { title: { regex: 'x' } } })] },
     { levels },

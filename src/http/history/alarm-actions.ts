@@ -34,7 +34,7 @@ export function alarmActionRoutes(app: App, services: Services): void {
     route(panelsOrMembers, {
       summary: 'Say that somebody has seen an alarm and takes care of it',
       description:
-        'Who has acknowledged it can change the note or the time. Others are answered who that was, unless `take` is true.',
+        'The person who acknowledged it can change the note or the time. For others nothing changes and the answer names that person, unless `take` is true.',
       params: IdPath,
       body: Type.Union([AcknowledgeAlarm, Type.Null()]),
       response: { 200: AlarmAcknowledged },

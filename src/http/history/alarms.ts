@@ -22,7 +22,7 @@ import { EventStream, IdPath, limitUpTo, readLimit, route } from '../openapi/rou
 import { connectionSignal } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
-import { AlarmTail } from './alarm-tail.ts';
+import { AlarmChangeStream } from './alarm-change-stream.ts';
 import { q, queryOf } from './searches.ts';
 
 /** Panels named with an alarm, its notifications, and what was done about it, at the most. */
@@ -78,13 +78,13 @@ export function alarmRoutes(app: App, services: Services, authenticator: Authent
     async (request, reply) => {
       if (request.method === 'HEAD') return answerSseHead(reply);
       const sink = openSse(request, reply);
-      const tail = new AlarmTail(services, request.principal.tenant, sink);
+      const stream = new AlarmChangeStream(services, request.principal.tenant, sink);
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();
-        tail.close();
+        stream.close();
       });
-      return begin(sink, tail.started, reply);
+      return begin(sink, stream.started, reply);
     },
   );
 

@@ -107,7 +107,7 @@ test('shown is told once, and what was cleared or replaced is told as cleared', 
   expect([session.isKnown('a'), session.isKnown('z')]).toEqual([true, false]);
 });
 
-test('what is shown as part of a group is told as such', async () => {
+test('the receipt of a notification that a group shows says so', async () => {
   const stop = new AbortController();
   const { session, receipts } = sessionOf([], () => stop.abort());
   const [a, b, c] = ['a', 'b', 'c'].map((id) => cardOf({ id })) as [Card, Card, Card];

@@ -1,8 +1,8 @@
 /** Alarms that are off the panels while another one stands; the functions of the schema say how. */
 import {
+  belfryAsActor,
   type Entry,
   type History,
-  ownName,
   type Route,
   type SuppressedAlarms,
   type TenantId,
@@ -95,7 +95,16 @@ async function settle(
       ({ kind, of_id: id, at_position: position, of_route: route, ...cause }): Entry =>
         kind === 'suppression'
           ? { kind, position, id, at, by: cause.cause_id, key: cause.cause_key, route }
-          : { kind, position, id, at, by: ownName, from: 'suppressed', shown: shown.get(id) ?? null, route },
+          : {
+              kind,
+              position,
+              id,
+              at,
+              by: belfryAsActor,
+              from: 'suppressed',
+              shown: shown.get(id) ?? null,
+              route,
+            },
     )
     .sort((a, b) => a.position - b.position);
 }

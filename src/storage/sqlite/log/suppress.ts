@@ -3,7 +3,7 @@
  * have the keys that they follow, and the table `alarm_causes` has those of causes. A new notification is suppressed when it is
  * stored; `settleSuppressed` does what time and other notifications change later.
  */
-import { type Entry, ownName, type SuppressedAlarms, type TenantId } from '#core/log/log.ts';
+import { belfryAsActor, type Entry, type SuppressedAlarms, type TenantId } from '#core/log/log.ts';
 import type { SuppressedRow } from '../../log/history-rows.ts';
 import { putOffFor, returnToPanels } from './alarms.ts';
 import { queueReturned } from './deliveries.ts';
@@ -115,7 +115,7 @@ function release(writer: LogWriter, { tenant, row, follows }: FollowerRow, now: 
     return undefined;
   }
   const of = foundAt(sql, tenant, row);
-  const given = { id: of.id, at: now, by: ownName, from: 'suppressed' } as const;
+  const given = { id: of.id, at: now, by: belfryAsActor, from: 'suppressed' } as const;
   const returned = returnToPanels(writer, tenant, of, given);
   queueReturned(sql, tenant, returned.shown, now);
   return returned;

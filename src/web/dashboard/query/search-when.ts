@@ -95,7 +95,7 @@ class Conditions {
     const read = term.key === '' ? freeText(term, negated) : this.#read(term);
     if (typeof read === 'string') return this.#differs(part, read);
     for (const condition of read) {
-      const why = negated ? this.#exclude(condition) : this.#require(condition, part);
+      const why = negated ? this.#exclude(condition) : this.#include(condition, part);
       if (why) return this.#differs(part, why);
     }
     if (term.key === '' && !negated) this.#differs(part, 'title');
@@ -149,7 +149,7 @@ class Conditions {
   }
 
   /** All conditions hold, and each field has one, so a second condition of a field is not possible. */
-  #require(condition: Condition, part: string): Difference | undefined {
+  #include(condition: Condition, part: string): Difference | undefined {
     switch (condition.field) {
       case 'title':
       case 'message':

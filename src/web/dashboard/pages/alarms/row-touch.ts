@@ -1,6 +1,6 @@
 import { type MouseEvent, type PointerEvent, useRef } from 'react';
 
-/** Which way a row is pushed, for whoever reads from left to right. */
+/** The side to which a finger pushes a row, also where text runs from right to left. */
 export type Swipe = 'right' | 'left';
 
 interface RowTouch {

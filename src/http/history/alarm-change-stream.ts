@@ -4,7 +4,7 @@ import type { Sink } from '#core/streams/panel-stream.ts';
 import { iso } from '#core/time/time.ts';
 import type { Services } from '../services.ts';
 
-/** Changes are told together, at most so often. */
+/** The least time between two events. Changes within it are one event. */
 const gatherMs = 300;
 /** Reads the head of the log at least this often, in case a wake-up was lost. */
 const pollMs = 2_000;
@@ -13,7 +13,7 @@ const heartbeatMs = 15_000;
 const stalledMs = 30_000;
 
 /** Tells a client that the log has grown, so that it reads the list of alarms again. */
-export class AlarmTail {
+export class AlarmChangeStream {
   /** Resolves when the head of the log is read. */
   readonly started: Promise<void>;
   readonly #services: Services;
@@ -65,7 +65,7 @@ export class AlarmTail {
   }
 
   async #read(): Promise<void> {
-    // What changes while the client reads is told once it has read: the next poll comes within 2 s.
+    // If the client still reads the last event, the next poll, within 2 s, sends what has changed since.
     if (this.#writingSince !== undefined) return;
     try {
       const { head } = await this.#services.history.bounds(this.#tenant);
