@@ -255,7 +255,7 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
     if (!doesAnything(spec))
       throw badField(
         'then',
-        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress or group',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
       );
   });
 }
