@@ -1,9 +1,10 @@
 /** What a transfer to PostgreSQL stores beside the log. */
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import type { AlarmAction, Entry, History, NotificationDraft, TenantId } from '#core/log/log.ts';
+import type { AlarmAction, Entry, History, NotificationDraft, Route, TenantId } from '#core/log/log.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
+import { routeTo } from '../support/notification-draft.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
 import { draft, type HistoryDatabase, newTenant, now, readAll } from './history-lab.ts';
@@ -12,13 +13,15 @@ import { openHistoryOn } from './postgres-database.ts';
 const hour = 3_600_000;
 const end = now + 1_000;
 
+const toAll = (given: Partial<Route>) => routeTo({ all: true }, given);
+
 describeWithPostgres('a transfer to PostgreSQL', (server) => {
   const databases: HistoryDatabase[] = [];
   afterAll(async () => {
     for (const database of databases) await database.close();
   });
 
-  /** Alarms of each kind: replaced, counted, escalated, acknowledged, shelved, and open again. */
+  /** Alarms of each kind: replaced, counted, escalated, acknowledged, shelved, suppressed, and open again. */
   async function fill(history: History, tenant: TenantId): Promise<void> {
     let at = now;
     const send = async (over: Partial<NotificationDraft>) => {
@@ -48,6 +51,22 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
     await act(back, { kind: 'acknowledge' });
     await act(back, { kind: 'unacknowledge' });
     await act(await send({}), { kind: 'clear' });
+    await act(fan, { kind: 'assign', owner: { id: 'p', name: 'Eve' } });
+    const follows = (key: string) => ({ route: toAll({ suppress: { causes: [], follows: [key] } }) });
+    const causes = (key: string) => ({
+      route: toAll({ suppress: { causes: [{ key, rule: 'r' }], follows: [] } }),
+    });
+    await send(follows('core'));
+    const core = await send({ key: 'core', ...causes('core') });
+    await send({ key: 'core', ...causes('core') });
+    await send({ key: 'host', ...follows('core') });
+    await act(await send(follows('core')), { kind: 'shelve', until: now + hour });
+    const over = await send(causes('over'));
+    await send(follows('over'));
+    while ((await history.settleSuppressed(at, 100)).size > 0) at += 1;
+    await act(over, { kind: 'clear' });
+    while ((await history.settleSuppressed(at, 100)).size > 0) at += 1;
+    await act(core, { kind: 'assign', owner: null });
   }
 
   /** All that a history tells of alarms. */
@@ -61,6 +80,7 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
       // A clear that a person gave is no other than one by a program.
       about: about.filter(({ kind }) => kind !== 'clear'),
       alarms: await history.alarms(tenant, end),
+      suppression: await history.suppression(tenant, end),
       due: (await history.dueReturns(now + 3 * hour, 100)).map(({ id, kind }) => ({ id, kind })),
     };
   }
