@@ -1,5 +1,6 @@
 /** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sendSteps } from '#core/alarms/escalations.ts';
 import { openReturned } from '#core/alarms/standing.ts';
 import { enforceLiveLimit, enforceRetention, removeDeletedTenants } from '#core/log/retention.ts';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
@@ -15,7 +16,7 @@ const pollMs = 400;
 const reportMs = 500;
 const flushMs = 5_000;
 const sweepMs = 2_000;
-/** How often alarms are opened whose shelf or acknowledgement has ended. */
+/** How often alarms are opened whose shelf or acknowledgement has ended, and steps of escalations are sent. */
 const alarmsMs = 1_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
@@ -140,6 +141,7 @@ export function startLoops(
     loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
+    loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),

@@ -81,7 +81,7 @@ export const ownIdempotency = ({ key }: RetryKey): Idempotency => ({ key, hash: 
 
 /** @throws AppError `conflict`. */
 export function idOf(
-  outcome: Exclude<AppendOutcome, { kind: 'throttled' }>,
+  outcome: Exclude<AppendOutcome, { kind: 'throttled' | 'changed' }>,
   idempotency: Idempotency | null,
 ): string {
   if (outcome.kind !== 'conflict') return outcome.id;

@@ -10,6 +10,7 @@
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { GroupField } from '#contract/history/similar.ts';
+import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Query } from '../search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
@@ -155,6 +156,22 @@ export interface AlarmMemory {
   readonly highestLevel: string;
   readonly highestRank: number;
   readonly shelved: Shelved | null;
+  /** Absent: it has none. */
+  readonly escalation?: AlarmEscalation;
+}
+
+/** The steps that follow when nobody acknowledges an alarm, and the rule that asks for them. */
+export interface Escalation {
+  readonly rule: Ref;
+  readonly steps: readonly EscalationStep[];
+}
+
+/** How far the escalation of an alarm is. */
+export interface AlarmEscalation extends Escalation {
+  /** Index of the next step; as many were sent. */
+  readonly step: number;
+  /** When it is due; null: never, or not while the alarm is acknowledged or shelved. */
+  readonly nextAt: number | null;
 }
 
 /** Of a live notification. */
@@ -196,6 +213,14 @@ export type AppendOutcome =
     }
   | RepeatOutcome
   | {
+      /**
+       * Nothing is stored: the draft was not made for the alarm as it is. `id`: the notification whose escalation the draft
+       * continues, so it must keep its level and panels, or be counted on it; null: it continues none.
+       */
+      readonly kind: 'changed';
+      readonly id: string | null;
+    }
+  | {
       /** Nothing is stored. A throttle has shown `on` since `shownAt`; the caller must count the notification on `on`. */
       readonly kind: 'throttled';
       /** The name of the throttle's claim. */
@@ -218,15 +243,21 @@ export interface ThrottleClaim {
   readonly insteadOf: readonly string[];
 }
 
+/** What storing a notification depends on. */
+export interface AppendTerms {
+  /** Only a store that several nodes share uses them; a single node keeps its throttles in memory. */
+  readonly claims?: readonly ThrottleClaim[];
+  /** The escalation that its rules ask for. A repeat continues that of its alarm, unless it must be acknowledged anew. */
+  readonly escalation?: Escalation;
+  /** How many steps of the escalation that it continues the draft takes into account; default 0. Others: `changed`. */
+  readonly step?: number;
+  /** Set for a step: the notification that it replaces. Nothing is stored unless exactly that stands, `step` is due next, and the alarm is open. */
+  readonly replaces?: string;
+}
+
 export type ClearOutcome =
   | { readonly kind: 'cleared'; readonly entry: Clear }
   | { readonly kind: 'not-live' }
-  | { readonly kind: 'not-found' };
-
-export type AcknowledgeOutcome =
-  | { readonly kind: 'acknowledged'; readonly entry: Acknowledgement }
-  /** Somebody did so before; nothing is stored. */
-  | { readonly kind: 'already'; readonly acknowledged: Acknowledged }
   | { readonly kind: 'not-found' };
 
 /** What somebody does about alarms. */
@@ -262,6 +293,13 @@ export interface DueReturn {
   readonly tenant: TenantId;
   readonly id: string;
   readonly kind: 'unacknowledge' | 'unshelve';
+}
+
+/** A step of an escalation that is to be sent, and the notification that stands. */
+export interface DueStep {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly step: number;
 }
 
 /** A standing alarm in the order of a list. */
@@ -347,19 +385,16 @@ export interface SearchPage<Form extends RecordForm = 'record'> {
  * caller may retry with the same idempotency key; the retry never stores twice.
  */
 export interface History {
-  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
   append(
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
-    claims?: readonly ThrottleClaim[],
+    terms?: AppendTerms,
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Removes a live notification from its panels. `by`: who did, or the notification that took its place. */
-  clear(tenant: TenantId, id: string, by: string | Pick<Ref, 'id'>, at: number): Promise<ClearOutcome>;
-  /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
-  acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
+  /** Removes a live notification from its panels. `by`: who did. */
+  clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   /**
    * Applies an action to the alarms of these notifications, all of them durable or none; at most some hundred. The answers are in the
    * order of `ids`. An id of any notification of an alarm names it. `within`: an alarm that does not reach this panel is not found.
@@ -374,6 +409,10 @@ export interface History {
   alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
   /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
+  /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
+  dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
+  /** Sets when a due step is due; null: never, nor is a later one. Undefined: the alarm has no escalation any more. Does nothing if it is no longer due next. */
+  settleStep(due: DueStep, at: number | null | undefined): Promise<void>;
   /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
   entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;
   bounds(tenant: TenantId): Promise<LogBounds>;

@@ -1,9 +1,9 @@
 /** What a transfer stores of alarms: the memory of live notifications, and what people did about them. */
 import type { Acknowledgement, Clear, Notification, Return, Shelving, TenantId } from '#core/log/log.ts';
-import { firstAlarmRank, type MemoryRow, type ShelfRow } from '../log/history-rows.ts';
+import { type EscalationRow, firstAlarmRank, type MemoryRow, type ShelfRow } from '../log/history-rows.ts';
 
 /** A row of the table `live`, as far as it remembers an alarm. */
-export interface LiveMemory extends MemoryRow {
+export interface LiveMemory extends Omit<MemoryRow, keyof EscalationRow> {
   since: number;
   earlier: number | null;
   highest_level: string | null;

@@ -23,6 +23,7 @@ import {
   type AcknowledgedRow,
   acknowledgedColumns,
   changeReasons,
+  type EscalationRow,
   firstAlarmRank,
   type MemoryRow,
   type ShelfRow,
@@ -46,7 +47,7 @@ export function passedOn(
   sql: Statements,
   last: RememberingRow,
   next: { readonly rank: number; readonly isShelved: boolean },
-): MemoryRow {
+): Omit<MemoryRow, keyof EscalationRow> {
   const partition = findPartition(sql, last.row);
   const stored =
     partition &&
@@ -74,7 +75,7 @@ export function passedOn(
 export const staysShelved = ({ shelved }: Pick<MemoryRow, 'shelved'>, rank: number): boolean =>
   shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
 
-/** The alarm's memory passes to a notification that is live already. Returns false if that one is not. */
+/** Of a log of an older version: the alarm's memory passes to a notification that is live already. Returns false if that one is not. */
 export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): boolean {
   const found = findById(writer.sql, tenant, to);
   const live = found && readRemembering(writer.sql, found.row);
@@ -97,10 +98,20 @@ export const readRemembering = (sql: Statements, row: number): RememberingRow | 
   sql.of<[number], RememberingRow>(`SELECT ${rememberingColumns} FROM live WHERE row = ?`).get(row);
 
 /** A live row by its row, if it has not expired. */
-function readStanding(sql: Statements, row: number, now: number): RememberingRow | undefined {
+export function readStanding(sql: Statements, row: number, now: number): RememberingRow | undefined {
   const live = readRemembering(sql, row);
   return live && (live.expires_at === null || live.expires_at > now) ? live : undefined;
 }
+
+/** The rows of a key that have not expired, the oldest first. */
+export const readUnder = (sql: Statements, tenant: TenantId, key: string, now: number): RememberingRow[] =>
+  sql
+    .of<[number, string, number], RememberingRow>(
+      // SQLite would go through all that the tenant has on panels.
+      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
+    )
+    .all(tenant, key, now);
 
 /** The most replacements that are followed of a notification without a key: those of its escalations. */
 const mostFollowed = 100;
@@ -138,12 +149,7 @@ function findByKey(
   { found, key, now }: { readonly found: FoundRow; readonly key: string; readonly now: number },
 ): Standing | undefined {
   if (replacementOf(sql, found) === undefined) return undefined;
-  const live = sql
-    .of<[number, string, number], RememberingRow>(
-      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
-       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position DESC LIMIT 1`,
-    )
-    .get(tenant, key, now);
+  const live = readUnder(sql, tenant, key, now).at(-1);
   if (!live || (live.since ?? 0) > found.receivedAt) return undefined;
   const id = idAt(sql, live.row);
   const standing = findById(sql, tenant, id);
@@ -238,7 +244,7 @@ export function insertAcknowledgement(
 }
 
 const setReturn = (sql: Statements, row: number, at: number | null) =>
-  sql.of('UPDATE live SET returns_at = ? WHERE row = ?').run(at, row);
+  sql.of('UPDATE live SET returns_at = ?, next_step_at = NULL WHERE row = ?').run(at, row);
 
 export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
   const found = sql
@@ -295,7 +301,7 @@ export function endAcknowledgement(
   { id, at, by }: By & { readonly id: string },
 ): Return {
   removeAcknowledgement(writer.sql, tenant, of.row);
-  setReturn(writer.sql, of.row, null);
+  writer.sql.of('UPDATE live SET returns_at = NULL, next_step_at = step_at WHERE row = ?').run(of.row);
   const place = insertEntry(writer, tenant, of, { id, at, by, reason: changeReasons.return });
   return { kind: 'return', id, at, by, shown: null, ...place };
 }
@@ -329,7 +335,7 @@ export function putOnShelf(
   const shelf: ShelfRow = { at, by, note, until, rank: live.rank };
   removeAcknowledgement(writer.sql, tenant, live.row);
   writer.sql
-    .of('UPDATE live SET shelved = ?, returns_at = ? WHERE row = ?')
+    .of('UPDATE live SET shelved = ?, returns_at = ?, next_step_at = NULL WHERE row = ?')
     .run(JSON.stringify(shelf), until, live.row);
   const place = insertEntry(writer, tenant, found, { ...shelved, reason: changeReasons.shelving });
   return { ...shelved, kind: 'shelving', ...place };
@@ -345,7 +351,9 @@ export function takeOffShelf(
   found: FoundRow,
   { id, at, by }: By & { readonly id: string },
 ): Return {
-  writer.sql.of('UPDATE live SET shelved = NULL, returns_at = NULL WHERE row = ?').run(found.row);
+  writer.sql
+    .of('UPDATE live SET shelved = NULL, returns_at = NULL, next_step_at = step_at WHERE row = ?')
+    .run(found.row);
   const shown = readNotification({ sql: writer.sql, reader: new RowReader(writer.sql) }, found);
   const place = insertEntry(writer, tenant, found, { id, at, by, reason: changeReasons.unshelving });
   return { kind: 'return', id, at, by, shown, ...place };
@@ -363,19 +371,20 @@ export function readNotification(
   return reader.notification(found, partition);
 }
 
-/** Takes a notification off its panels, if it is on any. A notification that replaces it remembers its alarm. */
+/** Takes a notification off its panels, if it is on any. */
 export function clear(
   writer: LogWriter,
   tenant: TenantId,
   id: string,
-  given: Pick<Clear, 'by' | 'reason' | 'at'>,
+  given: Pick<Clear, 'by' | 'at'>,
 ): ClearOutcome {
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
-  const live = readStanding(writer.sql, found.row, given.at);
-  if (!live) return { kind: 'not-live' };
-  if (given.reason === 'replaced') handOver(writer, tenant, live, given.by);
-  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
+  if (!readStanding(writer.sql, found.row, given.at)) return { kind: 'not-live' };
+  return {
+    kind: 'cleared',
+    entry: writer.takeOff(tenant, found, id, { ...given, reason: 'cleared' }),
+  };
 }
 
 /** Reads. */

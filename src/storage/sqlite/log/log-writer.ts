@@ -47,7 +47,7 @@ export interface LiveRow {
 export interface RememberingRow extends LiveRow, MemoryRow {}
 
 export const rememberingColumns =
-  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved';
+  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved, escalation, step, step_at, next_step_at';
 
 /** A new notification of the log. */
 export interface Inserted {
@@ -203,7 +203,7 @@ export class LogWriter {
   }
 
   /** Adds a notification without looking at its key, and without deliveries. */
-  insert(tenant: number, d: DraftRow, memory: MemoryRow | undefined = undefined): Inserted {
+  insert(tenant: number, d: DraftRow, memory: Partial<MemoryRow> = {}): Inserted {
     const row = this.#nextRow;
     const { position, previous } = this.#next(tenant, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
@@ -215,15 +215,19 @@ export class LogWriter {
     if (d.shown) {
       this.sql
         .of(
-          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, shelved, returns_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, shelved, returns_at,
+             escalation, step, step_at, next_step_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(
-          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory?.since ?? d.receivedAt],
-          ...[memory?.earlier, memory?.highest_level, memory?.highest_rank, memory?.shelved].map(
+          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory.since ?? d.receivedAt],
+          ...[memory.earlier, memory.highest_level, memory.highest_rank, memory.shelved].map(
             (each) => each ?? null,
           ),
-          toShelved(memory?.shelved ?? null)?.until ?? null,
+          toShelved(memory.shelved ?? null)?.until ?? null,
+          ...[memory.escalation, memory.step, memory.step_at, memory.next_step_at].map(
+            (each) => each ?? null,
+          ),
         );
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
