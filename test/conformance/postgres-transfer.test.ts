@@ -39,9 +39,11 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
     await send({ key: 'net' });
     await send({ key: 'net', rank: 10, level: 'success' });
     await send({ key: 'net' });
-    const first = await send({});
-    const step = await send({ rank: 45 });
-    await history.clear(tenant, first, { id: step }, ++at);
+    const escalation = { rule: { id: 'r', name: 'r' }, steps: [{ afterMs: hour }] };
+    const alarm = draft({ receivedAt: ++at, rank: 40 });
+    await history.append(tenant, alarm, null, { escalation });
+    const step = draft({ receivedAt: ++at, rank: 45 });
+    await history.append(tenant, step, null, { replaces: alarm.id, step: 0 });
     const back = await send({});
     await act(back, { kind: 'shelve', until: now + hour });
     await act(back, { kind: 'unshelve' });
