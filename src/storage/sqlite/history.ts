@@ -92,7 +92,7 @@ export function createSqliteHistory({
       return queue.push('act', tenant, known, action, within);
     },
 
-    settleStep: (due, at) => queue.push('settleStep', due, at),
+    settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),
 
     alarms: (tenant, now) => searches.run(tenant, () => searcher.alarms(tenant, now)),
     recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),

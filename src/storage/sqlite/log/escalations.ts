@@ -76,14 +76,14 @@ export function dueSteps({ sql }: Pick<LogConnection, 'sql'>, now: number, limit
     .map(({ tenant, row, step }) => ({ tenant, id: idAt(sql, row), step }));
 }
 
-/** As `History.settleStep` says. */
+/** As `History.settleStep` says; true, as each write has an answer. */
 export function settleStep(
   { sql }: LogWriter,
   { tenant, id, step }: DueStep,
   at: number | null | undefined,
-): void {
+): true {
   const found = findById(sql, tenant, id);
-  if (!found) return;
+  if (!found) return true;
   const change =
     at === undefined
       ? 'escalation = NULL, step = NULL, step_at = NULL, next_step_at = NULL'
@@ -91,4 +91,5 @@ export function settleStep(
   sql
     .of(`UPDATE live SET ${change} WHERE row = @row AND step = @step AND next_step_at IS NOT NULL`)
     .run({ row: found.row, step, ...(at !== undefined && { at }) });
+  return true;
 }
