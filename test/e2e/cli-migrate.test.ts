@@ -162,10 +162,11 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const shown = wholeDraft({ receivedAt: other, ttl: 0 });
     const live = { ...shown, expiresAt: null, throttledOn: null, throttleCount: 0, key: "l'k\\x: \u{1f4be}" };
     const stays = { receivedAt: other, ttl: 0, expiresAt: null, rank: 40, level: 'error', key: 'disk' };
-    const [first, repeat, aside] = [
+    const [first, repeat, aside, waiting] = [
       draft({ ...stays, rank: 50, level: 'critical', ttl: 5, expiresAt: other + 5 }),
       draft(stays),
       draft(stays),
+      draft({ ...stays, key: null }),
     ];
     const escalation = {
       rule: { id: 'r', name: "on 'call'" },
@@ -206,10 +207,11 @@ describeWithPostgres('belfry migrate', (postgres) => {
       await history.append(tenant, repeat, null, { escalation });
       await history.act(tenant, [repeat.id], { kind: 'shelve', ...shelf });
       await history.append(tenant, aside, null);
+      await history.append(tenant, waiting, null, { escalation });
     });
     const before = await read({});
     expect(before.records.at(-1)?.alarm).toMatchObject({ count: 3, highestLevel: 'critical', shelved: {} });
-    expect(before.due).toMatchObject([{ id: counted.id, step: 0 }]);
+    expect(before.due).toMatchObject([{ id: waiting.id, step: 0 }]);
     expect(before.entries).toContainEqual({ ...whole, kind: 'notification', position: 2 });
     const url = await newDatabase();
     await cli.ok(['migrate', sqlite, url]);
