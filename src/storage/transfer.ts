@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { Entry, History, ReceiptRow, ReceiptStore, TenantId } from '#core/log/log.ts';
+import type { Entry, History, TenantId } from '#core/log/log.ts';
+import type { ReceiptRow, ReceiptStore } from '#core/log/receipts.ts';
 import { readMeta, transferMark, writeMeta } from './database/meta.ts';
 import type { Database, Schema } from './database/sql.ts';
 

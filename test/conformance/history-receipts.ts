@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ReceiptWrite } from '#core/log/log.ts';
+import type { ReceiptWrite } from '#core/log/receipts.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { acknowledge, draft, type HistoryLab, lobby, now, store, toTarget } from './history-lab.ts';
 

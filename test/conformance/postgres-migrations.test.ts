@@ -149,6 +149,7 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
     const older = join(folder, 'due-times');
     cpSync(join(source, 'migrations'), older, { recursive: true, filter: (file) => !/000[7-9]/.test(file) });
     await withClient(url, async (client) => {
+      client.setTypeParser(20, Number);
       await migrate(client, pathToFileURL(`${older}/`));
       await client.query("SET belfry.tenant = 'all'");
       const waiting = { steps: [{ afterMs: 2_000 }, { afterMs: 1 }], rule: { id: 'r', name: 'r' } };
@@ -173,7 +174,7 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
       await client.query("INSERT INTO acknowledgements VALUES (1, 1, 1000, 'Ada', NULL)");
       await migrate(client);
       const { rows } = await client.query(
-        'SELECT escalation::jsonb, step::int, step_at::int, next_step_at::int FROM live ORDER BY position',
+        'SELECT escalation::jsonb, step, step_at, next_step_at FROM live ORDER BY position',
       );
       expect(rows).toEqual([
         { escalation: waiting, step: 0, step_at: 3_000, next_step_at: 3_000 },

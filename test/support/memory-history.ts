@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3';
-import type { History, HistoryRecord, ReceiptStore } from '#core/log/log.ts';
+import type { History, HistoryRecord } from '#core/log/log.ts';
+import type { ReceiptStore } from '#core/log/receipts.ts';
 import { createSqliteHistory, type SqliteThreads } from '#storage/sqlite/history.ts';
 import { dueSteps } from '#storage/sqlite/log/escalations.ts';
 import { findRetry } from '#storage/sqlite/log/log-lookup.ts';

@@ -3,12 +3,12 @@ import type {
   AppendTerms,
   History,
   NotificationDraft,
-  ReceiptStore,
   RecordForm,
   Route,
   SearchOptions,
   SearchPage,
 } from '#core/log/log.ts';
+import type { ReceiptStore } from '#core/log/receipts.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import { getOrMake } from '#core/maps.ts';
 import { isShown, isUuid, toRepeat } from '../log/history-rows.ts';

@@ -5,11 +5,9 @@ import type {
   LiveNotification,
   LivePosition,
   LogBounds,
-  ReceiptRow,
-  ReceiptStore,
-  ReceiptWrite,
   Route,
 } from '#core/log/log.ts';
+import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import {
   type AcknowledgedRow,
   acknowledgedColumns,

@@ -1,16 +1,8 @@
 /** Appends a notification. Runs inside the transaction of its batch. */
 import { limits } from '#contract/limits.ts';
 import { isResolve } from '#core/channels/channels.ts';
-import type {
-  Acknowledgement,
-  Clear,
-  Idempotency,
-  ReceiptStore,
-  ReceiptWrite,
-  RepeatOutcome,
-  Route,
-  TenantId,
-} from '#core/log/log.ts';
+import type { Acknowledgement, Clear, Idempotency, RepeatOutcome, Route, TenantId } from '#core/log/log.ts';
+import type { ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
 import { type EscalationRow, type MemoryRow, toRepeat } from '../../log/history-rows.ts';
 import {
