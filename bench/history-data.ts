@@ -166,7 +166,7 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       recordReceipts(writer, tenant, panel, [{ id, state: 'shown', at: receivedAt + 20 }]);
     // Most notifications without a ttl have been cleared.
     if (expiresAt === null && dice.below(50) > 0)
-      clear(writer, tenant, id, { by: 'ann', reason: 'cleared', at: receivedAt + 60_000 });
+      clear(writer, tenant, id, { by: 'ann', at: receivedAt + 60_000 });
   };
 }
 

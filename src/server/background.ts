@@ -1,6 +1,7 @@
 /** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { continueEscalations, openReturned } from '#core/alarms/standing.ts';
+import { sendSteps } from '#core/alarms/escalations.ts';
+import { openReturned } from '#core/alarms/standing.ts';
 import { settleSuppressed } from '#core/alarms/suppression.ts';
 import { enforceLiveLimit, enforceRetention, removeDeletedTenants } from '#core/log/retention.ts';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
@@ -16,7 +17,7 @@ const pollMs = 400;
 const reportMs = 500;
 const flushMs = 5_000;
 const sweepMs = 2_000;
-/** How often alarms are opened whose shelf or acknowledgement has ended, and others are suppressed or come back. */
+/** How often alarms are opened whose shelf or acknowledgement has ended, suppressed or brought back, and steps of escalations are sent. */
 const alarmsMs = 1_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
@@ -142,12 +143,10 @@ export function startLoops(
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
     loop('suppress', alarmsMs, () =>
-      settleSuppressed({ ...services, now }, stopped, async (tenant, returned) => {
-        // They may be queued for channels.
-        if (returned.length > 0) services.channels.wake(tenant);
-        await continueEscalations(services, tenant, returned);
-      }),
+      // What returns may be queued for channels.
+      settleSuppressed({ ...services, now }, stopped, (tenant) => services.channels.wake(tenant)),
     ),
+    loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),

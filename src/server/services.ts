@@ -107,7 +107,7 @@ export async function createServices(
     monotonicNow: () => performance.now(),
     isShared: storage.nodes !== undefined,
     onError,
-    onRefused: (tenant, kind) => metrics.of(tenant).notAwaited(kind),
+    onRefused: (tenant) => metrics.of(tenant).notExpected(),
     onFull: (tenant, reason) =>
       logger.warn({ tenant: tenancy.peek(tenant)?.record.name }, `attention: ${reason}`),
   });
@@ -117,7 +117,7 @@ export async function createServices(
     directory,
     tenancy,
     throttle: new Throttle(),
-    attention: attention.forIntake,
+    expect: attention.expect,
     now,
     onStored,
     onError,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Entry, ReceiptRow } from '#core/log/log.ts';
+import type { Entry } from '#core/log/log.ts';
+import type { ReceiptRow } from '#core/log/receipts.ts';
 import { Database } from './database/sql.ts';
 import { postgresDialect } from './postgres/open.ts';
 import { Comparison, compareLive, compareLog, compareTable, type TransferDatabase } from './transfer.ts';

@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { Entry, History, ReceiptRow, ReceiptStore, TenantId } from '#core/log/log.ts';
+import type { Entry, History, TenantId } from '#core/log/log.ts';
+import type { ReceiptRow, ReceiptStore } from '#core/log/receipts.ts';
 import { readMeta, transferMark, writeMeta } from './database/meta.ts';
 import type { Database, Schema } from './database/sql.ts';
 
@@ -128,6 +129,7 @@ export async function transfer(
     onProgress({ step, done, total });
   };
   for (const log of logs) if (log.head > 0) await copyLog(from, to, log, progress('copying'));
+  await copyEscalations(from, to);
   for (const name of metaNames) {
     const value = await readMeta(from.db, name);
     if (value !== undefined) await writeMeta(to.db, name, value);
@@ -218,6 +220,22 @@ async function copyLog(
   }
 }
 
+const liveKeys = ['tenant', 'rank', 'position'];
+const escalationColumns = sql`tenant, rank, position, escalation, step, step_at, next_step_at`;
+
+/** Of what is live at the target. No entry of the log says how far they are. */
+async function copyEscalations(from: TransferDatabase, { db }: TransferDatabase): Promise<void> {
+  const escalated = { columns: escalationColumns, where: sql`escalation is not null` };
+  const number = (column: string) => sql`cast(${sql.ref(`t.${column}`)} as bigint)`;
+  for await (const rows of tablePages(from, 'live', liveKeys, escalated))
+    await db.write([
+      sql`with t (${escalationColumns}) as (values ${sql.join(rows.map((row) => sql`(${sql.join(Object.values(row))})`))})
+        update live set escalation = t.escalation, step = ${number('step')}, step_at = ${number('step_at')},
+          next_step_at = ${number('next_step_at')} from t
+        where live.tenant = ${number('tenant')} and live.rank = ${number('rank')} and live.position = ${number('position')}`,
+    ]);
+}
+
 /** The rows of a table in the order of their keys; without `columns`, with all of theirs. */
 async function* tablePages(
   { db, storedId }: TransferDatabase,
@@ -274,14 +292,13 @@ export async function compareTable(
   return comparison.result();
 }
 
-/** Compares the notifications that panels should show at `now`. @throws AppError as {@link compareTable}. */
+/** Compares the notifications that panels should show at `now`, and their escalations. @throws AppError as {@link compareTable}. */
 export async function compareLive(from: TransferDatabase, to: TransferDatabase, now: number): Promise<void> {
-  const keys = ['tenant', 'rank', 'position'];
   const shown = {
-    columns: sql`tenant, rank, position`,
+    columns: escalationColumns,
     where: sql`(expires_at is null or expires_at > ${now})`,
   };
-  const read = (side: TransferDatabase) => tablePages(side, 'live', keys, shown);
+  const read = (side: TransferDatabase) => tablePages(side, 'live', liveKeys, shown);
   const where = ({ tenant }: Row) => `what is live of tenant ${String(tenant)}`;
   await new Comparison('live').add(read(from), read(to), where);
 }

@@ -22,7 +22,7 @@ function newNode(
     isShared,
     onError: () => undefined,
   });
-  schedule.handle('escalation', async (due) => {
+  schedule.handle('expectation', async (due) => {
     fired.push(due);
     if (fails) throw new Error('killed before it was settled');
     await dueTimes.settle(due, undefined);
@@ -71,8 +71,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
   test('a subject has one due time: a later one takes its place, and what was read before cannot settle it', async () => {
     const { dueTimes, tenant, start } = await open();
     const subject = { tenant, kind: 'expectation', subject: 'ключ /?' } as const;
-    expect(await dueTimes.add({ ...subject, dueAt: start, data: { n: 1 } })).toBe(true);
-    expect(await dueTimes.add({ ...subject, dueAt: start + 9, data: { n: 9 } })).toBe(false);
+    await dueTimes.put({ ...subject, dueAt: start, data: { n: 1 } });
     const first = (await dueTimes.find(subject)) as DueTime;
     expect(first).toEqual({ ...subject, dueAt: start, data: { n: 1 }, version: expect.any(String) });
     await dueTimes.put({ ...subject, dueAt: start + 5, data: { n: 2 } });
@@ -99,7 +98,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
       ['b', 2_000],
       ['late', 90_000],
     ] as const)
-      await node.schedule.put({ tenant, kind: 'escalation', subject }, afterMs, null);
+      await node.schedule.put({ tenant, kind: 'expectation', subject }, afterMs, null);
     await node.look();
     expect(node.fired).toEqual([]);
     node.pass(5_000);
@@ -109,14 +108,14 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     await restarted.look();
     expect(restarted.fired).toHaveLength(3);
     expect(await dueTimes.next()).toBe(start + 90_000);
-    await dueTimes.remove({ tenant, kind: 'escalation', subject: 'late' });
+    await dueTimes.remove({ tenant, kind: 'expectation', subject: 'late' });
   });
 
   test('nothing of a suspended tenant becomes due until the tenant is resumed', async () => {
     const { tenants } = lab().directory;
     const { dueTimes, tenant, start } = await open();
     const node = newNode(dueTimes, start);
-    await node.schedule.put({ tenant, kind: 'escalation', subject: 'a' }, 1_000, null);
+    await node.schedule.put({ tenant, kind: 'expectation', subject: 'a' }, 1_000, null);
     await tenants.setState(tenant, 'suspended', 'cli', 1);
     expect(await dueTimes.next()).toBeUndefined();
     node.pass(5_000);
@@ -126,7 +125,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     node.schedule.start();
     await expect.poll(() => node.fired).toMatchObject([{ subject: 'a' }]);
     // A schedule that sleeps learns of what was resumed when it is woken.
-    await node.schedule.put({ tenant, kind: 'escalation', subject: 'b' }, 1_000, null);
+    await node.schedule.put({ tenant, kind: 'expectation', subject: 'b' }, 1_000, null);
     await tenants.setState(tenant, 'suspended', 'cli', 3);
     node.pass(5_000);
     await expect.poll(() => dueTimes.next()).toBeUndefined();
@@ -157,14 +156,14 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
     const subjects = Array.from({ length: 150 }, (_, i) => `n${i}`).sort();
     await Promise.all(
       subjects.map((subject) =>
-        dueTimes.put({ tenant, kind: 'escalation', subject, dueAt: start, data: null }),
+        dueTimes.put({ tenant, kind: 'expectation', subject, dueAt: start, data: null }),
       ),
     );
     await Promise.all(nodes.map(({ look }) => look()));
     const claimed = nodes.flatMap(({ fired }) => fired.map(({ subject }) => subject)).sort();
     expect(claimed).toEqual(subjects);
 
-    await dueTimes.put({ tenant, kind: 'escalation', subject: 'killed', dueAt: start, data: null });
+    await dueTimes.put({ tenant, kind: 'expectation', subject: 'killed', dueAt: start, data: null });
     const dying = newNode(dueTimes, start + 1, { isShared: true, fails: true });
     await dying.look();
     const heir = newNode(dueTimes, start + 1, { isShared: true });
@@ -179,7 +178,7 @@ export function dueTimesConformance(lab: () => DirectoryLab): void {
   test('due times move with a clock that is set, forward and back', async () => {
     const { dueTimes, tenant, start } = await open();
     const node = newNode(dueTimes, start);
-    await node.schedule.put({ tenant, kind: 'escalation', subject: 'x' }, 60_000, null);
+    await node.schedule.put({ tenant, kind: 'expectation', subject: 'x' }, 60_000, null);
     node.clock.wall += 7_200_000;
     await node.look();
     expect(node.fired).toEqual([]);

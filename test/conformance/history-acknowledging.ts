@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
+import type { Acknowledged } from '#core/log/log.ts';
 import { takeOffStanding } from '#core/log/take-off.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
-import { draft, type HistoryLab, now, readAll, shownOn, store, toTarget } from './history-lab.ts';
+import {
+  acknowledge,
+  draft,
+  type HistoryLab,
+  now,
+  readAll,
+  shownOn,
+  store,
+  toTarget,
+} from './history-lab.ts';
 
 /** Saying that somebody has seen a notification. */
 export function acknowledgingConformance(lab: () => HistoryLab): void {
@@ -11,10 +21,10 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const { history } = database;
     const notification = await store(history, tenant, { route: routeTo(toTarget({ tags: ['noc'] })) });
     const given = { at: now + 5, by: 'ada@example.test', note: 'on my way' };
-    const outcome = await history.acknowledge(tenant, notification.id.toUpperCase(), given);
+    const outcome = await acknowledge(history, tenant, notification.id.toUpperCase(), given);
     const { id, route } = notification;
     const entry = { kind: 'acknowledgement', position: 2, id, ...given, route };
-    expect(outcome).toEqual({ kind: 'acknowledged', entry });
+    expect(outcome).toEqual({ kind: 'done', id, entry });
     expect(await readAll(history, tenant)).toEqual([notification, entry]);
     expect(await shownOn(history, tenant, { id: 'x', tags: ['noc'] })).toEqual([id]);
     const live = await history.readLive(tenant, [1], now + 6, 1_000);
@@ -31,10 +41,10 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const key = 'disk';
     const first = await store(history, tenant, { key, rank: 40 });
     const given = { at: now + 5, by: 'Ada', note: 'on my way' };
-    await history.acknowledge(tenant, first.id, given);
+    await acknowledge(history, tenant, first.id, given);
     const taken = { ...given, at: now + 60_000 };
     const repeat = draft({ key, rank: 40, receivedAt: now + 60_000 });
-    const outcome = await history.append(tenant, repeat, null, []);
+    const outcome = await history.append(tenant, repeat, null);
     const entry = { kind: 'acknowledgement', position: 5, id: repeat.id, ...taken };
     expect(outcome).toMatchObject({
       entries: [{ kind: 'clear', id: first.id }, { kind: 'notification', position: 4 }, entry],
@@ -44,7 +54,7 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     expect((await history.size(tenant)).notifications).toBe(2);
     // What is worse is for somebody to acknowledge anew.
     const lower = draft({ key, rank: 30, receivedAt: now + 70_000 });
-    await history.append(tenant, lower, null, []);
+    await history.append(tenant, lower, null);
     expect((await history.find(tenant, lower.id))?.acknowledged).toEqual({ ...given, at: now + 70_000 });
     const worse = await store(history, tenant, { key, rank: 50 });
     expect((await history.find(tenant, worse.id))?.acknowledged).toBeNull();
@@ -57,7 +67,7 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const { history } = database;
     const key = 'backup';
     const first = await store(history, tenant, { key, rank: 40 });
-    await history.acknowledge(tenant, first.id, { at: now, by: 'Ada', note: null });
+    await acknowledge(history, tenant, first.id, { at: now, by: 'Ada', note: null });
     const route = routeTo(toTarget({ all: true }), { origin: 'belfry:expectation' });
     const overdue = await store(history, tenant, { key, rank: 40, route });
     expect((await history.find(tenant, overdue.id))?.acknowledged).toBeNull();
@@ -101,13 +111,13 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const { id } = await store(database.history, tenant);
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        database.history.acknowledge(tenant, id, { at: now + i, by: `k${i}`, note: null }),
+        acknowledge(database.history, tenant, id, { at: now + i, by: `k${i}`, note: null }),
       ),
     );
-    const first = outcomes.find((outcome) => outcome.kind === 'acknowledged');
-    const { at, by, note } = first?.entry ?? {};
+    const first = outcomes.find((outcome) => outcome.kind === 'done');
+    const { at, by, note } = (first?.entry ?? {}) as Partial<Acknowledged>;
     const others = outcomes.filter((outcome) => outcome !== first);
-    expect(others).toEqual(Array(9).fill({ kind: 'already', acknowledged: { at, by, note } }));
+    expect(others).toEqual(Array(9).fill({ kind: 'already', id, acknowledged: { at, by, note } }));
     expect(await readAll(database.history, tenant)).toHaveLength(2);
   });
 
@@ -122,7 +132,7 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
       await store(history, tenant),
     ];
     for (const { id } of [expired, muted, cleared])
-      expect((await history.acknowledge(tenant, id, given)).kind).toBe('acknowledged');
+      expect((await acknowledge(history, tenant, id, given)).kind).toBe('done');
     expect((await history.clear(tenant, cleared.id, 'y', now)).kind).toBe('cleared');
     const record = await history.find(tenant, cleared.id);
     expect(record).toMatchObject({ acknowledged: given, cleared: { by: 'y', reason: 'cleared' } });
@@ -133,7 +143,7 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const tenant = await newTenant();
     const { history } = database;
     const [seen, other] = [await store(history, tenant), await store(history, tenant)];
-    await history.acknowledge(tenant, seen.id, { at: now, by: 'x', note: null });
+    await acknowledge(history, tenant, seen.id, { at: now, by: 'x', note: null });
     const found = async (negated: boolean) => {
       const term = { kind: 'is' as const, states: ['acknowledged' as const] };
       const query = negated ? { kind: 'not' as const, term } : term;
@@ -148,7 +158,7 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const [a, b] = [await newTenant(), await newTenant()];
     const { id } = await store(database.history, a);
     for (const wanted of [id, draft().id, 'no uuid', '', '\0', "' OR 1=1"])
-      expect(await database.history.acknowledge(b, wanted, { at: now, by: 'thief', note: null })).toEqual({
+      expect(await acknowledge(database.history, b, wanted, { at: now, by: 'thief', note: null })).toEqual({
         kind: 'not-found',
       });
     expect(await readAll(database.history, b)).toEqual([]);
@@ -160,7 +170,8 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const tenant = await newTenant();
     const { history } = database;
     const [old, kept] = [await store(history, tenant), await store(history, tenant)];
-    for (const { id } of [old, kept]) await history.acknowledge(tenant, id, { at: now, by: 'x', note: null });
+    for (const { id } of [old, kept])
+      await acknowledge(history, tenant, id, { at: now, by: 'x', note: null });
     while ((await history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
     expect(await history.find(tenant, old.id)).toBeUndefined();
     expect((await history.find(tenant, kept.id))?.acknowledged?.by).toBe('x');

@@ -284,20 +284,6 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     expect(await actOn(history, tenant, last.id, clear)).toMatchObject({ kind: 'nothing' });
   });
 
-  test('an escalation of a notification without a key takes over its alarm', async () => {
-    const { database, newTenant } = lab();
-    const tenant = await newTenant();
-    const { history } = database;
-    const first = await store(history, tenant, { rank: 40 });
-    const step = await store(history, tenant, { rank: 50, level: 'critical', receivedAt: now + 60_000 });
-    await history.clear(tenant, first.id, { id: step.id }, now + 60_000);
-    expect(await alarmOf(history, tenant, step.id)).toMatchObject({ since: now, count: 2 });
-    expect(await actOn(history, tenant, first.id, acknowledge())).toMatchObject({
-      kind: 'done',
-      id: step.id,
-    });
-  });
-
   test('many are changed in one call, and each is answered', async () => {
     const { database, newTenant } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];

@@ -35,19 +35,6 @@ export function clearingConformance(lab: () => HistoryLab): void {
     });
   });
 
-  test('what a notification without its key takes the place of is replaced by that', async () => {
-    const { database, newTenant } = lab();
-    const tenant = await newTenant();
-    const { history } = database;
-    const [first, next] = [await store(history, tenant), await store(history, tenant)];
-    const outcome = await history.clear(tenant, first.id, { id: next.id }, now + 5);
-    const replaced = { at: now + 5, by: next.id, reason: 'replaced' };
-    const entry = { kind: 'clear', position: 3, id: first.id, ...replaced, route: first.route };
-    expect(outcome).toEqual({ kind: 'cleared', entry });
-    expect((await readAll(history, tenant)).at(-1)).toEqual(entry);
-    expect((await history.find(tenant, first.id))?.cleared).toEqual(replaced);
-  });
-
   test('the second time it is live no more, and the log says so once', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
+import { sendSteps } from '#core/alarms/escalations.ts';
 import type { Expected } from '#core/alarms/expectations.ts';
-import type { DueKind, DueTime, DueTimes } from '#core/alarms/schedule.ts';
+import type { DueTime } from '#core/alarms/schedule.ts';
 import { Intake } from '#core/intake/intake.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -22,25 +23,17 @@ const others = { title: 't', message: 'm', level: 'error', ttl: 0, ...noTexts };
 
 /** Intake of one node, with the throttles of that node alone. Time passes only by `fire`. */
 function newNode(
-  { history: stored, dueTimes: storedDueTimes }: HistoryDatabase,
+  { history: stored, dueTimes }: HistoryDatabase,
   tenant: TenantId,
   then: RuleThen,
   time: { at: number },
 ) {
-  /** What a test does before and after a notification is stored, and in place of looking for one or for a due time. */
+  /** What a test does before and after a notification is stored. */
   const around = {
     before: async (_draft: NotificationDraft) => {},
     after: async (_draft: NotificationDraft) => {},
-    find: (_id: string, read: () => ReturnType<History['find']>) => read(),
-    findDue: (read: () => ReturnType<DueTimes['find']>) => read(),
-    onError: (error: unknown): void => {
-      throw error;
-    },
   };
-  const dueTimes: DueTimes = Object.create(storedDueTimes);
-  dueTimes.find = (subject) => around.findDue(() => storedDueTimes.find(subject));
   const history: History = Object.create(stored);
-  history.find = (of, id) => around.find(id, () => stored.find(of, id));
   history.append = async (of, draft, ...rest) => {
     await around.before(draft);
     const outcome = await stored.append(of, draft, ...rest);
@@ -55,14 +48,16 @@ function newNode(
   const tenancy = { peek: () => snapshot, get: async () => snapshot } as unknown as Tenancy;
   const bus = { publish: () => undefined };
   const clock = { now: () => time.at, monotonicNow: () => time.at };
-  const onError = (error: unknown) => around.onError(error);
+  const onError = (error: unknown): void => {
+    throw error;
+  };
   const options = { history, bus, tenancy, ...clock, onError };
   const attention = createAttention({
     ...{ ...options, dueTimes, isShared: true },
     ...{ onRefused: () => undefined, onFull: () => undefined },
   });
   const intake = new Intake({
-    ...{ ...options, attention: attention.forIntake, throttle: new Throttle() },
+    ...{ ...options, expect: attention.expect, throttle: new Throttle() },
     ...{ directory: {} as never, onStored: () => undefined },
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();
@@ -81,11 +76,12 @@ function newNode(
         )
       ).id,
     /** Handles what is due after `ms`. */
-    fire: async (ms: number, kind: DueKind = 'escalation') => {
+    fire: async (ms: number, kind: 'escalation' | 'expectation' = 'escalation') => {
       time.at += ms;
-      const due = await dueTimes.list(tenant, kind, 100);
-      for (const each of due)
-        if (each.dueAt !== null && each.dueAt <= time.at) await handlers.get(each.kind)?.(each);
+      const context = { schedule: attention.schedule, intake, history, tenancy };
+      if (kind === 'escalation') return sendSteps(context, () => false);
+      for (const each of await dueTimes.list(tenant, kind, 100))
+        if (each.dueAt !== null && each.dueAt <= time.at) await handlers.get(kind)?.(each);
     },
   };
 }
@@ -235,91 +231,8 @@ export function intakeConformance(lab: () => HistoryLab): void {
     expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 2, since } } }]);
   });
 
-  /** Sends the step while a repeat, which was routed before, waits to be stored. Returns what stores the repeat. */
-  async function fireBeforeRepeat([first, second]: Nodes) {
-    const { promise: stepSent, resolve } = Promise.withResolvers<void>();
-    const routed = Promise.withResolvers<void>();
-    let repeat: Promise<string> | undefined;
-    first.around.before = async () => {
-      second.around.before = async ({ title }) => {
-        if (title !== 'repeat') return;
-        routed.resolve();
-        await stepSent;
-      };
-      repeat = second.send({ title: 'repeat' });
-      await routed.promise;
-    };
-    await first.fire(5 * minute);
-    for (const { around } of [first, second]) around.before = async () => {};
-    return async () => {
-      resolve();
-      await repeat;
-    };
-  }
-
-  test('a last step that a repeat has replaced is sent again within an hour if it cannot be at once', async () => {
-    const { nodes, live } = await open(escalate);
-    const [first, { around }] = nodes;
-    await first.send();
-    const storeRepeat = await fireBeforeRepeat(nodes);
-    const errors: Error[] = [];
-    around.onError = (error) => void errors.push(error as Error);
-    const { findDue } = around;
-    around.findDue = () => {
-      around.findDue = findDue;
-      return Promise.reject(new Error('no database'));
-    };
-    await storeRepeat();
-    expect(errors.map(({ message }) => message)).toEqual(['no database']);
-    expect(await live()).toMatchObject([{ level: 'error', title: 'repeat' }]);
-    await first.fire(60 * minute);
-    await first.fire(0);
-    expect(await live()).toMatchObject([
-      { level: 'critical', route: { escalated: { times: 1, since: now } } },
-    ]);
-  });
-
-  test('a repeat that is stored while another one reads the alarm does not restart the escalation', async () => {
-    const { nodes, live } = await open({ ...escalate });
-    const [first, second] = nodes;
-    const alarm = await first.send();
-    const routed: string[] = [];
-    const store = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
-    first.around.before = second.around.before = async ({ id }) => store[routed.push(id) - 1]?.promise;
-    const repeats: Promise<string>[] = [];
-    const repeat = async () => {
-      const nth = repeats.push(second.send());
-      await eventually(() => expect(routed).toHaveLength(nth));
-    };
-    await repeat();
-    await repeat();
-    // The third one finds the alarm on panels, and then the first one, which has replaced it.
-    const alarmRead = Promise.withResolvers<void>();
-    const { find } = second.around;
-    second.around.find = async (id, read) => {
-      if (id === routed[0]) {
-        second.around.find = find;
-        await alarmRead.promise;
-        store[0]?.resolve();
-        await repeats[0];
-      }
-      const found = await read();
-      if (id === alarm) alarmRead.resolve();
-      return found;
-    };
-    await first.fire(0.5 * minute);
-    await repeat();
-    await first.send();
-    for (const { resolve } of store) resolve();
-    await Promise.all(repeats);
-    await first.fire(4.5 * minute);
-    expect(await live()).toMatchObject([
-      { level: 'critical', route: { escalated: { times: 1, since: now } } },
-    ]);
-  });
-
   test('an "up" that is stored while a step is sent ends the escalation', async () => {
-    const { nodes, live, dueTimes, tenant } = await open({ ...escalate });
+    const { nodes, live } = await open({ ...escalate });
     const [first, second] = nodes;
     await first.send();
     first.around.before = async (draft) => {
@@ -328,7 +241,7 @@ export function intakeConformance(lab: () => HistoryLab): void {
     await first.fire(5 * minute);
     first.around.before = async () => {};
     await first.fire(61 * minute);
-    expect([await live(), await dueTimes.list(tenant, 'escalation', 10)]).toEqual([[], []]);
+    expect(await live()).toMatchObject([{ title: 'up' }]);
   });
 
   test.each([

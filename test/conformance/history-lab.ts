@@ -1,14 +1,16 @@
 import type { DueTimes } from '#core/alarms/schedule.ts';
 import type {
+  Acknowledged,
+  AlarmOutcome,
   AppendOutcome,
   Entry,
   History,
   LiveNotification,
   Notification,
   NotificationDraft,
-  ReceiptStore,
   TenantId,
 } from '#core/log/log.ts';
+import type { ReceiptStore } from '#core/log/receipts.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import type { PanelAddress, Target } from '#core/log/target.ts';
 import type { Directory } from '#core/tenants/directory.ts';
@@ -76,6 +78,17 @@ export async function store(
 export function stored(outcome: AppendOutcome): readonly Entry[] {
   if (outcome.kind !== 'stored') throw new Error(`not stored but ${outcome.kind}`);
   return outcome.entries;
+}
+
+/** Says that somebody has seen a notification. Only the first time counts. */
+export async function acknowledge(
+  history: History,
+  tenant: TenantId,
+  id: string,
+  given: Acknowledged,
+): Promise<AlarmOutcome> {
+  const [outcome] = await history.act(tenant, [id], { kind: 'acknowledge', ...given });
+  return outcome as AlarmOutcome;
 }
 
 /** The whole log, read in pages of `limit`. */

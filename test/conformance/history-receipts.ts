@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ReceiptWrite } from '#core/log/log.ts';
+import type { ReceiptWrite } from '#core/log/receipts.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
-import { draft, type HistoryLab, lobby, now, store, toTarget } from './history-lab.ts';
+import { acknowledge, draft, type HistoryLab, lobby, now, store, toTarget } from './history-lab.ts';
 
 /** Panels' word on what became of a notification there. */
 export function receiptsConformance(lab: () => HistoryLab): void {
@@ -187,14 +187,12 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     );
     for (const id of ids) {
       expect(await history.find(tenant, id)).toMatchObject({ id, receipts: { shown: 1 } });
-      expect((await history.acknowledge(tenant, id, { by: 'ann', at, note: null })).kind).toBe(
-        'acknowledged',
-      );
+      expect((await acknowledge(history, tenant, id, { by: 'ann', at, note: null })).kind).toBe('done');
       expect((await history.clear(tenant, id, 'ann', at)).kind).toBe('cleared');
     }
     for (const id of ['none', '', `${ids[0]}0`]) {
       expect((await history.clear(tenant, id, 'ann', at)).kind).toBe('not-found');
-      expect((await history.acknowledge(tenant, id, { by: 'ann', at, note: null })).kind).toBe('not-found');
+      expect((await acknowledge(history, tenant, id, { by: 'ann', at, note: null })).kind).toBe('not-found');
       expect(await receipts.record(tenant, lobby, [{ id, state: 'shown', at }])).toEqual([]);
     }
   });

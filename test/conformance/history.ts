@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { acknowledgingConformance } from './history-acknowledging.ts';
 import { alarmsConformance } from './history-alarms.ts';
 import { clearingConformance } from './history-clearing.ts';
+import { escalationsConformance } from './history-escalations.ts';
 import { intakeConformance } from './history-intake.ts';
 import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
 import { liveConformance } from './history-live.ts';
@@ -34,6 +35,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       acknowledging: acknowledgingConformance,
       alarms: alarmsConformance,
       'suppressed alarms': suppressConformance,
+      escalations: escalationsConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addCredential } from '../support/storage.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
-import { draft, type HistoryDatabase, lobby, newTenant, now, store } from './history-lab.ts';
+import { acknowledge, draft, type HistoryDatabase, lobby, newTenant, now, store } from './history-lab.ts';
 import { all, is, words } from './history-samples.ts';
 import { openHistoryOn } from './postgres-database.ts';
 
@@ -216,7 +216,7 @@ async function fill(database: HistoryDatabase, name: string): Promise<number> {
   await store(history, tenant, { title: `title ${name}`, host: name, key: 'replaced' });
   const { id } = await store(history, tenant, { title: name, host: name });
   await receipts.record(tenant, lobby, [{ id, state: 'shown', at: now }]);
-  await history.acknowledge(tenant, id, { at: now, by: 'anna', note: null });
+  await acknowledge(history, tenant, id, { at: now, by: 'anna', note: null });
   await history.append(tenant, draft({ title: name }), { key: 'k', hash: 'h' });
   return tenant;
 }

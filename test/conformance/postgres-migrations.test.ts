@@ -144,6 +144,48 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
     });
   });
 
+  test('escalations of an older version go on', async () => {
+    const url = await createDatabase(server());
+    const older = join(folder, 'due-times');
+    cpSync(join(source, 'migrations'), older, { recursive: true, filter: (file) => !/000[7-9]/.test(file) });
+    await withClient(url, async (client) => {
+      client.setTypeParser(20, Number);
+      await migrate(client, pathToFileURL(`${older}/`));
+      await client.query("SET belfry.tenant = 'all'");
+      const waiting = { steps: [{ afterMs: 2_000 }, { afterMs: 1 }], rule: { id: 'r', name: 'r' } };
+      const id = '01a19c26-05e0-7480-9d58-00264271a285';
+      for (const [i, [subject, over]] of [
+        ['key open', { step: 0 }],
+        ['key acknowledged', { step: 1, isHandled: true }],
+        ['key over', { step: 2 }],
+        [`id ${id}`, { step: 1, id }],
+      ].entries() as Iterable<[number, [string, object]]>) {
+        const key = subject.startsWith('key ') ? subject.slice(4) : null;
+        await client.query(
+          `INSERT INTO live (tenant, rank, position, row, id, key, to_all, to_ids, to_tags)
+           VALUES (1, 40, $1, $1, coalesce($3, gen_random_uuid()), $2, true, '{}', '{}')`,
+          [i, key, key === null ? id : null],
+        );
+        await client.query("INSERT INTO due_times VALUES (1, 'escalation', $1, 3000, 'v', $2)", [
+          subject,
+          JSON.stringify({ ...waiting, ...over }),
+        ]);
+      }
+      await client.query("INSERT INTO acknowledgements VALUES (1, 1, 1000, 'Ada', NULL)");
+      await migrate(client);
+      const { rows } = await client.query(
+        'SELECT escalation::jsonb, step, step_at, next_step_at FROM live ORDER BY position',
+      );
+      expect(rows).toEqual([
+        { escalation: waiting, step: 0, step_at: 3_000, next_step_at: 3_000 },
+        { escalation: waiting, step: 1, step_at: 0, next_step_at: null },
+        { escalation: waiting, step: 2, step_at: null, next_step_at: null },
+        { escalation: waiting, step: 1, step_at: 3_000, next_step_at: 3_000 },
+      ]);
+      expect((await client.query('SELECT * FROM due_times')).rows).toEqual([]);
+    });
+  });
+
   test('an older node goes on, and starts, beside a newer one whose step only adds; after another step it is refused', async () => {
     const { url, database } = await openHistoryOn(server(), { partitionRows: 5, blockRows: 2 });
     const tenant = await newTenant(database);

@@ -7,7 +7,7 @@ import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
 import { eventually } from '../support/eventually.ts';
 import { createDatabase, withClient } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
-import { draft, lobby, now, store } from './history-lab.ts';
+import { acknowledge, draft, lobby, now, store } from './history-lab.ts';
 import { all, is, words } from './history-samples.ts';
 
 const tenant = 1;
@@ -58,7 +58,7 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     const claims = [{ name: 'alike', perMs: 1_000, insteadOf: [] }];
     const [shown, next, other] = [draft({ key: 'disk' }), draft({ key: 'disk' }), draft()];
     const taken = await locksTaken(async () => {
-      await history.append(tenant, shown, retry, claims);
+      await history.append(tenant, shown, retry, { claims });
       await history.append(tenant, next, null);
       await history.append(tenant, draft({ throttledOn: next.id }), null);
       const { entries } = await history.append(tenant, other, null).then((stored) => {
@@ -73,7 +73,7 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
         10_000,
       );
       expect(read.notifications.map(({ id }) => id)).toEqual([other.id]);
-      await history.acknowledge(tenant, other.id, { by: 'ann', at: now, note: null });
+      await acknowledge(history, tenant, other.id, { by: 'ann', at: now, note: null });
       expect((await history.clear(tenant, other.id, 'ann', now)).kind).toBe('cleared');
       await history.find(tenant, other.id);
       await history.readAfter(tenant, 0, 100);
@@ -205,7 +205,7 @@ describeWithPostgres('locks of PostgreSQL', (server) => {
     for (const id of unknown) {
       const taken = await locksTaken(async () => {
         expect((await history.clear(tenant, id, 'ann', now)).kind).toBe('not-found');
-        expect((await history.acknowledge(tenant, id, { by: 'ann', at: now, note: null })).kind).toBe(
+        expect((await acknowledge(history, tenant, id, { by: 'ann', at: now, note: null })).kind).toBe(
           'not-found',
         );
         expect(await history.record(tenant, lobby, [{ id, state: 'shown', at: now }])).toEqual([]);
@@ -268,7 +268,7 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
       await fill(storage);
       for (const id of ids.slice(0, 40)) {
         await storage.history.clear(tenant, id, 'ann', now);
-        await storage.history.acknowledge(tenant, ids[100] as string, { by: 'ann', at: now, note: null });
+        await acknowledge(storage.history, tenant, ids[100] as string, { by: 'ann', at: now, note: null });
       }
     });
     expect(read).toBeLessThan(2 * rows);

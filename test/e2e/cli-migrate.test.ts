@@ -162,11 +162,16 @@ describeWithPostgres('belfry migrate', (postgres) => {
     const shown = wholeDraft({ receivedAt: other, ttl: 0 });
     const live = { ...shown, expiresAt: null, throttledOn: null, throttleCount: 0, key: "l'k\\x: \u{1f4be}" };
     const stays = { receivedAt: other, ttl: 0, expiresAt: null, rank: 40, level: 'error', key: 'disk' };
-    const [first, repeat, aside] = [
+    const [first, repeat, aside, waiting] = [
       draft({ ...stays, rank: 50, level: 'critical', ttl: 5, expiresAt: other + 5 }),
       draft(stays),
       draft(stays),
+      draft({ ...stays, key: null }),
     ];
+    const escalation = {
+      rule: { id: 'r', name: "on 'call'" },
+      steps: [{ afterMs: 1_000 }, { afterMs: 2_000 }],
+    };
     const panel = { id: 'p1', tags: ['noc'] };
     const read = (env: Readonly<Record<string, string>>) =>
       onStorage(
@@ -180,6 +185,7 @@ describeWithPostgres('belfry migrate', (postgres) => {
             events: await history.entriesOf(tenant, [first.id, repeat.id], 10),
             records: await Promise.all(ids.map((id) => history.find(tenant, id))),
             receipts: await history.of(tenant, ids),
+            due: await history.dueSteps(other + 1_000, 10),
             live: await history.live(tenant, panel, other + 1, 10),
             text: (await history.readLive(tenant, [3], other + 1, 10_000)).notifications,
           };
@@ -188,22 +194,24 @@ describeWithPostgres('belfry migrate', (postgres) => {
       );
     await onStorage(cli.folder, async ({ storage: { history }, directory }) => {
       const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
-      for (const each of [counted, whole, live]) await history.append(tenant, each, null);
-      await history.acknowledge(tenant, live.id, { by: 'Ann', at: other + 3, note: 'n' });
+      for (const each of [counted, whole, live]) await history.append(tenant, each, null, { escalation });
+      await history.act(tenant, [live.id], { kind: 'acknowledge', by: 'Ann', at: other + 3, note: 'n' });
       await history.record(tenant, panel, [
         { id: counted.id, state: 'shown', at: other + 4 },
         { id: live.id, state: 'shown', at: other + 5, inGroup: true },
       ]);
       await history.clear(tenant, counted.id, 'Ann', other + 6);
-      await history.append(tenant, first, null);
+      await history.append(tenant, first, null, { escalation });
       const shelf = { at: other + 7, by: 'Ann', note: 'n', until: other + 1e9 };
       await history.act(tenant, [first.id], { kind: 'acknowledge', ...shelf });
-      await history.append(tenant, repeat, null);
+      await history.append(tenant, repeat, null, { escalation });
       await history.act(tenant, [repeat.id], { kind: 'shelve', ...shelf });
       await history.append(tenant, aside, null);
+      await history.append(tenant, waiting, null, { escalation });
     });
     const before = await read({});
     expect(before.records.at(-1)?.alarm).toMatchObject({ count: 3, highestLevel: 'critical', shelved: {} });
+    expect(before.due).toMatchObject([{ id: waiting.id, step: 0 }]);
     expect(before.entries).toContainEqual({ ...whole, kind: 'notification', position: 2 });
     const url = await newDatabase();
     await cli.ok(['migrate', sqlite, url]);

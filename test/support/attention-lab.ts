@@ -1,54 +1,34 @@
 import { noTexts } from '#contract/history/fields.ts';
 import type { RuleThen, RuleWhen } from '#contract/routing/rule.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
-import { escalationOf } from '#core/alarms/escalations.ts';
+import { escalationOf, sendSteps } from '#core/alarms/escalations.ts';
 import type { DueTime, DueTimes, NewDueTime } from '#core/alarms/schedule.ts';
 import { Intake } from '#core/intake/intake.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
-import type { History, HistoryRecord, NotificationDraft } from '#core/log/log.ts';
+import type { AlarmAction, HistoryRecord } from '#core/log/log.ts';
 import { replay } from '#core/routing/replay.ts';
 import { compileRules } from '#core/routing/rules.ts';
 import { Throttle } from '#core/routing/throttle.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { levels } from './arbitrary-rules.ts';
+import { openMemoryHistory } from './memory-history.ts';
 import { ruleSpecWith } from './rule-spec.ts';
 
 export const sender = { kind: 'token', tenant: 1, id: 'hr', name: 'hr' } as unknown as Sender;
 
-/** Escalations, expectations and intake, with log and due times in memory; time passes only by `pass`. */
+/** Escalations, expectations and intake, with log and due times in memory; time passes only by `pass`. The tenant is 1. */
 export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   let at = 1_000_000;
-  const log: (HistoryRecord & { cleared: HistoryRecord['cleared'] })[] = [];
-  const find = async (_tenant: number, id: string) => log.find((record) => record.id === id);
-  const shown = () => log.filter(({ cleared, throttledOn }) => cleared === null && throttledOn === null);
-  const history = {
-    find,
-    findRepeat: async (_tenant: number, { key }: { key: string }) =>
-      key === 'sent' ? { kind: 'repeated', id: 'earlier' } : undefined,
-    append: async (_tenant: number, draft: NotificationDraft) => {
-      const replaced = shown().filter(
-        ({ key, id }) => key !== null && key === draft.key && id !== draft.throttledOn,
-      );
-      for (const record of replaced)
-        Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
-      const before = replaced.find(({ rank }) => draft.rank <= rank && draft.route.origin === undefined);
-      const acknowledged = before?.acknowledged ?? null;
-      const receipts = { shown: 0, expired: 0, cleared: 0 };
-      log.push({ ...draft, cleared: null, acknowledged, receipts } as unknown as HistoryRecord);
-      return { kind: 'stored', id: draft.id, entries: [] };
-    },
-    clear: async (_tenant: number, id: string, by: string | { readonly id: string }) => {
-      const of = typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
-      const record = await find(1, id);
-      if (record) record.cleared ??= { at, ...of } as HistoryRecord['cleared'];
-      return { kind: 'gone' };
-    },
-    acknowledge: async (_tenant: number, id: string, given: HistoryRecord['acknowledged']) => {
-      Object.assign((await find(1, id)) ?? {}, { acknowledged: given });
-      return { kind: 'again' };
-    },
-  } as unknown as History;
+  const { history, log } = openMemoryHistory();
+  const shown = () => log().filter(({ cleared, throttledOn }) => cleared === null && throttledOn === null);
+  const { append, findRepeat } = history;
+  const earlier = { kind: 'repeated', id: 'earlier' } as const;
+  // What is sent with this retry key was stored before.
+  history.findRepeat = async (tenant, retry, now) =>
+    retry.key === 'sent' ? earlier : findRepeat(tenant, retry, now);
+  history.append = async (tenant, draft, retry, terms) =>
+    retry?.key === 'sent' ? earlier : append(tenant, draft, retry, terms);
   const rows = new Map<string, DueTime>();
   let versions = 0;
   const write = (due: NewDueTime) => {
@@ -57,11 +37,6 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   };
   const dueTimes = {
     put: async (due: NewDueTime) => write(due),
-    add: async (due: NewDueTime) => {
-      const isNew = !rows.has(due.subject);
-      if (isNew) write(due);
-      return isNew;
-    },
     find: async ({ subject }: DueTime) => rows.get(subject),
     count: async () => rows.size,
     settle: async (due: DueTime, next: Pick<DueTime, 'dueAt' | 'data'> | undefined) => {
@@ -75,8 +50,10 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   const bus = { publish: () => undefined };
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const refused: string[] = [];
-  const onRefused = (_tenant: number, kind: string) => void refused.push(kind);
+  let refused = 0;
+  const onRefused = () => {
+    refused += 1;
+  };
   const full: string[] = [];
   const onFull = (_tenant: number, reason: string) => void full.push(reason);
   const compile = (enabled: boolean) =>
@@ -99,7 +76,7 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     onFull,
   });
   const intake = new Intake({
-    ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
+    ...{ history, bus, throttle: new Throttle(), expect: attention.expect, now: clock.now, onError },
     ...{ tenancy, directory: {} as never, onStored: () => undefined },
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();
@@ -115,26 +92,20 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     at += ms;
     for (const due of [...rows.values()])
       if (due.dueAt !== null && due.dueAt <= at) await handlers.get(due.kind)?.(due);
+    await sendSteps({ schedule: attention.schedule, intake, history, tenancy }, () => false);
   };
-  const escalations = () => log.filter(({ tokenId }) => tokenId === 'belfry:escalation');
+  const act = (id: string, action: object) =>
+    history.act(1, [id], { at, by: 'Ada', note: null, ...action } as AlarmAction);
+  const escalations = () => log().filter(({ tokenId }) => tokenId === 'belfry:escalation');
   const panels = ['hr', 'ops'].map((tag) => ({ id: tag, name: tag, tags: [tag] }));
-  const replayed = (by = router) =>
-    replay(
-      log.map((record) => ({ ...record, tokenName: record.tokenId })),
-      by,
-      panels,
-    );
+  const replayed = (by = router) => replay(log(), by, panels);
   const ofExpectation = { id: 'e', when: { token: ['belfry:expectation'] }, then: { mute: true } };
   const mutesOverdue = compileRules(
     { revision: 2, rules: [ruleSpecWith(ofExpectation), ruleSpecWith({ id: 'r', when, then })] },
     { levels },
   );
   const stateOf = async (id: string) =>
-    escalationOf(
-      { schedule: attention.schedule, history, now: clock.now, tenancy },
-      1,
-      (await find(1, id)) as HistoryRecord,
-    );
+    escalationOf({ history, now: clock.now, tenancy }, 1, (await history.find(1, id)) as HistoryRecord);
   return {
     stateOf,
     send,
@@ -143,7 +114,8 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     escalations,
     rows,
     errors,
-    refused,
+    act,
+    refused: () => refused,
     full,
     intake,
     history,

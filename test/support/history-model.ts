@@ -127,7 +127,7 @@ export class HistoryModel {
   }
 
   clear(id: string, at: number): void {
-    const result = clear(this.#writer, this.tenant, id, { by: 'test', reason: 'cleared', at });
+    const result = clear(this.#writer, this.tenant, id, { by: 'test', at });
     if (result.kind === 'cleared') this.#of(id).cleared = true;
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { mapOptionalTexts, noTexts } from '#contract/history/fields.ts';
+import { labelsText } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import { createAttentionLab, sender } from '#test/support/attention-lab.ts';
 import type { DueTime } from './schedule.ts';
@@ -34,7 +35,11 @@ test('what is escalated or overdue has every optional text of what was sent', as
     { token: ['hr'] },
     { escalate: [{ afterMs: minute }] },
   );
-  const texts = mapOptionalTexts((name) => `the ${name}`);
+  const texts = {
+    ...mapOptionalTexts((name) => `the ${name}`),
+    labels: labelsText({ env: 'prod' }),
+    ip: '192.0.2.9',
+  };
   await send(texts);
   await pass(minute);
   expect(escalations()).toMatchObject([texts]);
@@ -61,7 +66,7 @@ test('a replay with the same rules changes nothing of escalations and their repe
 const once: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critical' }] };
 
 test('after the last step repeats begin nothing anew, until the key has been off the panels', async () => {
-  const { send, pass, shown, escalations, rows, history } = createAttentionLab({ minLevel: 'error' }, once);
+  const { send, pass, shown, escalations, act } = createAttentionLab({ minLevel: 'error' }, once);
   for (let i = 0; i < 30; i += 1) {
     await send();
     await pass(minute);
@@ -71,16 +76,12 @@ test('after the last step repeats begin nothing anew, until the key has been off
   await send();
   await pass(5 * minute);
   expect(escalations()).toHaveLength(2);
-  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  await act(shown()[0]?.id as string, { kind: 'acknowledge' });
   for (let i = 0; i < 30; i += 1) {
     await send();
     await pass(minute);
   }
   expect(escalations()).toHaveLength(2);
-  // What is over is forgotten once it is off the panels.
-  await send({ level: 'success' });
-  await pass(60 * minute);
-  expect(rows.size).toBe(0);
 });
 
 test.each([
@@ -88,16 +89,16 @@ test.each([
   ['without one', null],
 ])('a notification %s says which step is next, and what it was escalated from and to', async (_, key) => {
   const [step] = once.escalate as [object];
-  const { send, pass, stateOf, escalations, history } = createAttentionLab({}, {
+  const { send, pass, stateOf, escalations, act } = createAttentionLab({}, {
     escalate: [step, step],
   } as RuleThen);
   const id = await send({ key });
   const rule = { id: 'r', name: expect.any(String) };
   const next = { at: 1_000_000 + 5 * minute, step: 1, steps: 2, rule, unless: 'acknowledged' };
   expect(await stateOf(id)).toEqual({ next, from: null, to: null });
-  await history.acknowledge(1, id, { by: 'Ada', at: 0, note: null });
+  await act(id, { kind: 'acknowledge' });
   expect((await stateOf(id)).next).toBeNull();
-  await history.acknowledge(1, id, null as never);
+  await act(id, { kind: 'unacknowledge' });
   await pass(5 * minute);
   const [first] = escalations().map((each) => each.id) as [string];
   expect((await stateOf(id)).to).toBe(first);
@@ -122,9 +123,9 @@ test('no step is next without its rule; one is when a repeat was not stored', as
 });
 
 test('the silence of a sender escalates, although somebody acknowledged what came last', async () => {
-  const { send, pass, shown, escalations, history } = createAttentionLab({ minLevel: 'error' }, once);
+  const { send, pass, shown, escalations, act } = createAttentionLab({ minLevel: 'error' }, once);
   await send({ title: 'Backup failed', expect: { everyMs: 30 * minute, level: 'error' } });
-  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  await act(shown()[0]?.id as string, { kind: 'acknowledge' });
   await pass(5 * minute);
   expect(escalations()).toEqual([]);
   await pass(27 * minute);
@@ -134,9 +135,9 @@ test('the silence of a sender escalates, although somebody acknowledged what cam
 });
 
 test('what was acknowledged escalates anew when it gets worse', async () => {
-  const { send, pass, shown, escalations, history } = createAttentionLab({ minLevel: 'warning' }, once);
+  const { send, pass, shown, escalations, act } = createAttentionLab({ minLevel: 'warning' }, once);
   await send({ level: 'warning' });
-  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  await act(shown()[0]?.id as string, { kind: 'acknowledge' });
   await send({ level: 'warning' });
   await pass(30 * minute);
   expect(escalations()).toEqual([]);
@@ -212,35 +213,25 @@ test('a repeat that a throttle counts leaves the escalation on its panels, and t
   expect(shown()[0]?.id).toBe(escalations()[1]?.id);
 });
 
-test('without room for an expectation or escalation, it is stored, counted, said once a minute, and the sender warned', async () => {
-  const { send, pass, rows, errors, refused, full, shown, intake } = createAttentionLab(
+test('without room for an expectation, it is stored, counted, said once a minute, and the sender warned', async () => {
+  const { pass, rows, errors, refused, full, shown, intake } = createAttentionLab(
     { minLevel: 'error' },
     once,
   );
-  for (let i = 0; i < 10_000; i += 1) rows.set(`${i}`, {} as DueTime);
-  await send();
-  const fields = {
-    ...noTexts,
-    title: 't',
-    message: 'm',
-    level: 'info',
-    ttl: 0,
-    key: 'e',
-  };
+  for (let i = 0; i < 1_000; i += 1) rows.set(`${i}`, {} as DueTime);
+  const fields = { ...noTexts, title: 't', message: 'm', level: 'info', ttl: 0, key: 'e' };
   const expecting = { ...fields, expect: { everyMs: minute, level: 'error' } };
-  const { id, warning } = await intake.accept(sender, '192.0.2.1', expecting, null);
+  const accept = () => intake.accept(sender, '192.0.2.1', expecting, null);
+  const { id, warning } = await accept();
   expect(warning).toMatch(/is stored, but the next one is not expected: there are 1000 expectations already/);
-  expect(shown()).toMatchObject([{ key: 'k' }, { id }]);
-  expect(refused).toEqual(['escalation', 'expectation']);
-  for (let i = 0; i < 10; i += 1) await send({ key: null });
-  expect(refused).toHaveLength(12);
-  expect(full).toEqual([
-    'there are 10000 escalations already: end some first',
-    'there are 1000 expectations already: end some first',
-  ]);
+  expect(shown()).toMatchObject([{ id }]);
+  for (let i = 0; i < 10; i += 1) await accept();
+  expect([refused(), full]).toEqual([11, ['there are 1000 expectations already: end some first']]);
+  rows.clear();
   await pass(minute);
-  await send({ key: null });
-  expect([full.length, errors]).toEqual([3, []]);
+  for (let i = 0; i < 1_000; i += 1) rows.set(`${i}`, {} as DueTime);
+  await accept();
+  expect([full.length, errors]).toEqual([2, []]);
 });
 
 test('what is not stored again neither expects the next one nor has others counted on it', async () => {
@@ -253,29 +244,57 @@ test('what is not stored again neither expects the next one nor has others count
   expect(shown()).toMatchObject([{ id }]);
 });
 
-test('what waited for its turn while the database was silent is refused when its turn comes', async () => {
-  const { history, send, pass } = createAttentionLab({ minLevel: 'error' }, once);
-  await send();
-  const { find } = history;
-  const answered = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
-  history.find = async (...args) => {
-    asked.resolve();
-    await answered.promise;
-    return find(...args);
-  };
-  const repeats = Array.from({ length: 5 }, () => send().catch((error: unknown) => error));
-  await asked.promise;
-  await Promise.resolve(pass(10_000));
-  answered.resolve();
-  const outcomes = await Promise.all(repeats);
-  expect(outcomes.filter((outcome) => outcome instanceof Error)).toHaveLength(4);
-});
-
 test('a rule that was disabled escalates no more', async () => {
-  const { send, pass, escalations, rows, disableRule } = createAttentionLab({ minLevel: 'error' }, once);
-  await send();
+  const { send, pass, escalations, disableRule, history } = createAttentionLab({ minLevel: 'error' }, once);
+  const id = await send();
   disableRule();
   await pass(5 * minute);
-  expect([escalations(), rows.size]).toEqual([[], 0]);
+  expect(escalations()).toEqual([]);
+  expect((await history.find(1, id))?.alarm?.escalation).toBeUndefined();
+});
+
+test('an alarm that is open again goes on: a step that was due is sent at once, a later one in its time', async () => {
+  const { send, pass, escalations, act } = createAttentionLab({}, { escalate: [{ afterMs: 5 * minute }] });
+  const [first, second] = [await send({ key: 'a' }), await send({ key: 'b' })];
+  for (const id of [first, second]) await act(id, { kind: 'acknowledge' });
+  await pass(minute);
+  await act(first, { kind: 'unacknowledge' });
+  await pass(3 * minute);
+  expect(escalations()).toEqual([]);
+  await pass(minute);
+  expect(escalations()).toMatchObject([{ key: 'a' }]);
+  await pass(minute);
+  await act(second, { kind: 'unacknowledge' });
+  await pass(0);
+  expect(escalations()).toMatchObject([{ key: 'a' }, { key: 'b' }]);
+});
+
+test('a step for what no panel has shown is not sent once one has shown the alarm, nor for its repeats', async () => {
+  const { send, pass, escalations, history } = createAttentionLab(
+    {},
+    { escalate: [{ afterMs: 5 * minute, unless: 'shown' }, { afterMs: minute }] },
+  );
+  const [first, second] = [await send({ key: 'a' }), await send({ key: 'b' })];
+  await send({ key: 'c' });
+  const receipts = [first, second].map((id) => ({ id, state: 'shown', at: 1 }) as const);
+  await history.record(1, { id: 'p', tags: [] }, receipts);
+  await send({ key: 'b' });
+  await pass(5 * minute);
+  await pass(minute);
+  expect(escalations().map(({ key }) => key)).toEqual(['c', 'c']);
+});
+
+test('a step that cannot be sent is tried again, and those of others are sent', async () => {
+  const { send, pass, escalations, intake } = createAttentionLab({}, once);
+  await send({ key: 'a' });
+  await send({ key: 'b' });
+  const { raise } = intake;
+  intake.raise = (tenant, given) =>
+    given.fields.key === 'a' ? Promise.reject(new Error('a bug')) : raise.call(intake, tenant, given);
+  await expect(pass(5 * minute)).rejects.toThrow('a bug');
+  await pass(1_000);
+  expect(escalations()).toMatchObject([{ key: 'b' }]);
+  intake.raise = raise;
+  await pass(minute);
+  expect(escalations()).toMatchObject([{ key: 'b' }, { key: 'a' }]);
 });

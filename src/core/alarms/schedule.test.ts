@@ -18,7 +18,7 @@ test('what is put while it looks, too late for that look, has another one', asyn
   const schedule = new Schedule({ dueTimes, now, monotonicNow: now, isShared: false, onError });
   schedule.start();
   await eventually(() => expect(looks).toHaveLength(1));
-  await schedule.put({ tenant: 1, kind: 'escalation', subject: 'k' }, 0, {});
+  await schedule.put({ tenant: 1, kind: 'expectation', subject: 'k' }, 0, {});
   looks[0]?.resolve(undefined);
   await eventually(() => expect(looks).toHaveLength(2));
   looks[1]?.resolve(undefined);

@@ -1,7 +1,6 @@
 /**
- * Alarms: what Belfry does later, when somebody or something stays silent. There are three kinds: an *expectation* (the next
- * notification of a key has not come), an *escalation* (nobody acknowledged or saw a notification) and a *panel* (no screen of
- * it is connected). Each is a due time: a row in the database with a kind, a subject, a time and data, at most one of each
+ * Alarms: what Belfry does later, when something stays silent. There are two kinds: an *expectation* (the next notification of a
+ * key has not come) and a *panel* (no screen of it is connected). Each is a due time: a row in the database with a kind, a subject, a time and data, at most one of each
  * subject. A due time is waiting until its time, then one node claims it for thirty seconds, acts, and settles it: it gets a new
  * time, or is removed. Settling succeeds only if nobody changed the due time since it was read (its version); then the handler
  * reads it again. A node that dies in between does not settle, so another one acts after the claim; the notification is still
@@ -14,15 +13,14 @@ import { AppError } from '../errors.ts';
 import type { TenantId } from '../log/log.ts';
 
 /**
- * `expectation`: the next notification of a key has not come. `escalation`: nobody has acknowledged a notification. `panel`:
- * checks whether a panel is connected.
+ * `expectation`: the next notification of a key has not come. `panel`: checks whether a panel is connected.
  */
-export type DueKind = 'expectation' | 'escalation' | 'panel';
+export type DueKind = 'expectation' | 'panel';
 
 export interface DueSubject {
   readonly tenant: TenantId;
   readonly kind: DueKind;
-  /** The key, notification or panel concerned. */
+  /** The key or panel concerned. */
   readonly subject: string;
 }
 
@@ -40,8 +38,6 @@ export type NewDueTime = Omit<DueTime, 'version'>;
 export interface DueTimes {
   /** Adds it, or replaces the one with this subject. */
   put(due: NewDueTime): Promise<void>;
-  /** Adds it, unless there is one with this subject. Returns whether it was added. */
-  add(due: NewDueTime): Promise<boolean>;
   /**
    * Compare-and-set: changes it, or removes it when `next` is undefined, if its version is still that of `due`. Returns whether
    * it was.
@@ -60,7 +56,7 @@ export interface DueTimes {
    * if they are not settled by then.
    */
   claim(now: number, until: number, limit: number): Promise<readonly DueTime[]>;
-  /** Shifts all of them, after the clock was set by `ms`. */
+  /** Shifts all of them, and when steps of escalations are due, after the clock was set by `ms`. */
   shift(ms: number): Promise<void>;
 }
 
@@ -90,7 +86,6 @@ const steppedMs = 60_000;
 /** The most due times of a kind that a tenant may have. */
 const maxOfKind: Readonly<Record<DueKind, number>> = {
   expectation: 1_000,
-  escalation: 10_000,
   panel: 20_000,
 };
 /** How long a count is cached; shorter if the limit is reached. */
@@ -172,19 +167,6 @@ export class Schedule {
     const dueAt = (await this.now()) + afterMs;
     await this.dueTimes.put({ ...subject, dueAt, data });
     this.#wakeAt(dueAt);
-  }
-
-  /**
-   * Adds a due time, `afterMs` from now, unless the subject has one. Returns whether it was added.
-   *
-   * @throws AppError `conflict` when the tenant has the most of the kind allowed.
-   */
-  async add(subject: DueSubject, afterMs: number, data: unknown): Promise<boolean> {
-    await this.#countOne(subject);
-    const dueAt = (await this.now()) + afterMs;
-    const isAdded = await this.dueTimes.add({ ...subject, dueAt, data });
-    if (isAdded) this.#wakeAt(dueAt);
-    return isAdded;
   }
 
   /** Changes a due time to `afterMs` from now, if it is as it was read. Returns whether it was. */

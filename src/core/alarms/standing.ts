@@ -12,20 +12,16 @@ import {
   type AlarmPlace,
   type Bus,
   belfryAsActor,
-  type Entry,
   type History,
   type HistoryRecord,
   type TenantId,
 } from '../log/log.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { join, type Query } from '../search/search-query.ts';
-import { continueEscalation } from './escalations.ts';
-import type { Schedule } from './schedule.ts';
 
 export interface AlarmsContext {
-  readonly history: Pick<History, 'alarms' | 'recordsAt' | 'search' | 'act' | 'find'>;
+  readonly history: Pick<History, 'alarms' | 'recordsAt' | 'search' | 'act'>;
   readonly bus: Pick<Bus, 'publish'>;
-  readonly schedule: Pick<Schedule, 'dueTimes' | 'putOff'>;
   readonly now: () => number;
 }
 
@@ -115,21 +111,8 @@ export async function actOnAlarms(
     outcomes.push(...some);
     const entries = some.flatMap((outcome) => (outcome.kind === 'done' ? outcome.entry : []));
     if (entries.length > 0) context.bus.publish(tenant, entries);
-    await continueEscalations(context, tenant, entries);
   }
   return outcomes;
-}
-
-/** Of alarms that are open again. Most tenants have no escalations. */
-export async function continueEscalations(
-  context: AlarmsContext,
-  tenant: TenantId,
-  entries: readonly Entry[],
-): Promise<void> {
-  const returned = entries.filter(({ kind }) => kind === 'return');
-  if (returned.length === 0) return;
-  if ((await context.schedule.dueTimes.count(tenant, 'escalation')) === 0) return;
-  for (const { id } of returned) await continueEscalation(context, tenant, id);
 }
 
 /** The ids of all alarms that match, at most `limits.alarmsAtOnce`. */

@@ -1,5 +1,5 @@
 /** Alarms that are off the panels while another one, their cause, stands: what time and changed rules do to them, and who follows whom. */
-import type { Bus, Entry, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
+import type { Bus, History, LivePosition, SuppressedAlarms, TenantId } from '../log/log.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 
 export interface SuppressionContext {
@@ -13,12 +13,12 @@ const settledAtOnce = 200;
 
 /**
  * Suppresses what stood before its cause, and brings back what has none any more: it has ended, or its rule was changed, disabled or
- * deleted. On several nodes each of them may call it: the first one counts. `onReturned`: called with the entries that bring alarms back.
+ * deleted. On several nodes each of them may call it: the first one counts. `onReturned`: called for a tenant some of whose alarms are back.
  */
 export async function settleSuppressed(
   context: SuppressionContext,
   stopped: () => boolean,
-  onReturned: (tenant: number, entries: readonly Entry[]) => Promise<void>,
+  onReturned: (tenant: TenantId) => void,
 ): Promise<void> {
   const { history, bus, now } = context;
   await endChangedRules(context);
@@ -27,10 +27,7 @@ export async function settleSuppressed(
     if (settled.size === 0) return;
     for (const [tenant, entries] of settled) {
       bus.publish(tenant, entries);
-      await onReturned(
-        tenant,
-        entries.filter(({ kind }) => kind === 'return'),
-      );
+      if (entries.some(({ kind }) => kind === 'return')) onReturned(tenant);
     }
   }
 }

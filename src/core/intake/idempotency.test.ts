@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { UUID } from 'uuidv7';
 import { describe, expect, it } from 'vitest';
-import { idAheadMs, idempotencyOf, newNotificationId, timeOfId } from './idempotency.ts';
+import { idAheadMs, idempotencyOf, newNotificationId } from './idempotency.ts';
 import { checkFields, type SentFields } from './notification.ts';
+
+/** The time in an id, in Unix milliseconds. */
+const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 describe('ids of notifications', () => {
   it('are UUIDs of version 7 that hold the time', () => {

@@ -45,9 +45,6 @@ export function newNotificationId(now: number): string {
   return text.toString('latin1');
 }
 
-/** When a notification with this id was received, in Unix milliseconds; at most {@link idAheadMs} after it. */
-export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-
 /** Detects a notification that is sent again. */
 
 export interface RetryKey {
@@ -81,7 +78,7 @@ export const ownIdempotency = ({ key }: RetryKey): Idempotency => ({ key, hash: 
 
 /** @throws AppError `conflict`. */
 export function idOf(
-  outcome: Exclude<AppendOutcome, { kind: 'throttled' }>,
+  outcome: Exclude<AppendOutcome, { kind: 'throttled' | 'changed' }>,
   idempotency: Idempotency | null,
 ): string {
   if (outcome.kind !== 'conflict') return outcome.id;

@@ -48,7 +48,7 @@ function createIntake() {
     directory: { levels: {} as never },
     tenancy: { peek: () => ({ router, levels }) } as unknown as Tenancy,
     throttle: new Throttle(),
-    attention: {} as never,
+    expect: async () => undefined,
     now: () => 1_000,
     onStored: () => undefined,
     onError: () => undefined,

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import type { Attention } from '../alarms/attend.ts';
 import type { NotificationDraft } from '../log/log.ts';
 import { compileRules } from '../routing/rules.ts';
 import { Throttle } from '../routing/throttle.ts';
@@ -39,7 +38,7 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
     directory: {} as never,
     tenancy: { peek: () => snapshot } as unknown as Tenancy,
     throttle: new Throttle(),
-    attention: {} as never,
+    expect: async () => undefined,
     now: () => 1_000_000,
     onStored: failing.onStored ?? (() => undefined),
     onError: (error) => errors.push(error),
@@ -47,8 +46,8 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
   return { intake, stored, errors };
 }
 
-/** An intake whose database may be silent, on an alarm with a rule that escalates. */
-function onSilent({ problem, attention }: { problem?: string; attention: Partial<Attention> }) {
+/** An intake whose database may be silent, on a repeat of an alarm that is escalated. */
+function onSilent(problem?: string) {
   const asked: string[] = [];
   const silent = (what: string) => () => {
     asked.push(what);
@@ -59,12 +58,16 @@ function onSilent({ problem, attention }: { problem?: string; attention: Partial
     { levels },
   );
   const intake = new Intake({
-    history: { append: silent('append'), findRepeat: async () => undefined, find: silent('find') },
+    history: {
+      append: async () => ({ kind: 'changed', id: 'step' }),
+      findRepeat: async () => undefined,
+      find: silent('find'),
+    },
     bus: { publish: () => undefined },
     directory: {} as never,
     tenancy: { peek: () => ({ levels, router }) } as unknown as Tenancy,
     throttle: new Throttle(),
-    attention: { escalate: silent('escalate'), expect: silent('expect'), ...attention } as Attention,
+    expect: silent('expect'),
     problem: () => problem,
     now: () => 1_000_000,
     onStored: () => undefined,
@@ -80,7 +83,7 @@ test.each([
   ['escalates', alarm],
   ['expects the next one', expecting],
 ])('while the database is known to be silent, one that %s is refused before it reads', async (_, given) => {
-  const { intake, asked } = onSilent({ problem: 'PostgreSQL has not answered', attention: {} });
+  const { intake, asked } = onSilent('PostgreSQL has not answered');
   await expect(intake.accept(sender, '127.0.0.1', given, null)).rejects.toMatchObject({
     ...{ code: 'unavailable', retryAfterSeconds: 1 },
     message: 'not stored: PostgreSQL has not answered',
@@ -89,12 +92,12 @@ test.each([
 });
 
 test.each([
-  ['escalates', 'escalate', alarm],
+  ['escalates', 'find', alarm],
   ['expects the next one', 'expect', expecting],
 ])('one that %s is refused within five seconds when the database falls silent', async (_, what, given) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { intake, asked } = onSilent({ attention: {} });
+  const { intake, asked } = onSilent();
   const answer = intake.accept(sender, '127.0.0.1', given, null).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(await answer).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });

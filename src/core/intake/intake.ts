@@ -1,6 +1,6 @@
 /**
  * Intake: the path of a notification from validated fields to its log. `notification.ts` validates what a sender sent; intake
- * then registers a new level, routes, applies throttles and escalations, and appends the draft. `accept` resolves when the
+ * then registers a new level, routes, applies throttles, and appends the draft with the escalation that rules ask for. `accept` resolves when the
  * notification is durable, and publishes it to the bus after that; what happens after the commit cannot fail the request. A
  * retry key makes sending again safe: the same content returns the id of the first, other content is a `conflict`
  * (`idempotency.ts`). What must be read before storing has four seconds together; then the answer is `unavailable`.
@@ -9,10 +9,19 @@
  * signatures.ts` checks signed ones.
  */
 import { limits } from '#contract/limits.ts';
-import { type Attention, keepEscalation, type RoutedDraft, scheduleEscalation } from '../alarms/attend.ts';
-import { badRequest, unavailable } from '../errors.ts';
+import { badRequest, conflict, unavailable } from '../errors.ts';
 import { withinTime } from '../limits/concurrency.ts';
-import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft, TenantId } from '../log/log.ts';
+import type {
+  AppendOutcome,
+  AppendTerms,
+  Bus,
+  Escalation,
+  History,
+  Idempotency,
+  NotificationDraft,
+  TenantId,
+  ThrottleClaim,
+} from '../log/log.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import { RegexTime } from '../routing/regex.ts';
 import type { Decision } from '../routing/router.ts';
@@ -37,6 +46,7 @@ import {
 import { type CheckedFields, newLevelWarning } from './notification.ts';
 import {
   type EscalatedRoute,
+  keepEscalated,
   type OwnSender,
   ownDecision,
   ownSender,
@@ -51,8 +61,8 @@ export interface IntakeOptions {
   readonly directory: Pick<Directory, 'levels'>;
   readonly tenancy: Tenancy;
   readonly throttle: Throttle;
-  /** Schedules escalations and expectations before a notification is stored. */
-  readonly attention: Attention;
+  /** Restarts or ends the expectation of a key, before the notification is stored. Returns a warning for the sender, if there is one. */
+  readonly expect: (sender: Sender, sourceIp: string, fields: CheckedFields) => Promise<string | undefined>;
   readonly now: () => number;
   /** Called for each stored notification, for counting; not awaited. `endsDelivered`: as in `AppendOutcome`. */
   readonly onStored: (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => void;
@@ -66,8 +76,9 @@ export interface IntakeOptions {
 export interface OwnNotification {
   readonly by: OwnSender;
   readonly fields: CheckedFields;
-  readonly retryKey: RetryKey;
-  /** Set for an escalation. */
+  /** Not needed for an escalation. */
+  readonly retryKey?: RetryKey;
+  /** Set for an escalation, which is stored only in the place of what it escalates. */
   readonly to?: EscalatedRoute;
   /** Set for a missing notification: the sender that did not send it. */
   readonly inPlaceOf?: SilentSender;
@@ -106,9 +117,15 @@ interface Arrival {
   readonly onReplaced?: OwnNotification['onReplaced'];
 }
 
-interface PreparedNotification extends RoutedDraft, Pick<Arrival, 'readUntil'> {
+interface PreparedNotification extends Pick<Arrival, 'readUntil'> {
+  readonly draft: NotificationDraft;
   readonly demands: readonly ThrottleDemand[];
+  readonly counted: Throttled | undefined;
+  readonly escalation: Escalation | undefined;
 }
+
+/** How often a draft is made anew because its alarm has changed. Each time, a step was sent or somebody has acted. */
+const mostChanges = 10;
 
 /** Takes a notification from validated fields to the log. */
 export class Intake {
@@ -147,8 +164,8 @@ export class Intake {
     try {
       const repeat = await this.#inTime(arrival, () => this.#findRepeat(sender.tenant, idempotency));
       if (repeat !== undefined) return { id: repeat, warning: undefined };
-      const { attention } = this.#options;
-      const warning = await this.#inTime(arrival, () => attention.expect(sender, sourceIp, fields));
+      const { expect } = this.#options;
+      const warning = await this.#inTime(arrival, () => expect(sender, sourceIp, fields));
       return { id: await this.#accept(arrival), warning: warning ?? newLevel };
     } finally {
       decided?.();
@@ -158,6 +175,8 @@ export class Intake {
   /**
    * As {@link accept}, for a notification of Belfry itself. A retry may have another text. A level that the tenant does not have
    * becomes `error`.
+   *
+   * @throws AppError `conflict` when what an escalation escalates no longer stands, or is acknowledged or shelved.
    */
   async raise(
     tenant: TenantId,
@@ -170,7 +189,7 @@ export class Intake {
       sender: { ...ownSender(tenant, by), ...inPlaceOf?.token },
       sourceIp: inPlaceOf?.sourceIp ?? '127.0.0.1',
       fields: known,
-      idempotency: ownIdempotency(retryKey),
+      idempotency: retryKey ? ownIdempotency(retryKey) : null,
       escalatedTo: to,
       origin: inPlaceOf && by,
       onReplaced,
@@ -208,6 +227,7 @@ export class Intake {
       const first = outcome.kind === 'stored' ? outcome.entries[0] : undefined;
       if (first?.kind === 'clear') arrival.onReplaced?.(first.id);
       // Another node shows a similar notification, so the next draft is counted on that one.
+      if (outcome.kind === 'changed') throw conflict('what it escalates no longer stands, or is handled');
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
       snapshot = tenancy.peek(tenant) ?? snapshot;
     }
@@ -260,27 +280,14 @@ export class Intake {
     idempotency: Idempotency | null,
     insteadOf: readonly string[],
   ): Promise<AppendOutcome> {
-    const { history, attention, throttle, now, onError } = this.#options;
+    const { throttle, now } = this.#options;
     const { demands, counted } = made;
     const { id } = made.draft;
     const isFirst = demands.length > 0 && !counted;
     const decided = isFirst ? this.#hold(id) : undefined;
     let outcome: AppendOutcome | undefined;
     try {
-      // A repeat changes no escalation.
-      if (made.escalation && idempotency)
-        outcome = await this.#inTime(made, () => history.findRepeat(tenant, idempotency, now()));
-      if (outcome) return outcome;
-      const draft = made.escalation
-        ? await this.#inTime(made, () => scheduleEscalation(attention, tenant, made))
-        : made.draft;
-      const claims = isFirst ? claimsOf(demands, insteadOf) : [];
-      outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
-      if (outcome.kind !== 'stored') return outcome;
-      const { entries } = outcome;
-      this.#announce(tenant, draft, outcome);
-      if (made.escalation)
-        await this.#inTime(made, () => keepEscalation(attention, tenant, draft, entries)).catch(onError);
+      outcome = await this.#append(tenant, made, idempotency, isFirst ? claimsOf(demands, insteadOf) : []);
       return outcome;
     } finally {
       if (outcome?.kind === 'throttled') {
@@ -292,6 +299,39 @@ export class Intake {
       }
       decided?.();
     }
+  }
+
+  /**
+   * A repeat of an escalated alarm keeps its level and panels; one that a throttle counts is counted on what stands. What that is may
+   * change until the repeat is stored.
+   */
+  async #append(
+    tenant: TenantId,
+    made: PreparedNotification,
+    idempotency: Idempotency | null,
+    claims: readonly ThrottleClaim[],
+  ): Promise<AppendOutcome> {
+    const { history } = this.#options;
+    const { counted, escalation } = made;
+    let { draft } = made;
+    const { escalates: replaces, escalated } = draft.route;
+    let terms: AppendTerms = { claims };
+    if (escalation) terms = { claims, escalation };
+    if (replaces !== undefined && escalated) terms = { replaces, step: escalated.times - 1 };
+    for (let i = 0; i < mostChanges; i++) {
+      const outcome = await history.append(tenant, draft, withTime(idempotency, draft), terms);
+      if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
+      if (outcome.kind !== 'changed' || replaces !== undefined) return outcome;
+      const { id } = outcome;
+      if (counted) {
+        draft = { ...draft, throttledOn: id };
+        continue;
+      }
+      const standing = id === null ? undefined : await this.#inTime(made, () => history.find(tenant, id));
+      draft = standing?.route.escalated ? keepEscalated(made.draft, standing) : made.draft;
+      terms = { ...terms, step: standing?.alarm?.escalation?.step ?? 0 };
+    }
+    throw unavailable('not stored: its alarm has changed too often; try again');
   }
 
   /** The notification is durable: an error from here on does not change the answer to its sender. */

@@ -18,21 +18,6 @@ export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns a function that runs work of the same name one after the other. */
-export function inTurns(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>();
-  return (name, work) => {
-    const turn = (last.get(name) ?? Promise.resolve()).then(work, work);
-    const ended = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    last.set(name, ended);
-    void ended.then(() => last.get(name) === ended && last.delete(name));
-    return turn;
-  };
-}
-
 /**
  * Calls `late` after `ms`, unless the returned function was called before. It counts eight steps, of which at most one passes while this
  * process itself stands still: what has arrived in the meantime is read before.

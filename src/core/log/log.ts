@@ -11,6 +11,7 @@
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { GroupField } from '#contract/history/similar.ts';
+import type { EscalationStep } from '#contract/routing/rule.ts';
 import type { Query } from '../search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
@@ -192,6 +193,8 @@ export interface AlarmMemory {
   /** Set while its cause stands: since when it is suppressed, and by which notification. */
   readonly suppressed: Pick<Suppression, 'at' | 'by'> | null;
   readonly owner: Ref | null;
+  /** Absent: it has none. */
+  readonly escalation?: AlarmEscalation;
 }
 
 /**
@@ -214,6 +217,20 @@ export interface SuppressKey {
   readonly key: string;
   /** The rule as it was then: another one when its `then.suppress` is changed. */
   readonly rule: string;
+}
+
+/** The steps that follow when nobody acknowledges an alarm, and the rule that asks for them. */
+export interface Escalation {
+  readonly rule: Ref;
+  readonly steps: readonly EscalationStep[];
+}
+
+/** How far the escalation of an alarm is. */
+export interface AlarmEscalation extends Escalation {
+  /** Index of the next step; as many were sent. */
+  readonly step: number;
+  /** When it is due; null: never, or not while the alarm is acknowledged, shelved or suppressed. */
+  readonly nextAt: number | null;
 }
 
 /** Of a live notification. */
@@ -255,6 +272,14 @@ export type AppendOutcome =
     }
   | RepeatOutcome
   | {
+      /**
+       * Nothing is stored: the draft was not made for the alarm as it is. `id`: the notification whose escalation the draft
+       * continues, so it must keep its level and panels, or be counted on it; null: it continues none.
+       */
+      readonly kind: 'changed';
+      readonly id: string | null;
+    }
+  | {
       /** Nothing is stored. A throttle has shown `on` since `shownAt`; the caller must count the notification on `on`. */
       readonly kind: 'throttled';
       /** The name of the throttle's claim. */
@@ -277,15 +302,21 @@ export interface ThrottleClaim {
   readonly insteadOf: readonly string[];
 }
 
+/** What storing a notification depends on. */
+export interface AppendTerms {
+  /** Only a store that several nodes share uses them; a single node keeps its throttles in memory. */
+  readonly claims?: readonly ThrottleClaim[];
+  /** The escalation that its rules ask for. A repeat continues that of its alarm, unless it must be acknowledged anew. */
+  readonly escalation?: Escalation;
+  /** How many steps of the escalation that it continues the draft takes into account; default 0. Others: `changed`. */
+  readonly step?: number;
+  /** Set for a step: the notification that it replaces. Nothing is stored unless exactly that stands, `step` is due next, and the alarm is open. */
+  readonly replaces?: string;
+}
+
 export type ClearOutcome =
   | { readonly kind: 'cleared'; readonly entry: Clear }
   | { readonly kind: 'not-live' }
-  | { readonly kind: 'not-found' };
-
-export type AcknowledgeOutcome =
-  | { readonly kind: 'acknowledged'; readonly entry: Acknowledgement }
-  /** Somebody did so before; nothing is stored. */
-  | { readonly kind: 'already'; readonly acknowledged: Acknowledged }
   | { readonly kind: 'not-found' };
 
 /** What somebody does about alarms. */
@@ -324,6 +355,13 @@ export interface DueReturn {
   readonly tenant: TenantId;
   readonly id: string;
   readonly kind: 'unacknowledge' | 'unshelve';
+}
+
+/** A step of an escalation that is to be sent, and the notification that stands. */
+export interface DueStep {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly step: number;
 }
 
 /** A standing alarm in the order of a list. */
@@ -409,19 +447,16 @@ export interface SearchPage<Form extends RecordForm = 'record'> {
  * caller may retry with the same idempotency key; the retry never stores twice.
  */
 export interface History {
-  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
   append(
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
-    claims?: readonly ThrottleClaim[],
+    terms?: AppendTerms,
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Removes a live notification from its panels. `by`: who did, or the notification that took its place. */
-  clear(tenant: TenantId, id: string, by: string | Pick<Ref, 'id'>, at: number): Promise<ClearOutcome>;
-  /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
-  acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
+  /** Removes a live notification from its panels. `by`: who did. */
+  clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   /**
    * Applies an action to the alarms of these notifications, all of them durable or none; at most some hundred. The answers are in the
    * order of `ids`. An id of any notification of an alarm names it. `within`: an alarm that does not reach this panel is not found.
@@ -447,6 +482,10 @@ export interface History {
   endSuppressing(tenant: TenantId, rule: string): Promise<void>;
   /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
+  /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
+  dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
+  /** Sets when a due step is due; null: never, nor is a later one. Undefined: the alarm has no escalation any more. Does nothing if it is no longer due next. */
+  settleStep(due: DueStep, at: number | null | undefined): Promise<void>;
   /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
   entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;
   bounds(tenant: TenantId): Promise<LogBounds>;
@@ -500,39 +539,6 @@ export interface History {
   oldestRevision(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
-}
-
-/** Display receipts: the reports of panels about what they showed. */
-
-export interface ReceiptWrite {
-  readonly id: string;
-  readonly state: 'shown' | 'expired' | 'cleared';
-  readonly at: number;
-  /** Only of `shown`: as part of the card or row of a group. */
-  readonly inGroup?: true;
-}
-
-export interface ReceiptRow {
-  readonly panelId: string;
-  readonly shownAt: number | null;
-  /** It was shown as part of the card or row of a group. */
-  readonly inGroup: boolean;
-  readonly expiredAt: number | null;
-  readonly clearedAt: number | null;
-}
-
-/** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
-export interface ReceiptStore {
-  /** Returns the receipts that were new, each with the time when its notification was received. */
-  record(
-    tenant: TenantId,
-    panel: PanelAddress,
-    receipts: readonly ReceiptWrite[],
-  ): Promise<readonly (Omit<ReceiptWrite, 'inGroup'> & { readonly receivedAt: number })[]>;
-  /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
-  firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The receipts of each of these notifications, by panel; those without any are missing. */
-  of(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, readonly ReceiptRow[]>>;
 }
 
 /** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */

@@ -1,4 +1,4 @@
-import type { Bus, ClearOutcome, History, HistoryRecord, Ref, TenantId } from './log.ts';
+import type { Bus, ClearOutcome, History, HistoryRecord, TenantId } from './log.ts';
 
 export interface TakeOffContext {
   readonly history: Pick<History, 'clear' | 'find' | 'findLive'>;
@@ -9,12 +9,12 @@ export interface TakeOffContext {
 /** The most replacements that are followed to find what stands now. After that, it is what panels show of the key. */
 const maxFollowed = 100;
 
-/** Takes a notification off its panels. `by`: the person, key or token that does it, or the notification that replaces it. */
+/** Takes a notification off its panels. `by`: the person, key or token that does it. */
 export async function takeOff(
   { history, bus, now }: Pick<TakeOffContext, 'bus' | 'now'> & { readonly history: Pick<History, 'clear'> },
   tenant: TenantId,
   id: string,
-  by: string | Pick<Ref, 'id'>,
+  by: string,
 ): Promise<ClearOutcome> {
   const outcome = await history.clear(tenant, id, by, now());
   if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);

@@ -29,8 +29,8 @@ export interface TenantMetrics {
   unrouted(): void;
   muted(): void;
   rateLimited(scope: LimitScope): void;
-  /** The tenant has the most expectations or escalations allowed. */
-  notAwaited(kind: 'expectation' | 'escalation'): void;
+  /** The tenant has the most expectations allowed. */
+  notExpected(): void;
   leftThroughChannel(outcome: 'delivered' | 'failed', count: number): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
   /** Seconds from accepting a notification to the panel's `shown` receipt. */
@@ -95,9 +95,9 @@ function createTenantMetrics(): TenantMetrics {
     'Notifications that channels delivered, and those that they gave up.',
     ['outcome'],
   );
-  const notAwaited = counter(
+  const notExpected = counter(
     'attention_refused_total',
-    'Expectations and escalations that there was no room for: the notification was stored without.',
+    'Expectations that there was no room for: the notification was stored without.',
     ['kind'],
   );
   const latency = histogram(
@@ -114,7 +114,7 @@ function createTenantMetrics(): TenantMetrics {
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) channelDeliveries.inc({ outcome }, 0);
-  for (const kind of ['expectation', 'escalation']) notAwaited.inc({ kind }, 0);
+  notExpected.inc({ kind: 'expectation' }, 0);
   for (const scope of limitScopes) limited.inc({ scope }, 0);
   const ofLevel = new Map<string, { inc(): void }>();
   return {
@@ -137,7 +137,7 @@ function createTenantMetrics(): TenantMetrics {
     unrouted: () => unrouted.inc(),
     muted: () => muted.inc(),
     rateLimited: (scope) => limited.inc({ scope }),
-    notAwaited: (kind) => notAwaited.inc({ kind }),
+    notExpected: () => notExpected.inc({ kind: 'expectation' }),
     leftThroughChannel: (outcome, count) => channelDeliveries.inc({ outcome }, count),
     delivered: (outcome, count) => deliveries.inc({ outcome }, count),
     shownAfter: (seconds) => latency.observe(seconds),

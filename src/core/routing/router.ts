@@ -12,7 +12,7 @@
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec, RuleThen } from '#contract/routing/rule.ts';
-import type { Ref, Route, SuppressKeys } from '../log/log.ts';
+import type { Escalation, Ref, Route, SuppressKeys } from '../log/log.ts';
 import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import { regexBudgetSpent, regexTextTooLong } from './regex.ts';
@@ -42,11 +42,6 @@ export interface Decision {
   readonly throttle: readonly ThrottleDemand[];
   /** That of the last matching rule that escalates; undefined if none does, or no panel shows it. */
   readonly escalation: Escalation | undefined;
-}
-
-export interface Escalation {
-  readonly rule: Ref;
-  readonly steps: NonNullable<RuleSpec['then']['escalate']>;
 }
 
 export interface CompiledRule {

@@ -6,7 +6,8 @@
  * complete. A store that several nodes share also has their leases and rate limits.
  */
 import type { LimitStore } from '#core/limits/rate-limits.ts';
-import type { History, ReceiptStore } from '#core/log/log.ts';
+import type { History } from '#core/log/log.ts';
+import type { ReceiptStore } from '#core/log/receipts.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import type { Nodes } from '#core/streams/nodes.ts';
 import type { Database } from './sql.ts';

@@ -33,20 +33,6 @@ export function createDueTimes(db: Database): DueTimes {
       );
     },
 
-    async add({ tenant, kind, subject, dueAt, data }) {
-      const row = { tenant, kind, subject, due_at: dueAt, version: randomUUID(), data: JSON.stringify(data) };
-      const [result] = await db.write(
-        [
-          db
-            .insertInto('due_times')
-            .values(row)
-            .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doNothing()),
-        ],
-        tenant,
-      );
-      return result?.changes === 1;
-    },
-
     async settle(due, next) {
       const query = next
         ? db
@@ -122,7 +108,10 @@ export function createDueTimes(db: Database): DueTimes {
     },
 
     async shift(ms) {
-      await db.write([sql`update due_times set due_at = due_at + ${ms} where due_at is not null`]);
+      await db.write([
+        sql`update due_times set due_at = due_at + ${ms} where due_at is not null`,
+        sql`update live set step_at = step_at + ${ms}, next_step_at = next_step_at + ${ms} where step_at is not null`,
+      ]);
     },
   };
 }

@@ -12,6 +12,7 @@ import type {
   AlarmMemory,
   Clear,
   Entry,
+  Escalation,
   HistoryRecord,
   Idempotency,
   Notification,
@@ -127,9 +128,6 @@ export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow
 
 export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
 
-export const toClearing = (by: string | Pick<Ref, 'id'>): Pick<Clear, 'by' | 'reason'> =>
-  typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
-
 /** Who acknowledged a notification; all columns are null if nobody did. */
 export interface AcknowledgedRow {
   readonly acknowledged_at: number | null;
@@ -144,8 +142,28 @@ export interface StateRow extends ClearedRow, AcknowledgedRow {
   readonly shown: number;
 }
 
+/** How far the escalation of an alarm is; all columns are null if it has none. */
+export interface EscalationRow {
+  /** JSON of {@link Escalation}. */
+  readonly escalation: string | null;
+  readonly step: number | null;
+  /** When the next step is due if the alarm is open then; null: there is none. */
+  readonly step_at: number | null;
+  /** The same while the alarm is open, else null. */
+  readonly next_step_at: number | null;
+}
+
+/** The state of an escalation from which this step is the next one. `at`: when the one before it was sent. */
+export function escalationRow({ rule, steps }: Escalation, step: number, at: number): EscalationRow {
+  const { afterMs } = steps[step] ?? {};
+  const due = afterMs === undefined ? null : at + afterMs;
+  return { escalation: JSON.stringify({ rule, steps }), step, step_at: due, next_step_at: due };
+}
+
+export const toEscalation = (stored: string): Escalation => JSON.parse(stored) as Escalation;
+
 /** What the live set remembers of an alarm; all columns are null if the notification is not live. */
-export interface MemoryRow {
+export interface MemoryRow extends EscalationRow {
   readonly since: number | null;
   readonly earlier: number | null;
   readonly highest_level: string | null;
@@ -163,7 +181,7 @@ export type SuppressedRow = NonNullable<AlarmMemory['suppressed']>;
 
 /** The memory of the notification that is live now, of which throttles have counted `counted`. */
 export function toMemory(
-  { since, earlier, highest_level, highest_rank, shelved, owner }: MemoryRow,
+  { since, earlier, highest_level, highest_rank, shelved, owner, escalation, step, next_step_at }: MemoryRow,
   { receivedAt, level, rank }: Pick<Notification, 'receivedAt' | 'level' | 'rank'>,
   counted: number,
 ): AlarmMemory {
@@ -175,6 +193,9 @@ export function toMemory(
     highestRank: isHigher ? highest_rank : rank,
     ...toOff(shelved),
     owner: owner === null ? null : (JSON.parse(owner) as Ref),
+    ...(escalation !== null && {
+      escalation: { ...toEscalation(escalation), step: step ?? 0, nextAt: next_step_at },
+    }),
   };
 }
 

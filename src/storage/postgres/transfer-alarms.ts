@@ -2,6 +2,7 @@
 import type { Acknowledgement, Clear, Notification, TenantId } from '#core/log/log.ts';
 import {
   type AlarmEntry,
+  type EscalationRow,
   firstAlarmRank,
   type MemoryRow,
   type ShelfRow,
@@ -12,7 +13,7 @@ import {
 } from '../log/history-rows.ts';
 
 /** A row of the table `live`, as far as it remembers an alarm. */
-export interface LiveMemory extends MemoryRow {
+export interface LiveMemory extends Omit<MemoryRow, keyof EscalationRow> {
   since: number;
   earlier: number | null;
   highest_level: string | null;

@@ -1,17 +1,19 @@
 import type { FairQueue } from '#core/limits/concurrency.ts';
 import type {
+  AppendTerms,
   History,
   NotificationDraft,
-  ReceiptStore,
   RecordForm,
   Route,
   SearchOptions,
   SearchPage,
 } from '#core/log/log.ts';
+import type { ReceiptStore } from '#core/log/receipts.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import { getOrMake } from '#core/maps.ts';
-import { isShown, isUuid, toClearing, toRepeat } from '../log/history-rows.ts';
+import { isShown, isUuid, toRepeat } from '../log/history-rows.ts';
 import { countBudgetMs, Tally } from '../search/log-search.ts';
+import type { EscalationTerms } from './log/escalations.ts';
 import type { DraftRow } from './log/rows.ts';
 import type { CountRequest } from './search/statistics.ts';
 import type { LogReads } from './threads/reader-thread.ts';
@@ -38,7 +40,7 @@ export function createSqliteHistory({
   searches,
 }: SqliteThreads): History & ReceiptStore {
   const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
-  const { dueReturns, entriesOf, suppressingRules } = reader;
+  const { dueReturns, dueSteps, entriesOf, suppressingRules } = reader;
   const toRow = draftRows();
   return {
     ...{
@@ -51,6 +53,7 @@ export function createSqliteHistory({
       size,
       stayingBeyond,
       dueReturns,
+      dueSteps,
       entriesOf,
       suppressingRules,
     },
@@ -59,8 +62,8 @@ export function createSqliteHistory({
     of: reader.receiptsOf,
     firstShown: (tenant, ids) => searches.run(tenant, () => searcher.firstShown(tenant, ids)),
 
-    async append(tenant, draft, idempotency) {
-      const result = await queue.push('append', tenant, toRow(draft), idempotency);
+    async append(tenant, draft, idempotency, terms) {
+      const result = await queue.push('append', tenant, toRow(draft), idempotency, toEscalation(terms));
       const { id } = draft;
       if (typeof result === 'number')
         return { kind: 'stored', id, entries: [{ ...draft, kind: 'notification', position: result }] };
@@ -82,12 +85,7 @@ export function createSqliteHistory({
 
     async clear(tenant, id, by, at) {
       if (!isUuid(id)) return { kind: 'not-found' };
-      return queue.push('clear', tenant, id.toLowerCase(), { ...toClearing(by), at });
-    },
-
-    async acknowledge(tenant, id, given) {
-      if (!isUuid(id)) return { kind: 'not-found' };
-      return queue.push('acknowledge', tenant, id.toLowerCase(), given);
+      return queue.push('clear', tenant, id.toLowerCase(), { by, at });
     },
 
     async act(tenant, ids, action, within) {
@@ -102,6 +100,8 @@ export function createSqliteHistory({
       await queue.push('endSuppressing', tenant, rule);
     },
     suppression: (tenant, now) => searches.run(tenant, () => searcher.suppression(tenant, now)),
+    settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),
+
     alarms: (tenant, now) => searches.run(tenant, () => searcher.alarms(tenant, now)),
     recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
 
@@ -123,6 +123,11 @@ export function createSqliteHistory({
     },
   };
 }
+
+const toEscalation = ({ escalation, step = 0, replaces }: AppendTerms = {}): EscalationTerms | null =>
+  escalation || replaces !== undefined
+    ? { escalation: escalation ? JSON.stringify(escalation) : null, step, replaces: replaces ?? null }
+    : null;
 
 /** Converts drafts to rows. Routing returns the same object for equal decisions, so its JSON is made once. */
 function draftRows(): (draft: NotificationDraft) => DraftRow {

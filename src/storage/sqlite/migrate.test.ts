@@ -23,7 +23,7 @@ import { openSqlite } from './open.ts';
 
 const folder = join(import.meta.dirname, 'migrations');
 const scripts = readdirSync(folder).filter((file) => file.endsWith('.sql'));
-const newest = scripts.length;
+const newest = Number(scripts.sort().at(-1)?.slice(0, 4));
 const home = mkdtempSync(join(tmpdir(), 'belfry-migrate-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { labelsOf } from '#contract/history/labels.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { damagePage } from '#test/support/damage-page.ts';
-import { wholeDraft } from '#test/support/notification-draft.ts';
+import { draft, wholeDraft } from '#test/support/notification-draft.ts';
 import { limitMs } from '#test/support/patience.ts';
 import type { Storage } from '../database/storage.ts';
 import { openSqlite } from './open.ts';
@@ -46,22 +46,28 @@ it('a reserve that is switched off is not left on the disk', async () => {
   expect(existsSync(reserve)).toBe(false);
 });
 
+/** Undoes all later migrations. */
+function asFirstVersion() {
+  const older = new Database(join(folder, 'belfry.db'));
+  older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
+    ALTER TABLE log_1_0 DROP COLUMN labels; ALTER TABLE receipts_1 DROP COLUMN in_group;
+    DROP INDEX live_returns; DROP TABLE alarm_entries; ALTER TABLE acknowledgements DROP COLUMN until;
+    ALTER TABLE levels DROP COLUMN acknowledge_for_ms; DROP TABLE alarm_causes;
+    DROP INDEX live_steps; DROP INDEX live_suppressed; DROP INDEX live_follows; PRAGMA user_version = 1`);
+  for (const column of [
+    ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],
+    ...['escalation', 'step', 'step_at', 'next_step_at', 'owner', 'follows', 'suppressed'],
+  ])
+    older.exec(`ALTER TABLE live DROP COLUMN ${column}`);
+  return older;
+}
+
 it('adds the columns of new fields to the partitions of an older version', async () => {
   const tenant = 1;
   const [before, after] = [wholeDraft({ receivedAt: 1_000 }), wholeDraft({ receivedAt: 2_000 })];
   await storage.history.append(tenant, before, null);
   await storage.close();
-  const older = new Database(join(folder, 'belfry.db'));
-  older.exec(`ALTER TABLE log_1_0 DROP COLUMN url; ALTER TABLE log_1_0 DROP COLUMN host;
-    ALTER TABLE log_1_0 DROP COLUMN labels; ALTER TABLE receipts_1 DROP COLUMN in_group;
-    DROP INDEX live_returns; DROP INDEX live_suppressed; DROP INDEX live_follows; DROP TABLE alarm_causes;
-    DROP TABLE alarm_entries; ALTER TABLE acknowledgements DROP COLUMN until;
-    ALTER TABLE levels DROP COLUMN acknowledge_for_ms; PRAGMA user_version = 1`);
-  for (const column of [
-    ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],
-    ...['owner', 'follows', 'suppressed'],
-  ])
-    older.exec(`ALTER TABLE live DROP COLUMN ${column}`);
+  const older = asFirstVersion();
   older.close();
   storage = open();
   await storage.history.append(tenant, after, null);
@@ -82,6 +88,33 @@ it('adds the columns of new fields to the partitions of an older version', async
   const all = { limit: 9, now: 3_000, form: 'ndjson' } as const;
   const exported = (await storage.history.search(tenant, { kind: 'all' }, all)).records;
   expect(exported.map((line) => JSON.parse(line).labels)).toEqual([labelsOf(after.labels), {}]);
+});
+
+it('goes on with escalations of an older version', async () => {
+  const keys = ['open', 'acknowledged', 'over'] as const;
+  const alarms = keys.map((key) => draft({ receivedAt: 1_000, key, rank: 40 }));
+  for (const each of alarms) await storage.history.append(1, each, null);
+  const ids = alarms.map(({ id }) => id) as [string, string, string];
+  await storage.history.act(1, [ids[1]], { kind: 'acknowledge', at: 1_000, by: 'Ada', note: null });
+  await storage.close();
+  const older = asFirstVersion();
+  const rule = { id: 'r', name: "on 'call'" };
+  const steps = [{ afterMs: 2_000 }, { afterMs: 1, panels: { tags: ['noc'] } }];
+  const insert = older.prepare("INSERT INTO due_times VALUES (1, 'escalation', ?, 3000, 'v', ?)");
+  for (const [i, over] of [{ step: 0 }, { step: 1, isHandled: true }, { step: 2 }].entries())
+    insert.run(`key ${keys[i]}`, JSON.stringify({ id: ids[i], steps, rule, since: 1_000, ...over }));
+  older.close();
+  storage = open();
+  const escalation = async (id: string) => (await storage.history.find(1, id))?.alarm?.escalation;
+  expect(await escalation(ids[0])).toEqual({ rule, steps, step: 0, nextAt: 3_000 });
+  expect(await escalation(ids[1])).toEqual({ rule, steps, step: 1, nextAt: null });
+  expect(await escalation(ids[2])).toEqual({ rule, steps, step: 2, nextAt: null });
+  await storage.history.act(1, ids, { kind: 'unacknowledge', at: 2_000, by: 'Ada' });
+  expect(await storage.history.dueSteps(3_000, 9)).toEqual([
+    { tenant: 1, id: ids[1], step: 1 },
+    { tenant: 1, id: ids[0], step: 0 },
+  ]);
+  expect(await read('SELECT * FROM due_times')).toEqual([]);
 });
 
 it('moves pages from the write-ahead log into the database file between commits', async () => {

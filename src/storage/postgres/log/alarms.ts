@@ -4,11 +4,13 @@ import type {
   AlarmOutcome,
   AlarmPlace,
   DueReturn,
+  DueStep,
   History,
   Notification,
   Route,
 } from '#core/log/log.ts';
 import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
+import type { Connections } from '../connections.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { LogWrite } from './partitions.ts';
 import { type EntryRow, entryColumns, readNotifications, readRecords, toEntries, toRecord } from './rows.ts';
@@ -23,6 +25,7 @@ interface ActedRow extends AcknowledgedRow {
 }
 
 export interface AlarmLanes extends Pick<StatisticsLanes, 'reads' | 'turns'> {
+  readonly writes: Connections;
   readonly queue: AppendQueue;
   /** For what writes entries of the log. */
   readonly write: LogWrite;
@@ -30,7 +33,10 @@ export interface AlarmLanes extends Pick<StatisticsLanes, 'reads' | 'turns'> {
 
 export const createAlarms = (
   lanes: AlarmLanes,
-): Pick<History, 'act' | 'alarms' | 'dueReturns' | 'entriesOf' | 'recordsAt'> => ({
+): Pick<
+  History,
+  'act' | 'alarms' | 'dueReturns' | 'dueSteps' | 'settleStep' | 'entriesOf' | 'recordsAt'
+> => ({
   async act(tenant, given, action, within) {
     const ids = given.map((id) => id.toLowerCase());
     const known = ids.filter(isUuid);
@@ -77,6 +83,27 @@ export const createAlarms = (
        WHERE returns_at <= $1 AND (expires_at IS NULL OR expires_at > $1) ORDER BY returns_at LIMIT $2`,
       [now, limit],
     ),
+
+  dueSteps: (now, limit) =>
+    lanes.reads.query<DueStep>(
+      'all',
+      `SELECT tenant, id, step FROM live WHERE next_step_at <= $1 AND (expires_at IS NULL OR expires_at > $1)
+         AND tenant NOT IN (SELECT id FROM tenants WHERE state <> 'active') ORDER BY next_step_at LIMIT $2`,
+      [now, limit],
+    ),
+
+  async settleStep({ tenant, id, step }, at) {
+    const change =
+      at === undefined
+        ? 'escalation = NULL, step = NULL, step_at = $4, next_step_at = $4'
+        : 'step_at = $4, next_step_at = $4';
+    await lanes.writes.query(
+      tenant,
+      `UPDATE live l SET ${change} FROM find_entry($1, $2) g
+       WHERE l.tenant = g.tenant AND l.rank = g.rank AND l.position = g.position AND l.step = $3 AND l.next_step_at IS NOT NULL`,
+      [tenant, id, step, at ?? null],
+    );
+  },
 
   async entriesOf(tenant, ids, limit) {
     const rows = await lanes.reads.query<EntryRow>(

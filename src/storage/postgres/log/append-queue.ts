@@ -6,6 +6,7 @@ import { afterWaiting } from '#core/limits/concurrency.ts';
 import type {
   Acknowledgement,
   AppendOutcome,
+  AppendTerms,
   Clear,
   History,
   Idempotency,
@@ -31,7 +32,7 @@ interface Waiting {
   readonly tenant: TenantId;
   readonly draft: NotificationDraft;
   readonly idempotency: Idempotency | null;
-  readonly claims: readonly ThrottleClaim[];
+  readonly terms: AppendTerms;
   readonly promise: Promise<AppendOutcome>;
   resolve(outcome: AppendOutcome): void;
   reject(error: unknown): void;
@@ -43,6 +44,7 @@ interface Answer {
   /** How many more channels a resolve was queued for. */
   readonly resolved?: number | null;
   readonly kind: AppendOutcome['kind'];
+  /** null: it is changed, and continues no escalation. */
   readonly found_id: string;
   readonly at_position: number | null;
   /** And, marked, the acknowledgement that it takes over. */
@@ -94,7 +96,7 @@ export class AppendQueue {
    * Resolves once it is committed.
    * @throws AppError `unavailable` at once when the queue is full or the database is known not to take writes.
    */
-  readonly push: History['append'] = (tenant, draft, idempotency, claims = []) => {
+  readonly push: History['append'] = (tenant, draft, idempotency, terms = {}) => {
     const { problem } = this;
     if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#options.capacity)
@@ -104,7 +106,7 @@ export class AppendQueue {
         ),
       );
     const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
-    this.#waiting.push({ tenant, draft, idempotency, claims, promise, resolve, reject });
+    this.#waiting.push({ tenant, draft, idempotency, terms, promise, resolve, reject });
     // What arrives in the same turn goes into the same batch.
     if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => void this.#flush());
     return promise;
@@ -207,10 +209,11 @@ export class AppendQueue {
   }
 }
 
-function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
+function keysOf({ tenant, draft, idempotency, terms: { replaces } }: Waiting): string[] {
   const keys: string[] = [];
   if (draft.key !== null) keys.push(`${tenant} key ${draft.key}`);
   if (idempotency) keys.push(`${tenant} retry ${idempotency.key}`);
+  if (replaces !== undefined) keys.push(`${tenant} id ${replaces}`);
   return keys;
 }
 
@@ -229,11 +232,12 @@ export function fieldsOf(draft: NotificationDraft): Record<string, string | numb
 
 /** As the type `append_entry` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
 function toJob(
-  { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
+  { tenant, draft: d, idempotency, terms }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'terms'>,
   n: number,
   decision?: number,
 ) {
   const { route } = d;
+  const { claims = [], escalation, step = 0, replaces } = terms;
   return {
     n,
     tenant,
@@ -255,6 +259,9 @@ function toJob(
       idempotency_until: idempotency.until ?? d.receivedAt + limits.idempotencyMs,
     }),
     claims: claims.length === 0 ? undefined : claims.map(toClaim),
+    ...((escalation || replaces !== undefined) && {
+      ...{ escalation: escalation && JSON.stringify(escalation), step, replaces },
+    }),
   };
 }
 
@@ -279,6 +286,7 @@ function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
   const { kind, found_id: id, clears } = answer;
   if (kind === 'repeated') return { kind, id };
   if (kind === 'conflict') return { kind };
+  if (kind === 'changed') return { kind, id };
   if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
   const position = answer.at_position as number;
   const throttleCount = answer.counted ?? draft.throttleCount;

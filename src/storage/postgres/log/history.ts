@@ -5,11 +5,9 @@ import type {
   LiveNotification,
   LivePosition,
   LogBounds,
-  ReceiptRow,
-  ReceiptStore,
-  ReceiptWrite,
   Route,
 } from '#core/log/log.ts';
+import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import {
   type AcknowledgedRow,
   acknowledgedColumns,
@@ -19,7 +17,6 @@ import {
   finite,
   isUuid,
   toAcknowledged,
-  toClearing,
   toRepeat,
 } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
@@ -61,41 +58,20 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     return toRepeat(earlier, idempotency);
   },
 
-  async clear(tenant, given, what, at) {
+  async clear(tenant, given, by, at) {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
-    const { by, reason } = toClearing(what);
     await lanes.queue.settled(id);
     const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
-        'SELECT * FROM clear_notification($1, $2, $3, $4, $5)',
-        [tenant, id, by, at, reason],
+        'SELECT * FROM clear_notification($1, $2, $3, $4)',
+        [tenant, id, by, at],
       ),
     );
     const [cleared] = rows;
     if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
     const { at_position: position, of_route: route } = cleared;
-    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason, by, at, route } };
-  },
-
-  async acknowledge(tenant, given, what) {
-    if (!isUuid(given)) return { kind: 'not-found' };
-    const id = given.toLowerCase();
-    await lanes.queue.settled(id);
-    const { rows } = await lanes.write(tenant, 1, (client) =>
-      client.query<AcknowledgedRow & { at_position: number | null; of_route: Route }>(
-        `SELECT at_position, of_route, earlier_at AS acknowledged_at, earlier_by AS acknowledged_by, earlier_note AS acknowledged_note,
-           earlier_until AS acknowledged_until
-         FROM acknowledge_notification($1, $2, $3, $4, $5, $6)`,
-        [tenant, id, what.by, what.at, what.note, what.until],
-      ),
-    );
-    const [row] = rows;
-    const acknowledged = toAcknowledged(row);
-    if (acknowledged) return { kind: 'already', acknowledged };
-    if (!row || row.at_position === null) return { kind: 'not-found' };
-    const { at_position: position, of_route: route } = row;
-    return { kind: 'acknowledged', entry: { ...what, kind: 'acknowledgement', position, id, route } };
+    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason: 'cleared', by, at, route } };
   },
 
   async bounds(tenant) {

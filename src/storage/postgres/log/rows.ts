@@ -52,7 +52,7 @@ const recordsOf = (
   found: string,
 ) => `WITH n AS MATERIALIZED (${found}), given AS MATERIALIZED (SELECT array_agg(row) AS rows FROM n)
   SELECT ${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason, s.counted,
-    l.row IS NOT NULL AS is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.owner,
+    l.row IS NOT NULL AS is_live, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.owner, l.escalation, l.step, l.next_step_at,
     ${acknowledgedColumns}, coalesce(r.shown, 0) AS shown, coalesce(r.expired, 0) AS expired, coalesce(r.cleared, 0) AS cleared_on_panels
   FROM n LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id ${acknowledgedJoin}
   LEFT JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position

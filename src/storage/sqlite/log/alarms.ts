@@ -25,6 +25,7 @@ import {
   type AcknowledgedRow,
   acknowledgedColumns,
   changeReasons,
+  type EscalationRow,
   firstAlarmRank,
   type MemoryRow,
   returnReasons,
@@ -50,7 +51,7 @@ export function passedOn(
   sql: Statements,
   last: RememberingRow,
   next: { readonly rank: number; readonly isShelved: boolean },
-): MemoryRow {
+): Omit<MemoryRow, keyof EscalationRow> {
   const partition = findPartition(sql, last.row);
   const stored =
     partition &&
@@ -79,7 +80,7 @@ export function passedOn(
 export const staysShelved = ({ shelved }: Pick<MemoryRow, 'shelved'>, rank: number): boolean =>
   shelved !== null && toOff(shelved).shelved !== null && rank <= (JSON.parse(shelved) as ShelfRow).rank;
 
-/** The alarm's memory passes to a notification that is live already. Returns false if that one is not. */
+/** Of a log of an older version: the alarm's memory passes to a notification that is live already. Returns false if that one is not. */
 export function handOver(writer: LogWriter, tenant: TenantId, last: RememberingRow, to: string): boolean {
   const found = findById(writer.sql, tenant, to);
   const live = found && readRemembering(writer.sql, found.row);
@@ -102,10 +103,20 @@ export const readRemembering = (sql: Statements, row: number): RememberingRow | 
   sql.of<[number], RememberingRow>(`SELECT ${rememberingColumns} FROM live WHERE row = ?`).get(row);
 
 /** A live row by its row, if it has not expired. */
-function readStanding(sql: Statements, row: number, now: number): RememberingRow | undefined {
+export function readStanding(sql: Statements, row: number, now: number): RememberingRow | undefined {
   const live = readRemembering(sql, row);
   return live && (live.expires_at === null || live.expires_at > now) ? live : undefined;
 }
+
+/** The rows of a key that have not expired, the oldest first. */
+export const readUnder = (sql: Statements, tenant: TenantId, key: string, now: number): RememberingRow[] =>
+  sql
+    .of<[number, string, number], RememberingRow>(
+      // SQLite would go through all that the tenant has on panels.
+      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
+    )
+    .all(tenant, key, now);
 
 /** The most replacements that are followed of a notification without a key: those of its escalations. */
 const mostFollowed = 100;
@@ -143,12 +154,7 @@ function findByKey(
   { found, key, now }: { readonly found: FoundRow; readonly key: string; readonly now: number },
 ): Standing | undefined {
   if (replacementOf(sql, found) === undefined) return undefined;
-  const live = sql
-    .of<[number, string, number], RememberingRow>(
-      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
-       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position DESC LIMIT 1`,
-    )
-    .get(tenant, key, now);
+  const live = readUnder(sql, tenant, key, now).at(-1);
   if (!live || (live.since ?? 0) > found.receivedAt) return undefined;
   const id = idAt(sql, live.row);
   const standing = findById(sql, tenant, id);
@@ -263,7 +269,7 @@ export function insertAcknowledgement(
 }
 
 const setReturn = (sql: Statements, row: number, at: number | null) =>
-  sql.of('UPDATE live SET returns_at = ? WHERE row = ?').run(at, row);
+  sql.of('UPDATE live SET returns_at = ?, next_step_at = NULL WHERE row = ?').run(at, row);
 
 export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
   const found = sql
@@ -320,7 +326,7 @@ export function endAcknowledgement(
   { id, at, by }: By & { readonly id: string },
 ): Return {
   removeAcknowledgement(writer.sql, tenant, of.row);
-  setReturn(writer.sql, of.row, null);
+  writer.sql.of('UPDATE live SET returns_at = NULL, next_step_at = step_at WHERE row = ?').run(of.row);
   const from = 'acknowledged';
   const place = insertEntry(writer, tenant, of, { id, at, by, reason: returnReasons[from] });
   return { kind: 'return', id, at, by, from, shown: null, ...place };
@@ -355,7 +361,7 @@ export function putOnShelf(
   const shelf: ShelfRow = { at, by, note, until, rank: live.rank };
   removeAcknowledgement(writer.sql, tenant, live.row);
   writer.sql
-    .of('UPDATE live SET shelved = ?, returns_at = ?, suppressed = NULL WHERE row = ?')
+    .of('UPDATE live SET shelved = ?, returns_at = ?, suppressed = NULL, next_step_at = NULL WHERE row = ?')
     .run(JSON.stringify(shelf), until, live.row);
   const place = insertEntry(writer, tenant, found, { ...shelved, reason: changeReasons.shelving });
   return { ...shelved, kind: 'shelving', ...place };
@@ -373,7 +379,9 @@ export function returnToPanels(
   change: By & Pick<Return, 'id' | 'from'>,
 ): Return & { readonly shown: Notification } {
   writer.sql
-    .of('UPDATE live SET shelved = NULL, returns_at = NULL, suppressed = NULL WHERE row = ?')
+    .of(
+      'UPDATE live SET shelved = NULL, returns_at = NULL, suppressed = NULL, next_step_at = step_at WHERE row = ?',
+    )
     .run(found.row);
   const shown = readNotification({ sql: writer.sql, reader: new RowReader(writer.sql) }, found);
   const { from, ...rest } = change;
@@ -392,7 +400,7 @@ export function putOffFor(
   const { at, by } = change;
   removeAcknowledgement(writer.sql, tenant, found.row);
   writer.sql
-    .of('UPDATE live SET suppressed = ?, shelved = ?, returns_at = NULL WHERE row = ?')
+    .of('UPDATE live SET suppressed = ?, shelved = ?, returns_at = NULL, next_step_at = NULL WHERE row = ?')
     .run(note, JSON.stringify({ at, by } satisfies SuppressedRow), found.row);
   const place = insertEntry(writer, tenant, found, { ...change, note, reason: changeReasons.suppression });
   return { ...given, kind: 'suppression', ...place };
@@ -434,19 +442,20 @@ export function readNotification(
   return reader.notification(found, partition);
 }
 
-/** Takes a notification off its panels, if it is on any. A notification that replaces it remembers its alarm. */
+/** Takes a notification off its panels, if it is on any. */
 export function clear(
   writer: LogWriter,
   tenant: TenantId,
   id: string,
-  given: Pick<Clear, 'by' | 'reason' | 'at'>,
+  given: Pick<Clear, 'by' | 'at'>,
 ): ClearOutcome {
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
-  const live = readStanding(writer.sql, found.row, given.at);
-  if (!live) return { kind: 'not-live' };
-  if (given.reason === 'replaced') handOver(writer, tenant, live, given.by);
-  return { kind: 'cleared', entry: writer.takeOff(tenant, found, id, given) };
+  if (!readStanding(writer.sql, found.row, given.at)) return { kind: 'not-live' };
+  return {
+    kind: 'cleared',
+    entry: writer.takeOff(tenant, found, id, { ...given, reason: 'cleared' }),
+  };
 }
 
 /** Reads. */

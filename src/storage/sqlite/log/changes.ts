@@ -4,21 +4,27 @@ import { isResolve } from '#core/channels/channels.ts';
 import type {
   Acknowledged,
   Acknowledgement,
-  AcknowledgeOutcome,
   Clear,
   Idempotency,
-  ReceiptStore,
-  ReceiptWrite,
   RepeatOutcome,
   Route,
   TenantId,
 } from '#core/log/log.ts';
+import type { ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
-import { type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows.ts';
-import { insertAcknowledgement, passedOn, readAcknowledged, staysShelved } from './alarms.ts';
+import { type EscalationRow, type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows.ts';
+import {
+  insertAcknowledgement,
+  passedOn,
+  readAcknowledged,
+  readRemembering,
+  readUnder,
+  staysShelved,
+} from './alarms.ts';
 import { queueDeliveries } from './deliveries.ts';
+import { type ChangedAlarm, type EscalationTerms, escalate } from './escalations.ts';
 import { findById, findRetry, idAt } from './log-lookup.ts';
-import { type LiveRow, type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
+import type { LiveRow, LogWriter, RememberingRow } from './log-writer.ts';
 import { tablesOf } from './partitions.ts';
 import { type DraftRow, toBlob } from './rows.ts';
 import { findCause } from './suppress.ts';
@@ -37,24 +43,29 @@ export type AppendResult =
       /** What its route then says: it is on no panel. */
       readonly off?: Pick<Route, 'shelved' | 'suppressed'> | undefined;
     }
+  | ChangedAlarm
   | RepeatOutcome;
 
-/** Also clears whatever is live under its key, and queues its deliveries. */
+/** Also clears whatever is live under its key, or what it replaces as a step, and queues its deliveries. */
 export function append(
   writer: LogWriter,
   tenant: TenantId,
   draft: DraftRow,
   idempotency: Idempotency | null,
+  terms: EscalationTerms | null = null,
 ): AppendResult {
+  const repeat =
+    idempotency && toRepeat(findRetry(writer, tenant, idempotency.key, draft.receivedAt), idempotency);
+  if (repeat) return repeat;
+  const escalation = terms ? escalate(writer, tenant, draft, terms) : undefined;
+  if (escalation && 'kind' in escalation) return escalation;
   if (idempotency) {
     const { key, hash, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
-    const repeat = toRepeat(findRetry(writer, tenant, key, draft.receivedAt), idempotency);
-    if (repeat) return repeat;
     writer.sql
       .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
       .run(tenant, key, hash, toBlob(draft.id), until);
   }
-  const replaced = draft.key === null ? [] : liveUnder(writer, tenant, draft.key, draft);
+  const replaced = replacedBy(writer, tenant, draft, terms?.replaces);
   const change = { reason: 'replaced', by: draft.id, at: draft.receivedAt } as const;
   const clears = replaced.map((row) => writer.takeOff(tenant, row, row.id, change));
   const last = replaced.at(-1);
@@ -63,7 +74,11 @@ export function append(
   const memory = last && remember(writer, draft, last);
   const off = offPanels(writer, tenant, { draft, route, isShelved: memory?.shelved != null, given });
   const placed = off ? { ...draft, route: JSON.stringify({ ...route, ...off }) } : draft;
-  const inserted = writer.insert(tenant, placed, memory);
+  const inserted = writer.insert(tenant, placed, {
+    ...memory,
+    ...escalation,
+    ...(off && { next_step_at: null }),
+  });
   const endsDelivered = queueDeliveries(writer, tenant, draft, inserted);
   const { position } = inserted;
   if (!last && !endsDelivered && !off) return position;
@@ -75,7 +90,11 @@ export function append(
 }
 
 /** What the notification remembers of the alarm whose last one it replaces; undefined when it ends the alarm, or none was left. */
-export function remember({ sql }: LogWriter, draft: DraftRow, last: RememberingRow): MemoryRow | undefined {
+export function remember(
+  { sql }: LogWriter,
+  draft: DraftRow,
+  last: RememberingRow,
+): Omit<MemoryRow, keyof EscalationRow> | undefined {
   const { key } = draft;
   if (!draft.shown || isResolve(draft) || isResolve({ key, rank: last.rank })) return undefined;
   return passedOn(sql, last, { rank: draft.rank, isShelved: staysShelved(last, draft.rank) });
@@ -104,15 +123,12 @@ function offPanels(
   return cause && { suppressed: { by: cause.id, key: cause.key } };
 }
 
-/** What a throttle counted is not shown itself, so it leaves the one it was counted on. */
-function liveUnder({ sql }: LogWriter, tenant: TenantId, key: string, by: DraftRow) {
-  return sql
-    .of<[number, string, number], RememberingRow>(
-      // SQLite would go through all that the tenant has on panels.
-      `SELECT ${rememberingColumns} FROM live INDEXED BY live_keys
-       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
-    )
-    .all(tenant, key, by.receivedAt)
+/** What a throttle counted is not shown itself, so it leaves the one it was counted on. `step`: what it replaces as a step. */
+function replacedBy({ sql }: LogWriter, tenant: TenantId, by: DraftRow, step: string | null = null) {
+  const found = step === null ? undefined : findById(sql, tenant, step);
+  const escalated = found && readRemembering(sql, found.row);
+  const rows = by.key === null ? [] : readUnder(sql, tenant, by.key, by.receivedAt);
+  return (by.key === null && escalated ? [escalated] : rows)
     .map((row) => ({ ...row, id: idAt(sql, row.row) }))
     .filter(({ id }) => id !== by.throttledOn);
 }
@@ -128,20 +144,6 @@ function takenOver(
 ): Acknowledged | null {
   if (!shown || rank > last.rank || route.origin !== undefined) return null;
   return readAcknowledged(sql, tenant, last.row);
-}
-
-/** Runs inside the caller's transaction. */
-export function acknowledge(
-  writer: LogWriter,
-  tenant: TenantId,
-  id: string,
-  given: Acknowledged,
-): AcknowledgeOutcome {
-  const found = findById(writer.sql, tenant, id);
-  if (!found) return { kind: 'not-found' };
-  const acknowledged = readAcknowledged(writer.sql, tenant, found.row);
-  if (acknowledged) return { kind: 'already', acknowledged };
-  return { kind: 'acknowledged', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
 }
 
 /** Changes of a stored notification. Each runs inside the transaction of its batch. */

@@ -1,5 +1,6 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
-import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/log/log.ts';
+import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/log/log.ts';
+import type { ReceiptRow } from '#core/log/receipts.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { charsBySender, leavesAt } from '../../log/history-rows.ts';
 import { notificationFinder, readAcknowledged } from './alarms.ts';

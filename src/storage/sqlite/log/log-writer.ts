@@ -55,7 +55,7 @@ export interface LiveRow {
 export interface RememberingRow extends LiveRow, MemoryRow {}
 
 export const rememberingColumns =
-  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved, owner';
+  'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved, owner, escalation, step, step_at, next_step_at';
 
 /** A new notification of the log. */
 export interface Inserted {
@@ -216,7 +216,7 @@ export class LogWriter {
   }
 
   /** Adds a notification without looking at its key, and without deliveries. */
-  insert(tenant: number, d: DraftRow, memory: MemoryRow | undefined = undefined): Inserted {
+  insert(tenant: number, d: DraftRow, memory: Partial<MemoryRow> = {}): Inserted {
     const row = this.#nextRow;
     const { position, previous } = this.#next(tenant, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
@@ -229,16 +229,19 @@ export class LogWriter {
       this.sql
         .of(
           `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, owner,
-             shelved, returns_at, suppressed, follows)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+             shelved, returns_at, suppressed, follows, escalation, step, step_at, next_step_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(
-          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory?.since ?? d.receivedAt],
-          ...[memory?.earlier, memory?.highest_level, memory?.highest_rank, memory?.owner].map(
+          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory.since ?? d.receivedAt],
+          ...[memory.earlier, memory.highest_level, memory.highest_rank, memory.owner].map(
             (each) => each ?? null,
           ),
-          ...this.#offPanels(d, decided, memory),
+          ...offPanels(d, decided, memory.shelved ?? null),
           toStoredFollows(suppressKeysOf(d, decided)),
+          ...[memory.escalation, memory.step, memory.step_at, memory.next_step_at].map(
+            (each) => each ?? null,
+          ),
         );
       for (const { key, rule } of suppressKeysOf(d, decided).causes)
         this.sql
@@ -249,14 +252,6 @@ export class LogWriter {
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
     return { row, position, route, decided };
-  }
-
-  /** The columns shelved, returns_at and suppressed. */
-  #offPanels(d: DraftRow, { suppressed }: Route, memory: MemoryRow | undefined): (string | number | null)[] {
-    if (!suppressed)
-      return [memory?.shelved ?? null, toOff(memory?.shelved ?? null).shelved?.until ?? null, null];
-    const { by, key } = suppressed;
-    return [JSON.stringify({ at: d.receivedAt, by } satisfies SuppressedRow), null, key];
   }
 
   /** As {@link TenantLogs.next}, for an entry in the next row. */
@@ -295,6 +290,17 @@ export class LogWriter {
     this.#rows = new RowWriter(this.sql, partition);
     this.routes.forget();
   }
+}
+
+/** The columns shelved, returns_at and suppressed. */
+function offPanels(
+  { receivedAt: at }: DraftRow,
+  { suppressed }: Route,
+  shelf: string | null,
+): (string | number | null)[] {
+  if (!suppressed) return [shelf, toOff(shelf).shelved?.until ?? null, null];
+  const { by, key } = suppressed;
+  return [JSON.stringify({ at, by } satisfies SuppressedRow), null, key];
 }
 
 interface RowPlace {

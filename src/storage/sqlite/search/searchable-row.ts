@@ -119,7 +119,7 @@ export function readStates(
   ])
     states.set(row, { ...(states.get(row) ?? unchanged), ...found });
   for (const { row, ...memory } of read(
-    `SELECT row, since, earlier, highest_level, highest_rank, shelved, owner FROM live WHERE ${among}`,
+    `SELECT row, since, earlier, highest_level, highest_rank, shelved, owner, escalation, step, next_step_at FROM live WHERE ${among}`,
   ) as unknown as (MemoryRow & { row: number })[])
     states.set(row, { ...(states.get(row) ?? unchanged), memory });
   return states;

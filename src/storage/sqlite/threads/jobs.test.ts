@@ -27,18 +27,15 @@ const draft = fc.record({
   shown: fc.boolean(),
 });
 const job: fc.Arbitrary<Job> = fc.oneof(
-  fc.tuple(fc.constant('append' as const), fc.nat(), draft, maybe(fc.record({ key: text, hash: text }))),
-  fc.tuple(fc.constant('sweep' as const), fc.nat(), fc.array(fc.nat())),
   fc.tuple(
-    fc.constant('clear' as const),
+    fc.constant('append' as const),
     fc.nat(),
-    text,
-    fc.record({
-      by: text,
-      at: fc.nat(),
-      reason: fc.constantFrom('cleared' as const, 'replaced' as const),
-    }),
+    draft,
+    maybe(fc.record({ key: text, hash: text })),
+    maybe(fc.record({ escalation: maybe(text), step: fc.nat(), replaces: maybe(text) })),
   ),
+  fc.tuple(fc.constant('sweep' as const), fc.nat(), fc.array(fc.nat())),
+  fc.tuple(fc.constant('clear' as const), fc.nat(), text, fc.record({ by: text, at: fc.nat() })),
 );
 
 describe('a batch between threads', () => {

@@ -4,7 +4,8 @@ import { getOrMake } from '#core/maps.ts';
 import type { SqlResult } from '../../database/sql.ts';
 import { columnList } from '../../log/history-rows.ts';
 import { act, clear } from '../log/alarms.ts';
-import { acknowledge, append, recordReceipts } from '../log/changes.ts';
+import { append, recordReceipts } from '../log/changes.ts';
+import { type EscalationTerms, settleStep } from '../log/escalations.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
 import type { DraftRow } from '../log/rows.ts';
@@ -28,7 +29,7 @@ export function runSql({ sql }: LogWriter, statements: readonly Statement[]): Sq
 
 /** What the writer can do, each inside the transaction of its batch. */
 const logWrites = {
-  ...{ append, clear, acknowledge, act, receipts: recordReceipts },
+  ...{ append, clear, act, settleStep, receipts: recordReceipts },
   ...{ settleSuppressed, endSuppressing, retain, sweep, sql: runSql },
 };
 
@@ -74,8 +75,9 @@ const draftFields = [
   ...(['id', 'receivedAt', 'ttl', 'expiresAt', 'throttledOn', 'throttleCount', 'shown'] as const),
   ...columnList.map(([field]) => field),
 ] satisfies readonly (keyof DraftRow)[];
-/** Before the fields: tenant, idempotency and the number of the route. */
-const fieldCount = 3 + draftFields.length;
+/** Before the fields: tenant, idempotency, escalation and the number of the route. */
+const ownFields = 4;
+const fieldCount = ownFields + draftFields.length;
 
 export function packJobs(jobs: readonly Job[]): PackedJobs {
   const values: unknown[] = [];
@@ -114,13 +116,20 @@ export function unpackJobs({ values, routes }: PackedJobs): Job[] {
   return jobs;
 }
 
-function packAppend(values: unknown[], [, tenant, draft, idempotency]: Append, route: number): void {
-  values.push(tenant, idempotency, route);
+function packAppend(values: unknown[], [, tenant, draft, idempotency, terms]: Append, route: number): void {
+  values.push(tenant, idempotency, terms ?? null, route);
   for (const field of draftFields) values.push(draft[field]);
 }
 
 function unpackAppend(values: readonly unknown[], at: number, routes: readonly string[]): Append {
-  const draft: Partial<Record<keyof DraftRow, unknown>> = { route: routes[values[at + 2] as number] };
-  for (const [i, field] of draftFields.entries()) draft[field] = values[at + 3 + i];
-  return ['append', values[at] as number, draft as DraftRow, values[at + 1] as Idempotency | null];
+  const [tenant, idempotency, terms, route] = values.slice(at, at + ownFields);
+  const draft: Partial<Record<keyof DraftRow, unknown>> = { route: routes[route as number] };
+  for (const [i, field] of draftFields.entries()) draft[field] = values[at + ownFields + i];
+  return [
+    'append',
+    tenant as number,
+    draft as DraftRow,
+    idempotency as Idempotency | null,
+    terms as EscalationTerms | null,
+  ];
 }

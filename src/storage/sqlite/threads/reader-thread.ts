@@ -11,6 +11,7 @@ import {
   openReadOnly,
 } from '../file/database-file.ts';
 import { alarms, dueReturns, entriesOf } from '../log/alarms.ts';
+import { dueSteps } from '../log/escalations.ts';
 import { findRetry } from '../log/log-lookup.ts';
 import {
   bounds,
@@ -50,7 +51,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 /** What a reading thread does for the main thread (see `Remote` in thread.ts). */
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
-  ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, entriesOf, recordsAt },
+  ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, dueSteps, entriesOf, recordsAt },
   ...{ isUnsettled, suppression, suppressingRules },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },

@@ -9,7 +9,7 @@ const receipts = (count: number): JobOf<'receipts'> => [
   { id: 'p', tags: [] },
   Array.from({ length: count }, (_, i) => ({ id: `n${i}`, state: 'shown', at: i })),
 ];
-const clear: JobOf<'clear'> = ['clear', 1, 'n', { by: 'test', reason: 'cleared', at: 0 }];
+const clear: JobOf<'clear'> = ['clear', 1, 'n', { by: 'test', at: 0 }];
 
 /** A queue whose writer answers when the test says so. */
 function createQueue(capacity: number) {

@@ -1,9 +1,13 @@
--- Who takes care of an alarm, and which alarms are off the panels while another one stands. A cause and what it suppresses have a key in
--- common, as their routes say. Of a suppressed one, `shelved` has the JSON of at and by: since when, and a notification of its cause.
+-- Who takes care of an alarm, how far its escalation is, and which alarms are off the panels while another one stands. A cause and what it
+-- suppresses have a key in common, as their routes say. Of a suppressed one, `shelved` has the JSON of at and by: since when, and a notification of its cause.
 ALTER TABLE live
   ADD COLUMN owner text,        -- JSON: id and name
   ADD COLUMN follows text,      -- JSON: the keys by which it is suppressed while a cause stands
-  ADD COLUMN suppressed text COLLATE "C"; -- the one of these by which it is now; null: it is not
+  ADD COLUMN suppressed text COLLATE "C", -- the one of these by which it is now; null: it is not
+  ADD COLUMN escalation text,   -- JSON: rule and steps; null: it has none
+  ADD COLUMN step bigint,       -- the index of the next one
+  ADD COLUMN step_at bigint,    -- when that is due if the alarm is open then; null: there is none
+  ADD COLUMN next_step_at bigint; -- the same while the alarm is open, else null
 
 -- The keys by which live notifications suppress others. Those of notifications that are no longer live are removed from time to time.
 CREATE TABLE alarm_causes (
@@ -17,6 +21,7 @@ CREATE TABLE alarm_causes (
   PRIMARY KEY (tenant, key, row)
 );
 
+CREATE INDEX live_steps ON live (next_step_at) WHERE next_step_at IS NOT NULL;
 CREATE INDEX alarm_causes_new ON alarm_causes (tenant) WHERE is_new;
 CREATE INDEX live_suppressed ON live (tenant, suppressed) WHERE suppressed IS NOT NULL;
 CREATE INDEX live_follows ON live (tenant) WHERE follows IS NOT NULL AND suppressed IS NULL;
@@ -25,6 +30,17 @@ ALTER TABLE alarm_causes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE alarm_causes FORCE ROW LEVEL SECURITY;
 CREATE POLICY of_tenant ON alarm_causes USING (CASE WHEN (SELECT current_setting('belfry.tenant', true)) = 'all'
   THEN true ELSE tenant = (SELECT policy_tenant()) END);
+
+-- Escalations were due times. What was due in the meantime was put off while somebody had acknowledged the alarm.
+UPDATE live l SET
+  escalation = jsonb_build_object('rule', d.data->'rule', 'steps', d.data->'steps')::text,
+  step = (d.data->>'step')::bigint,
+  step_at = CASE WHEN (d.data->>'step')::bigint < jsonb_array_length(d.data->'steps') THEN CASE WHEN d.data ? 'isHandled' THEN 0 ELSE d.due_at END END
+FROM (SELECT tenant, subject, due_at, data::jsonb AS data FROM due_times WHERE kind = 'escalation') d
+WHERE d.tenant = l.tenant AND (d.subject = 'key ' || l.key OR d.subject LIKE 'id %' AND d.data->>'id' = l.id::text);
+UPDATE live l SET next_step_at = step_at WHERE step_at IS NOT NULL AND shelved IS NULL
+  AND NOT EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = l.tenant AND a.row = l.row);
+DELETE FROM due_times WHERE kind = 'escalation';
 
 -- Functions: causes -----------------------------------------------------------------------------------------------------
 
@@ -52,8 +68,55 @@ ALTER TYPE alarm_action ADD ATTRIBUTE owner text;
 
 -- Functions: appending to the log ---------------------------------------------------------------------------------------
 
+-- `escalation`: what rules ask for; `step`: how many steps the draft takes into account; `replaces`: what a step replaces.
+ALTER TYPE append_entry ADD ATTRIBUTE escalation text, ADD ATTRIBUTE step bigint, ADD ATTRIBUTE replaces uuid;
+CREATE TYPE append_escalation AS (
+  n bigint, is_changed boolean, changed_to uuid, escalation text, step bigint, step_at bigint, next_step_at bigint
+);
+
+-- The escalation in the live row of a new notification, or that its draft was not made for the alarm as it is.
+CREATE FUNCTION escalation_of(j append_entry, has_origin boolean) RETURNS append_escalation LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  last live;
+  e append_escalation := ROW(j.n, false, NULL, NULL, NULL, NULL, NULL);
+BEGIN
+  IF j.replaces IS NOT NULL THEN
+    SELECT l.* INTO last FROM find_entry(j.tenant, j.replaces) g JOIN live l ON l.tenant = g.tenant AND l.rank = g.rank AND l.position = g.position
+      WHERE l.next_step_at IS NOT NULL AND l.step = j.step AND (l.expires_at IS NULL OR l.expires_at > j.at);
+    e.is_changed := NOT FOUND;
+    e.escalation := last.escalation;
+    e.step := last.step + 1;
+    e.step_at := j.at + (last.escalation::jsonb #>> ARRAY['steps', e.step::text, 'afterMs'])::bigint;
+    e.next_step_at := e.step_at;
+    RETURN e;
+  END IF;
+  SELECT l.* INTO last FROM live l WHERE l.tenant = j.tenant AND l.key = (j.fields).key AND (l.expires_at IS NULL OR l.expires_at > j.at)
+    ORDER BY l.position DESC LIMIT 1;
+  -- It was acknowledged or shelved, and is open again with this notification.
+  IF last.escalation IS NULL OR (j.fields).rank > (last.shelved::jsonb->>'rank')::bigint OR last.shelved IS NULL AND (has_origin OR (j.fields).rank > last.rank)
+    AND EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = last.tenant AND a.row = last.row) THEN
+    last := NULL;
+  END IF;
+  e.is_changed := CASE WHEN j.throttled_on IS NULL THEN coalesce(last.step, 0) <> j.step ELSE coalesce(last.id <> j.throttled_on, false) END;
+  e.changed_to := last.id;
+  e.escalation := coalesce(last.escalation, j.escalation);
+  e.step := coalesce(last.step, 0);
+  IF last.id IS NULL THEN
+    e.step_at := j.at + (j.escalation::jsonb #>> '{steps,0,afterMs}')::bigint;
+    e.next_step_at := e.step_at;
+  -- Unless a panel has shown it, and its next step is for one that no panel has shown.
+  ELSIF last.escalation::jsonb #>> ARRAY['steps', last.step::text, 'unless'] IS DISTINCT FROM 'shown'
+    OR NOT EXISTS (SELECT 1 FROM receipts_of(last.tenant, ARRAY[last.row]) r WHERE r.shown_at IS NOT NULL) THEN
+    e.step_at := last.step_at;
+    -- While it was suppressed, none was due.
+    e.next_step_at := CASE WHEN last.suppressed IS NULL THEN last.next_step_at ELSE last.step_at END;
+  END IF;
+  RETURN e;
+END $$;
+
 -- Appends notifications. One that replaces others remembers their alarm, unless one of them is a resolve. `off` of the answer: why it is on no
--- panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it.
+-- panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. `kind` may be changed: then the draft was made for
+-- the escalation of the alarm as it was, and `found_id` is what it must be made anew for.
 DROP FUNCTION append_to_log(json, json);
 CREATE FUNCTION append_to_log(batch json, decided json)
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
@@ -71,15 +134,19 @@ DECLARE
   changed append_counted[] := '{}';
   alarms append_alarm[] := '{}';
   suppressed append_suppressed[] := '{}';
+  escalations append_escalation[] := '{}';
   placed append_placed[];
   clearing append_clearing[] := '{}';
   with_retry boolean;
   with_claim boolean;
   with_key boolean;
   with_throttle boolean;
+  with_escalation boolean;
+  with_suppress constant boolean := EXISTS (SELECT 1 FROM unnest(decisions) d WHERE d.route ? 'suppress');
 BEGIN
   SELECT array_agg(DISTINCT j.tenant), bool_or(j.idempotency_key IS NOT NULL), bool_or(j.claims IS NOT NULL), bool_or((j.fields).key IS NOT NULL),
-    bool_or(j.throttled_on IS NOT NULL) INTO tenants, with_retry, with_claim, with_key, with_throttle FROM unnest(jobs) j;
+    bool_or(j.throttled_on IS NOT NULL), bool_or(j.escalation IS NOT NULL OR j.replaces IS NOT NULL)
+    INTO tenants, with_retry, with_claim, with_key, with_throttle, with_escalation FROM unnest(jobs) j;
   -- The statements below begin after this lock is held, so they see what was committed before.
   IF (SELECT count(*) < cardinality(tenants) FROM (SELECT 1 FROM logs WHERE tenant = ANY (tenants) ORDER BY tenant FOR UPDATE) k) THEN
     INSERT INTO logs SELECT t, 0, 1, 0, 0, 0 FROM unnest(tenants) t ORDER BY t ON CONFLICT DO NOTHING;
@@ -100,6 +167,12 @@ BEGIN
         AND NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = j.n)
       ORDER BY j.n, c.ord);
   END IF;
+  IF with_escalation THEN
+    escalations := array(SELECT escalation_of(j, d.route ? 'origin') FROM unnest(jobs) j JOIN unnest(decisions) d ON d.nr = j.decision
+      WHERE j.escalation IS NOT NULL OR j.replaces IS NOT NULL);
+    refused := refused || array(SELECT ROW(e.n, 'changed', e.changed_to, NULL, NULL)::append_refusal FROM unnest(escalations) e
+      WHERE e.is_changed AND NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = e.n));
+  END IF;
   IF cardinality(refused) > 0 THEN
     fresh := array(SELECT j FROM unnest(jobs) j WHERE NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = j.n));
   END IF;
@@ -116,13 +189,18 @@ BEGIN
       SELECT ROW(f.n, f.tenant, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n))::append_counted
       FROM unnest(fresh) f JOIN shown g ON g.tenant = f.tenant AND g.id = f.throttled_on LEFT JOIN state s ON s.row = g.row);
   END IF;
-  IF with_key THEN
+  IF with_key OR with_escalation THEN
     replaced := array(
       WITH shown AS MATERIALIZED (
         SELECT f.n, f.tenant, f.at, f.id AS by, l.rank, l.position, l.row, l.id, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.owner
         FROM unnest(fresh) f
         JOIN live l ON l.tenant = f.tenant AND l.key = (f.fields).key AND (l.expires_at IS NULL OR l.expires_at > f.at)
           AND l.id IS DISTINCT FROM f.throttled_on
+        UNION ALL
+        SELECT f.n, f.tenant, f.at, f.id, l.rank, l.position, l.row, l.id, l.since, l.earlier, l.highest_level, l.highest_rank, l.shelved, l.owner
+        FROM (SELECT * FROM unnest(fresh) w WHERE w.replaces IS NOT NULL AND (w.fields).key IS NULL) f
+        CROSS JOIN LATERAL find_entry(f.tenant, f.replaces) g
+        JOIN live l ON l.tenant = g.tenant AND l.rank = g.rank AND l.position = g.position
       )
       SELECT ROW(s.n, s.tenant, s.at, s.by, s.rank, s.position, s.row, s.id, g.route, g.level,
         coalesce(s.since, g.at), coalesce(s.earlier, 0), s.highest_level, s.highest_rank, s.shelved, s.owner)::append_ended
@@ -166,21 +244,23 @@ BEGIN
       LEFT JOIN unnest(inherited) i ON i.n = f.n
       WHERE f.shown AND (l.n IS NOT NULL OR i.n IS NOT NULL));
   END IF;
-  -- Causes may stand already, or come before it in the same batch. Whether one of the batch is suppressed itself is settled later.
-  suppressed := array(
-    SELECT DISTINCT ON (f.n) ROW(f.n, c.key, c.id)::append_suppressed
-    FROM unnest(fresh) f JOIN unnest(decisions) d ON d.nr = f.decision
-    CROSS JOIN LATERAL (
-      SELECT s.key, s.id FROM find_cause(f.tenant, array(SELECT jsonb_array_elements_text(d.route->'suppress'->'follows')), f.at, NULL) s
-      UNION ALL
-      SELECT k->>'key', b.id FROM unnest(fresh) b JOIN unnest(decisions) e ON e.nr = b.decision
-        CROSS JOIN LATERAL jsonb_array_elements(e.route->'suppress'->'causes') k
-      WHERE b.tenant = f.tenant AND b.n < f.n AND b.shown AND is_alarm((b.fields).key, (b.fields).rank) AND (b.fields).key IS DISTINCT FROM (f.fields).key
-        AND d.route->'suppress'->'follows' ? (k->>'key') AND e.route->'suppress'->'follows' = '[]'
-    ) c
-    WHERE f.shown AND d.route ? 'suppress' AND is_alarm((f.fields).key, (f.fields).rank)
-      AND NOT EXISTS (SELECT 1 FROM unnest(inherited) i WHERE i.n = f.n) AND NOT EXISTS (SELECT 1 FROM unnest(alarms) m WHERE m.n = f.n AND m.shelved IS NOT NULL)
-    ORDER BY f.n);
+  IF with_suppress THEN
+    -- Causes may stand already, or come before it in the same batch. Whether one of the batch is suppressed itself is settled later.
+    suppressed := array(
+      SELECT DISTINCT ON (f.n) ROW(f.n, c.key, c.id)::append_suppressed
+      FROM unnest(fresh) f JOIN unnest(decisions) d ON d.nr = f.decision
+      CROSS JOIN LATERAL (
+        SELECT s.key, s.id FROM find_cause(f.tenant, array(SELECT jsonb_array_elements_text(d.route->'suppress'->'follows')), f.at, NULL) s
+        UNION ALL
+        SELECT k->>'key', b.id FROM unnest(fresh) b JOIN unnest(decisions) e ON e.nr = b.decision
+          CROSS JOIN LATERAL jsonb_array_elements(e.route->'suppress'->'causes') k
+        WHERE b.tenant = f.tenant AND b.n < f.n AND b.shown AND is_alarm((b.fields).key, (b.fields).rank) AND (b.fields).key IS DISTINCT FROM (f.fields).key
+          AND d.route->'suppress'->'follows' ? (k->>'key') AND e.route->'suppress'->'follows' = '[]'
+      ) c
+      WHERE f.shown AND d.route ? 'suppress' AND is_alarm((f.fields).key, (f.fields).rank)
+        AND NOT EXISTS (SELECT 1 FROM unnest(inherited) i WHERE i.n = f.n) AND NOT EXISTS (SELECT 1 FROM unnest(alarms) m WHERE m.n = f.n AND m.shelved IS NOT NULL)
+      ORDER BY f.n);
+  END IF;
   IF with_retry THEN
     INSERT INTO idempotency (tenant, key, hash, id, expires_at)
     SELECT f.tenant, f.idempotency_key, f.idempotency_hash, f.id, f.idempotency_until FROM unnest(fresh) f WHERE f.idempotency_key IS NOT NULL
@@ -236,9 +316,10 @@ BEGIN
     SELECT p.row, p.position, f.*, d.route || coalesce(o.off, '{}') AS route, o.off,
       d.revision, d.to_all, d.to_ids, d.to_tags, m.since, m.earlier, m.highest_level, m.highest_rank, m.owner, m.returns_at,
       CASE WHEN s.n IS NULL THEN m.shelved ELSE jsonb_build_object('at', f.at, 'by', s.id)::text END AS shelved, s.key AS suppressed,
-      CASE WHEN f.shown AND is_alarm((f.fields).key, (f.fields).rank) THEN d.route->'suppress' END AS suppress
+      CASE WHEN f.shown AND is_alarm((f.fields).key, (f.fields).rank) THEN d.route->'suppress' END AS suppress,
+      e.escalation AS escalates, e.step AS next_step, e.step_at, CASE WHEN o.off IS NULL THEN e.next_step_at END AS next_step_at
     FROM unnest(placed) p JOIN unnest(fresh) f ON f.n = p.n JOIN unnest(decisions) d ON d.nr = f.decision
-    LEFT JOIN unnest(alarms) m ON m.n = f.n LEFT JOIN unnest(suppressed) s ON s.n = f.n
+    LEFT JOIN unnest(alarms) m ON m.n = f.n LEFT JOIN unnest(suppressed) s ON s.n = f.n LEFT JOIN unnest(escalations) e ON e.n = f.n
     CROSS JOIN LATERAL (SELECT CASE WHEN m.shelved IS NOT NULL THEN '{"shelved": true}'::jsonb
       WHEN s.n IS NOT NULL THEN jsonb_build_object('suppressed', jsonb_build_object('by', s.id, 'key', s.key)) END AS off) o
     WHERE p.is_stored = 1
@@ -259,10 +340,10 @@ BEGIN
   ),
   shown AS (
     INSERT INTO live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags,
-      since, earlier, highest_level, highest_rank, owner, shelved, returns_at, suppressed, follows)
+      since, earlier, highest_level, highest_rank, owner, shelved, returns_at, suppressed, follows, escalation, step, step_at, next_step_at)
     SELECT f.tenant, (f.fields).rank, f.position, f.row, f.id, f.expires_at, (f.fields).key, f.to_all, f.to_ids, f.to_tags,
       coalesce(f.since, f.at), f.earlier, f.highest_level, f.highest_rank, f.owner, f.shelved, f.returns_at, f.suppressed,
-      nullif(f.suppress->'follows', '[]')::text
+      nullif(f.suppress->'follows', '[]')::text, f.escalates, f.next_step, f.step_at, f.next_step_at
     FROM wanted f WHERE f.shown
   ),
   causes AS (
@@ -371,7 +452,7 @@ BEGIN
 END $$;
 
 -- Does it to the notification that stands; returns the position of the entry. Who acknowledged an alarm before it was shelved is not remembered: it
--- comes back open.
+-- comes back open. While it is acknowledged or off the panels, no step of its escalation is due.
 CREATE OR REPLACE FUNCTION do_on_alarm(entry log, shown live, a alarm_action) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   new_position bigint;
@@ -390,8 +471,9 @@ BEGIN
   ELSIF a.kind IN ('unacknowledge', 'shelve') THEN
     DELETE FROM acknowledgements k WHERE k.tenant = entry.tenant AND k.row = entry.row;
   END IF;
-  UPDATE live l SET shelved = new_shelf, returns_at = a.until, suppressed = NULL WHERE l.tenant = entry.tenant AND l.rank = entry.rank AND l.position = entry.position
-    AND (l.shelved, l.returns_at) IS DISTINCT FROM (new_shelf, a.until);
+  UPDATE live l SET shelved = new_shelf, returns_at = a.until, suppressed = NULL, next_step_at = CASE WHEN a.kind LIKE 'un%' THEN l.step_at END
+    WHERE l.tenant = entry.tenant AND l.rank = entry.rank AND l.position = entry.position
+    AND (l.shelved, l.returns_at, l.next_step_at) IS DISTINCT FROM (new_shelf, a.until, CASE WHEN a.kind LIKE 'un%' THEN l.step_at END);
   RETURN add_change(entry, a.at, a."by",
     CASE a.kind WHEN 'acknowledge' THEN 'acknowledged' WHEN 'unacknowledge' THEN 'unacknowledged' WHEN 'shelve' THEN 'shelved' ELSE 'unshelved' END,
     a.note, a.until);
@@ -422,7 +504,7 @@ BEGIN
         WHERE l.tenant = of_tenant AND l.rank = shown.rank AND l.position = shown.position;
       CONTINUE;
     END IF;
-    UPDATE live l SET suppressed = NULL, shelved = NULL, returns_at = NULL
+    UPDATE live l SET suppressed = NULL, shelved = NULL, returns_at = NULL, next_step_at = step_at
       WHERE l.tenant = of_tenant AND l.rank = shown.rank AND l.position = shown.position;
     SELECT g.* INTO entry FROM entries_of(of_tenant, ARRAY[shown.row]) g;
     IF entry.route ? 'suppressed' THEN
@@ -442,8 +524,8 @@ BEGIN
       SELECT s.* INTO cause FROM find_cause(of_tenant, ARRAY[new_cause.key], now_at, shown.row) s;
       CONTINUE WHEN NOT FOUND;
       changed := changed + 1;
-      UPDATE live l SET suppressed = new_cause.key, shelved = jsonb_build_object('at', now_at, 'by', cause.id)::text, returns_at = NULL
-        WHERE l.tenant = of_tenant AND l.rank = shown.rank AND l.position = shown.position;
+      UPDATE live l SET suppressed = new_cause.key, shelved = jsonb_build_object('at', now_at, 'by', cause.id)::text, returns_at = NULL,
+        next_step_at = NULL WHERE l.tenant = of_tenant AND l.rank = shown.rank AND l.position = shown.position;
       SELECT g.* INTO entry FROM entries_of(of_tenant, ARRAY[shown.row]) g;
       RETURN QUERY SELECT 'suppression', entry.id, add_change(entry, now_at, cause.id::text, 'suppressed', new_cause.key, NULL), entry.route,
         new_cause.key, cause.id;
@@ -467,3 +549,5 @@ CREATE FUNCTION queue_returned(entry log, now_at bigint) RETURNS void LANGUAGE s
   INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at, open_key)
   SELECT entry.tenant, w.id, entry.position, entry.id::text, 'pending', now_at, entry.key FROM wanted w
 $$;
+
+DROP FUNCTION acknowledge_notification(bigint, uuid, text, bigint, text, bigint);
