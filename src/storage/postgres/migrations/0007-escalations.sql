@@ -65,7 +65,7 @@ BEGIN
   RETURN e;
 END $$;
 
--- As before, with escalations; `kind` of the answer may also be changed: then `found_id` is what the draft must be made anew for.
+-- As before, with escalations; `kind` of the answer may also be changed: then the draft must be made for `found_id` and the step in `shown_at`.
 CREATE OR REPLACE FUNCTION append_to_log(batch json, decided json)
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
   counted bigint, shelved boolean) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
@@ -116,7 +116,7 @@ BEGIN
   IF with_escalation THEN
     escalations := array(SELECT escalation_of(j, d.route ? 'origin') FROM unnest(jobs) j JOIN unnest(decisions) d ON d.nr = j.decision
       WHERE j.escalation IS NOT NULL OR j.replaces IS NOT NULL);
-    refused := refused || array(SELECT ROW(e.n, 'changed', e.changed_to, NULL, NULL)::append_refusal FROM unnest(escalations) e
+    refused := refused || array(SELECT ROW(e.n, 'changed', e.changed_to, NULL, CASE WHEN e.changed_to IS NULL THEN 0 ELSE e.step END)::append_refusal FROM unnest(escalations) e
       WHERE e.is_changed AND NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = e.n));
   END IF;
   IF cardinality(refused) > 0 THEN

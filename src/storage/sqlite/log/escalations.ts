@@ -30,21 +30,19 @@ export function escalate(
     const found = findById(sql, tenant, replaces);
     const last = found && readStanding(sql, found.row, at);
     if (!last?.escalation || last.next_step_at === null || last.step !== step)
-      return { kind: 'changed', id: null };
+      return { kind: 'changed', id: null, step: 0 };
     return escalationRow(toEscalation(last.escalation), step + 1, at);
   }
   const last = key === null ? undefined : readUnder(sql, tenant, key, at).at(-1);
   const continued = last?.escalation && !isAnew(writer, tenant, draft, last) ? last : undefined;
   const id = continued ? idAt(sql, continued.row) : null;
-  if (throttledOn !== null) return id === null || id === throttledOn ? {} : { kind: 'changed', id };
-  if ((continued?.step ?? 0) !== step) return { kind: 'changed', id };
+  const changed = { kind: 'changed', id, step: continued?.step ?? 0 } as const;
+  if (throttledOn !== null) return id === null || id === throttledOn ? {} : changed;
+  if (changed.step !== step) return changed;
   if (!continued) return escalation === null ? {} : escalationRow(toEscalation(escalation), 0, at);
-  const { step_at, next_step_at, ...same } = continued;
   const isOver = isEndedByShowing(sql, continued);
-  return {
-    ...{ escalation: same.escalation, step },
-    ...(isOver ? { step_at: null, next_step_at: null } : { step_at, next_step_at }),
-  };
+  const { step_at, next_step_at } = isOver ? { step_at: null, next_step_at: null } : continued;
+  return { escalation: continued.escalation, step, step_at, next_step_at };
 }
 
 /** Whether the alarm was acknowledged or shelved, and is open again with this notification. */
