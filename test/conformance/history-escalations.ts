@@ -17,6 +17,8 @@ const escalation: Escalation = {
   rule: { id: 'r', name: 'on call' },
   steps: [{ afterMs: 5 * minute }, { afterMs: 10 * minute, unless: 'shown' }],
 };
+/** The draft must be made for no other notification. */
+const changed = { kind: 'changed', id: null, step: 0 };
 const first = { ...escalation, step: 0, nextAt: now + 5 * minute };
 
 /** What is stored of an escalation with each notification of its alarm. */
@@ -70,13 +72,13 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     const id = await send({ key: ofKey });
     const at = now + 6 * minute;
     const over = { key: ofKey, receivedAt: at };
-    expect(await append(over, { replaces: id, step: 1 })).toEqual({ kind: 'changed', id: null });
+    expect(await append(over, { replaces: id, step: 1 })).toEqual(changed);
     const step = await send(over, { replaces: id, step: 0 });
     expect(await escalationOf(step)).toEqual({ ...escalation, step: 1, nextAt: at + 10 * minute });
     expect((await history.find(tenant, step))?.alarm).toMatchObject({ since: now, count: 2 });
     expect((await history.find(tenant, id))?.cleared).toMatchObject({ reason: 'replaced', by: step });
     expect(await shownOn(history, tenant)).toEqual([step]);
-    expect(await append(over, { replaces: id, step: 0 })).toEqual({ kind: 'changed', id: null });
+    expect(await append(over, { replaces: id, step: 0 })).toEqual(changed);
     const last = await send({ key: ofKey, receivedAt: at }, { replaces: step, step: 1 });
     expect(await escalationOf(last)).toEqual({ ...escalation, step: 2, nextAt: null });
     expect(await due(at + 60 * minute)).toEqual([]);
@@ -104,9 +106,9 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     const before = await head();
     const retry = { key: 'retry', hash: 'h' };
     const late = draft({ key, rank: 40 });
-    const changed = { kind: 'changed', id: step };
-    expect(await history.append(tenant, late, retry, { escalation })).toEqual(changed);
-    expect(await append({ throttledOn: id, throttleCount: 1 })).toEqual(changed);
+    const newer = { kind: 'changed', id: step, step: 1 };
+    expect(await history.append(tenant, late, retry, { escalation })).toEqual(newer);
+    expect(await append({ throttledOn: id, throttleCount: 1 })).toEqual(newer);
     expect(await head()).toBe(before);
     expect(await history.findRepeat(tenant, retry, now)).toBeUndefined();
     await send({ throttledOn: step, throttleCount: 1 });
@@ -115,7 +117,7 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     expect(await escalationOf(repeat)).toMatchObject({ step: 1, nextAt: now + 10 * minute });
     // One that was made for a step of an alarm that has ended.
     await history.clear(tenant, repeat, 'Ada', now + 2);
-    expect(await append({}, { escalation, step: 1 })).toEqual({ kind: 'changed', id: null });
+    expect(await append({}, { escalation, step: 1 })).toEqual(changed);
   });
 
   test('while an alarm is acknowledged or shelved no step is due, nor for its repeats', async () => {

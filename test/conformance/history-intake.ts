@@ -231,6 +231,36 @@ export function intakeConformance(lab: () => HistoryLab): void {
     expect(await live()).toMatchObject([{ level: 'critical', route: { escalated: { times: 2, since } } }]);
   });
 
+  test('an acknowledgement, a shelf or a clear that comes while a step is sent wins', async () => {
+    for (const action of [
+      { kind: 'acknowledge', by: 'Ada', note: null },
+      { kind: 'shelve', by: 'Ada', note: null, until: now + 60 * minute },
+      { kind: 'clear', by: 'Ada' },
+    ] as const) {
+      const { nodes, history, tenant, notifications } = await open({ ...escalate });
+      const [first] = nodes;
+      const id = await first.send();
+      first.around.before = async (draft) => {
+        if (isStep(draft)) await history.act(tenant, [id], { at: now + 5 * minute, ...action });
+      };
+      await first.fire(5 * minute);
+      expect(await notifications()).toMatchObject([{ id }]);
+      const record = await history.find(tenant, id);
+      expect([record?.acknowledged, record?.alarm?.shelved, record?.cleared].filter(Boolean)).toMatchObject([
+        { by: 'Ada' },
+      ]);
+    }
+  });
+
+  test.each([['k'], [null]])('two sweeps at once send a step of the key %s once', async (key) => {
+    const { nodes, live, notifications } = await open({ ...escalate });
+    const [first, second] = nodes;
+    const id = await first.send({ key });
+    await Promise.all([first.fire(5 * minute), second.fire(0), first.fire(0), second.fire(0)]);
+    expect(await notifications()).toHaveLength(2);
+    expect(await live()).toMatchObject([{ level: 'critical', route: { escalates: id } }]);
+  });
+
   test('an "up" that is stored while a step is sent ends the escalation', async () => {
     const { nodes, live } = await open({ ...escalate });
     const [first, second] = nodes;

@@ -59,7 +59,7 @@ function onSilent(problem?: string) {
   );
   const intake = new Intake({
     history: {
-      append: async () => ({ kind: 'changed', id: 'step' }),
+      append: async () => ({ kind: 'changed', id: 'step', step: 1 }),
       findRepeat: async () => undefined,
       find: silent('find'),
     },

@@ -322,14 +322,14 @@ export class Intake {
       const outcome = await history.append(tenant, draft, withTime(idempotency, draft), terms);
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome);
       if (outcome.kind !== 'changed' || replaces !== undefined) return outcome;
-      const { id } = outcome;
+      const { id, step } = outcome;
       if (counted) {
         draft = { ...draft, throttledOn: id };
         continue;
       }
       const standing = id === null ? undefined : await this.#inTime(made, () => history.find(tenant, id));
       draft = standing?.route.escalated ? keepEscalated(made.draft, standing) : made.draft;
-      terms = { ...terms, step: standing?.alarm?.escalation?.step ?? 0 };
+      terms = { ...terms, step };
     }
     throw unavailable('not stored: its alarm has changed too often; try again');
   }

@@ -274,10 +274,11 @@ export type AppendOutcome =
   | {
       /**
        * Nothing is stored: the draft was not made for the alarm as it is. `id`: the notification whose escalation the draft
-       * continues, so it must keep its level and panels, or be counted on it; null: it continues none.
+       * continues, so it must keep its level and panels, or be counted on it; null: it continues none. `step`: for which it must be made.
        */
       readonly kind: 'changed';
       readonly id: string | null;
+      readonly step: number;
     }
   | {
       /** Nothing is stored. A throttle has shown `on` since `shownAt`; the caller must count the notification on `on`. */

@@ -57,6 +57,7 @@ interface Answer {
     | null;
   /** Of a throttle that shows `found_id`. */
   readonly throttled_by: string;
+  /** When the throttle began to show it; of `changed`: the step. */
   readonly shown_at: number;
   /** Its number among those that were counted on the same one; null: it was not counted. */
   readonly counted: number | null;
@@ -286,7 +287,7 @@ function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
   const { kind, found_id: id, clears } = answer;
   if (kind === 'repeated') return { kind, id };
   if (kind === 'conflict') return { kind };
-  if (kind === 'changed') return { kind, id };
+  if (kind === 'changed') return { kind, id, step: answer.shown_at };
   if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
   const position = answer.at_position as number;
   const throttleCount = answer.counted ?? draft.throttleCount;

@@ -37,7 +37,8 @@ UPDATE live l SET
   step = (d.data->>'step')::bigint,
   step_at = CASE WHEN (d.data->>'step')::bigint < jsonb_array_length(d.data->'steps') THEN CASE WHEN d.data ? 'isHandled' THEN 0 ELSE d.due_at END END
 FROM (SELECT tenant, subject, due_at, data::jsonb AS data FROM due_times WHERE kind = 'escalation') d
-WHERE d.tenant = l.tenant AND (d.subject = 'key ' || l.key OR d.subject LIKE 'id %' AND d.data->>'id' = l.id::text);
+WHERE d.tenant = l.tenant
+  AND CASE WHEN d.subject LIKE 'key %' THEN d.subject ELSE 'id ' || (d.data->>'id') END = coalesce('key ' || l.key, 'id ' || l.id);
 UPDATE live l SET next_step_at = step_at WHERE step_at IS NOT NULL AND shelved IS NULL
   AND NOT EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = l.tenant AND a.row = l.row);
 DELETE FROM due_times WHERE kind = 'escalation';
@@ -114,11 +115,16 @@ BEGIN
   RETURN e;
 END $$;
 
+<<<<<<< HEAD:src/storage/postgres/migrations/0006-alarm-state.sql
 -- Appends notifications. One that replaces others remembers their alarm, unless one of them is a resolve. `off` of the answer: why it is on no
--- panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. `kind` may be changed: then the draft was made for
--- the escalation of the alarm as it was, and `found_id` is what it must be made anew for.
+-- panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. `kind` may be changed: then the draft must be
+-- made anew, for `found_id` and the step in `shown_at`.
 DROP FUNCTION append_to_log(json, json);
 CREATE FUNCTION append_to_log(batch json, decided json)
+=======
+-- As before, with escalations; `kind` of the answer may also be changed: then the draft must be made for `found_id` and the step in `shown_at`.
+CREATE OR REPLACE FUNCTION append_to_log(batch json, decided json)
+>>>>>>> z-esc:src/storage/postgres/migrations/0007-escalations.sql
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
   counted bigint, off jsonb) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -170,7 +176,7 @@ BEGIN
   IF with_escalation THEN
     escalations := array(SELECT escalation_of(j, d.route ? 'origin') FROM unnest(jobs) j JOIN unnest(decisions) d ON d.nr = j.decision
       WHERE j.escalation IS NOT NULL OR j.replaces IS NOT NULL);
-    refused := refused || array(SELECT ROW(e.n, 'changed', e.changed_to, NULL, NULL)::append_refusal FROM unnest(escalations) e
+    refused := refused || array(SELECT ROW(e.n, 'changed', e.changed_to, NULL, CASE WHEN e.changed_to IS NULL THEN 0 ELSE e.step END)::append_refusal FROM unnest(escalations) e
       WHERE e.is_changed AND NOT EXISTS (SELECT 1 FROM unnest(refused) r WHERE r.n = e.n));
   END IF;
   IF cardinality(refused) > 0 THEN

@@ -30,24 +30,22 @@ export function escalate(
     const found = findById(sql, tenant, replaces);
     const last = found && readStanding(sql, found.row, at);
     if (!last?.escalation || last.next_step_at === null || last.step !== step)
-      return { kind: 'changed', id: null };
+      return { kind: 'changed', id: null, step: 0 };
     return escalationRow(toEscalation(last.escalation), step + 1, at);
   }
   const last = key === null ? undefined : readUnder(sql, tenant, key, at).at(-1);
   const continued = last?.escalation && !isAnew(writer, tenant, draft, last) ? last : undefined;
   const id = continued ? idAt(sql, continued.row) : null;
-  if (throttledOn !== null) return id === null || id === throttledOn ? {} : { kind: 'changed', id };
-  if ((continued?.step ?? 0) !== step) return { kind: 'changed', id };
+  const changed = { kind: 'changed', id, step: continued?.step ?? 0 } as const;
+  if (throttledOn !== null) return id === null || id === throttledOn ? {} : changed;
+  if (changed.step !== step) return changed;
   if (!continued) return escalation === null ? {} : escalationRow(toEscalation(escalation), 0, at);
-  const { step_at, next_step_at, ...same } = continued;
   const isOver = isEndedByShowing(sql, continued);
-  const wasSuppressed = toOff(continued.shelved).suppressed !== null;
-  return {
-    ...{ escalation: same.escalation, step },
-    ...(isOver
-      ? { step_at: null, next_step_at: null }
-      : { step_at, next_step_at: wasSuppressed ? step_at : next_step_at }),
-  };
+  if (isOver) return { escalation: continued.escalation, step, step_at: null, next_step_at: null };
+  const { step_at } = continued;
+  // While it was suppressed, none was due.
+  const next_step_at = toOff(continued.shelved).suppressed ? step_at : continued.next_step_at;
+  return { escalation: continued.escalation, step, step_at, next_step_at };
 }
 
 /** Whether the alarm was acknowledged or shelved, and is open again with this notification. */
