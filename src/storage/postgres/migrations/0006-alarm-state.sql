@@ -115,16 +115,11 @@ BEGIN
   RETURN e;
 END $$;
 
-<<<<<<< HEAD:src/storage/postgres/migrations/0006-alarm-state.sql
 -- Appends notifications. One that replaces others remembers their alarm, unless one of them is a resolve. `off` of the answer: why it is on no
 -- panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. `kind` may be changed: then the draft must be
 -- made anew, for `found_id` and the step in `shown_at`.
 DROP FUNCTION append_to_log(json, json);
 CREATE FUNCTION append_to_log(batch json, decided json)
-=======
--- As before, with escalations; `kind` of the answer may also be changed: then the draft must be made for `found_id` and the step in `shown_at`.
-CREATE OR REPLACE FUNCTION append_to_log(batch json, decided json)
->>>>>>> z-esc:src/storage/postgres/migrations/0007-escalations.sql
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
   counted bigint, off jsonb) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
 #variable_conflict use_column
