@@ -258,6 +258,8 @@ export const rules: TranslatedPage<'rules'> = {
   'replay.kind.no-longer-shown': 'nicht mehr gezeigt',
   'replay.kind.other-panels': 'auf anderen Anzeigen',
   'replay.kind.other-look': 'mit anderer Stufe oder Anzeigedauer',
+  'replay.suppressedAbout':
+    'Ein anderer Alarm, der dann anstand, unterdrückt sie. Sie werden später gezeigt, wenn sie nach seinem Ende noch anstehen.',
   'replay.newest': 'Die neuesten 20.',
   'replay.becomes': 'wird zu',
   'replay.one.muted': 'stumm',

@@ -254,6 +254,8 @@ export const rules = {
   'replay.kind.no-longer-shown': 'no longer shown',
   'replay.kind.other-panels': 'on other panels',
   'replay.kind.other-look': 'with a different level or display time',
+  'replay.suppressedAbout':
+    'Another alarm that stood then suppresses them. They are shown later if they still stand when it ends.',
   'replay.newest': 'Showing the latest 20.',
   'replay.becomes': 'becomes',
   'replay.one.muted': 'muted',
