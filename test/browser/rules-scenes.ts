@@ -102,6 +102,7 @@ export const rulesScenes: readonly DashboardScenes[] = [
       { name: 'list', path: 'rules' },
       { name: 'viewer', path: 'rules', role: 'viewer' },
       { name: 'new', path: 'rules?id=new' },
+      { name: 'suppress', path: 'rules?id=new&example=cause' },
       { name: 'mute', path: 'rules?mute=db-01.internal' },
       {
         name: 'explain',

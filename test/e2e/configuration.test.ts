@@ -89,6 +89,9 @@ rules:
       setLevel: incident
       throttle: { by: [host, title, "label:cluster"], perMs: 60000 }
       group: [title, "label:cluster"]
+      suppress:
+        when: { level: [incident], title: { glob: "*down*" }, not: { labels: { team: [""] } } }
+        equal: [host, "label:site"]
     continue: true
     enabled: false
   - name: rest to the NOC
@@ -110,13 +113,17 @@ describe('a file', () => {
     const rule = (name: string, when: string) => `{ name: ${name}, when: ${when}, then: { mute: true } }`;
     const of = (...rules: string[]) =>
       file(`version: 1\n${levels}\nrules:\n${rules.map((each) => `  - ${each}\n`).join('')}`);
-    const wrong = of(rule('x', '{ level: [deploy, deplo] }'), rule('y', '{ not: { token: [deploy-bot] } }'));
+    const wrong = of(
+      rule('x', '{ level: [deploy, deplo] }'),
+      rule('y', '{ not: { token: [deploy-bot] } }'),
+      '{ name: z, then: { suppress: { when: { not: { level: [deplo] } }, equal: [] } } }',
+    );
     for (const command of ['diff', 'apply']) {
       const { code, stderr } = await run([command, wrong]);
       expect([code, stderr]).toEqual([
         2,
         expect.stringMatching(
-          /:4:40: rules\[0\]\.when\.level\[1\]: rule "x": no level is named "deplo"; did you mean "deploy"\?.*\n.*:5:39: rules\[1\]\.when\.not\.token\[0\]: rule "y": no token is named "deploy-bot".*create it first/,
+          /:4:40: rules\[0\]\.when\.level\[1\]: rule "x": no level is named "deplo"; did you mean "deploy"\?.*\n.*:5:39: rules\[1\]\.when\.not\.token\[0\]: rule "y": no token is named "deploy-bot".*create it first.*\n.*:6:59: rules\[2\]\.then\.suppress\.when\.not\.level\[0\]: rule "z": no level is named "deplo"/,
         ),
       ]);
     }

@@ -132,14 +132,16 @@ const instant = fc.option(
 );
 const time = fc.constantFrom('00:00', '06:00', '12:00', '18:00', '23:30');
 
+const ruleWhen = fc
+  .tuple(fewConditions, fc.option(fewConditions, { nil: undefined }))
+  .map(([when, not]) => (not ? { ...when, not } : when));
+
 export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
   .record({
     id: fc.uuid(),
     name: fc.constantFrom('night mute', 'db to the NOC', 'all else'),
     enabled: fc.oneof({ weight: 6, arbitrary: fc.constant(true) }, fc.constant(false)),
-    when: fc
-      .tuple(fewConditions, fc.option(fewConditions, { nil: undefined }))
-      .map(([when, not]) => (not ? { ...when, not } : when)),
+    when: ruleWhen,
     then: fc.record(
       {
         panels: fc.oneof(
@@ -155,6 +157,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc
           by: some([...throttleFields, 'label:env', 'label:__proto__'] as const),
           perMs: fc.constantFrom(1000, hourMs),
         }),
+        suppress: fc.record({ when: ruleWhen, equal: some([...throttleFields, 'label:env'] as const) }),
         group: some([...groupFields, 'label:env'] as const),
         acknowledgeForMs: fc.constantFrom(0, hourMs),
       },

@@ -117,6 +117,7 @@ function channelsOf(plan: Plan, { channels, rules }: Current, prune: boolean) {
 const words: Readonly<Record<ReplayChange, string>> = {
   muted: 'muted',
   throttled: 'throttled',
+  suppressed: 'suppressed',
   'newly-shown': 'newly shown',
   'no-longer-shown': 'no longer shown',
   'other-panels': 'on other panels',

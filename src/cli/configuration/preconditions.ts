@@ -2,8 +2,7 @@
  * What a plan must fulfil before anything is changed: names that rules need, searches that can be read, nothing deleted
  * that is in use.
  */
-import type { RuleConditions } from '#contract/routing/rule.ts';
-import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
+import { type KnownNames, knownNames, levelsOf } from '#contract/routing/rule-names.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';
 import { type Current, Names, type Path, type WholeRule } from './entries.ts';
@@ -114,12 +113,6 @@ function requireUnusedLevels(plan: Plan, current: Current, file: ConfigurationFi
   }
 }
 
-function levelsOf({ when, then }: WholeRule): string[] {
-  const named = (conditions: RuleConditions = {}) => [conditions.minLevel, ...(conditions.level ?? [])];
-  const set = [then.setLevel, ...(then.escalate ?? []).map(({ setLevel }) => setLevel)];
-  return [...named(when), ...named(when.not), ...set].filter((level) => level !== undefined);
-}
-
 /** The names that there will be. */
 function namesAfter({ levels }: Plan, current: Current, prune: boolean): KnownNames {
   const deleted = new Set(prune ? levels.extra.map(({ name }) => name) : []);
@@ -140,7 +133,7 @@ export async function requireKnownNames(
   const known = namesAfter(plan, current, prune);
   const problems = plan.order.flatMap(({ name, known: before, entry, index }) => {
     if (entry === undefined || index === undefined) return [];
-    const refused = refusedName(entry.when, known, before?.when);
+    const refused = refusedName(entry, known, before);
     if (!refused) return [];
     const { place, at, message } = refused;
     return file.problem(['rules', index, ...place.split('.'), at], `rule "${name}": ${message}`);
@@ -155,7 +148,7 @@ export async function unmatchedLines(plan: Plan, current: Current, prune: boolea
   return plan.order.flatMap(({ name, entry }) =>
     entry === undefined
       ? []
-      : ruleWarnings(entry.when, known, 'offers').map(
+      : ruleWarnings(entry, known, 'offers').map(
           (warning) => `rule "${visibleText(name)}": ${visibleText(warning)}`,
         ),
   );

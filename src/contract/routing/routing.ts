@@ -125,6 +125,7 @@ const Result = closed({
   ttl: Type.Integer(),
   muted: Type.Boolean(),
   throttled: Type.Boolean(),
+  suppressed: Type.Boolean({ description: 'A cause stood when it came (`then.suppress`).' }),
   target: HistoryNotification.properties.target,
   rules: Type.Array(Type.String({ description: 'Names of the rules that matched.' })),
 });
@@ -133,6 +134,7 @@ const Result = closed({
 export const replayChanges = [
   'muted',
   'throttled',
+  'suppressed',
   'newly-shown',
   'no-longer-shown',
   'other-panels',
@@ -146,7 +148,7 @@ export const ReplayResponse = component('ReplayResponse', {
   changes: Type.Record(Type.Enum([...replayChanges]), Type.Integer({ minimum: 0 }), {
     description: 'The changed ones, by what the change comes to.',
   }),
-  shownBefore: Type.Integer({ description: 'How many were shown on at least one panel.' }),
+  shownBefore: Type.Integer({ description: 'How many were shown on at least one panel when they came.' }),
   shownAfter: Type.Integer(),
   escalated: Type.Integer({
     minimum: 0,

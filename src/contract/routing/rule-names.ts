@@ -1,11 +1,17 @@
 /** Which levels and tokens rules name, without schemas: pages load this file. */
 import type { Token } from '../people/token.ts';
 import type { Level } from './level.ts';
-import type { RuleConditions, RuleSpec, RuleWhen } from './rule.ts';
+import type { RuleConditions, RuleThen, RuleWhen } from './rule.ts';
+
+/** What has conditions, of a rule. */
+export interface NamingRule {
+  readonly when?: RuleWhen | undefined;
+  readonly then?: Pick<RuleThen, 'suppress'> | undefined;
+}
 
 /** A name in a rule's conditions that no level or usable token has: it matches nothing. */
 export interface UnmatchedName {
-  /** As in `when.token` or `when.not.level`. */
+  /** As in `when.token`, `when.not.level` or `then.suppress.when.level`. */
   readonly place: string;
   /** Which of the place's values, counted from 0. */
   readonly at: number;
@@ -42,7 +48,20 @@ export function knownNames(
 export const ownSenderNames = ['escalation', 'expectation', 'panel'] as const;
 const ownSenderIds: ReadonlySet<string> = new Set(ownSenderNames.map((name) => `belfry:${name}`));
 
-export function unmatchedNames(when: RuleWhen, known: KnownNames): readonly UnmatchedName[] {
+/** All conditions of a rule, by their place: those that it matches by, those of what it suppresses, and what is under `not`. */
+function conditionsOf({ when = {}, then }: NamingRule): readonly (readonly [string, RuleConditions])[] {
+  const all = [['when', when] as const, ['then.suppress.when', then?.suppress?.when ?? {}] as const];
+  return all.flatMap(([place, given]) => [
+    [place, given],
+    [`${place}.not`, given.not ?? {}],
+  ]);
+}
+
+/** Whether a rule's conditions name a token, so that tokens must be read. */
+export const namesTokens = (rule: NamingRule): boolean =>
+  conditionsOf(rule).some(([, { token }]) => token !== undefined);
+
+export function unmatchedNames(rule: NamingRule, known: KnownNames): readonly UnmatchedName[] {
   const namesIn = (place: string, { level = [], token = [] }: RuleConditions): UnmatchedName[] => [
     ...level.map((name, at) => ({
       place: `${place}.level`,
@@ -56,28 +75,40 @@ export function unmatchedNames(when: RuleWhen, known: KnownNames): readonly Unma
       isRevoked: known.tokens.has(name),
     })),
   ];
-  return [...namesIn('when', when), ...namesIn('when.not', when.not ?? {})].filter(({ kind, name }) =>
-    kind === 'level' ? !known.levels.has(name) : !known.usableTokens.has(name) && !ownSenderIds.has(name),
-  );
+  return conditionsOf(rule)
+    .flatMap(([place, given]) => namesIn(place, given))
+    .filter(({ kind, name }) =>
+      kind === 'level' ? !known.levels.has(name) : !known.usableTokens.has(name) && !ownSenderIds.has(name),
+    );
 }
 
 /** The rules that name a level in their conditions, or set it. */
-export function rulesThatName<Rule extends Pick<RuleSpec, 'when' | 'then'>>(
+export const rulesThatName = <Rule extends Parameters<typeof levelsOf>[0]>(
   level: string,
   rules: readonly Rule[],
-): readonly Rule[] {
-  const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);
-  const isSet = ({ setLevel, escalate }: RuleSpec['then']) =>
-    setLevel === level || escalate?.some((step) => step.setLevel === level);
-  return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || isSet(then));
+): readonly Rule[] => rules.filter((rule) => levelsOf(rule).includes(level));
+
+/** The levels in a rule's conditions, and those that it sets. */
+export function levelsOf(
+  rule: NamingRule & {
+    readonly then: Pick<RuleThen, 'setLevel'> & {
+      readonly escalate?: readonly { readonly setLevel?: string | undefined }[] | undefined;
+    };
+  },
+): readonly string[] {
+  const { setLevel, escalate = [] } = rule.then;
+  const named = conditionsOf(rule).flatMap(([, { level = [], minLevel }]) => [...level, minLevel]);
+  return [...named, setLevel, ...escalate.map((step) => step.setLevel)].filter(
+    (level) => level !== undefined,
+  );
 }
 
 /** The rules that name a token in their conditions. */
-export function rulesThatNameToken<Rule extends Pick<RuleSpec, 'when'>>(
+export function rulesThatNameToken<Rule extends NamingRule>(
   { id, name }: Pick<Token, 'id' | 'name'>,
   rules: readonly Rule[],
 ): readonly Rule[] {
-  const isIn = (when: RuleConditions | undefined) =>
-    when?.token?.some((each) => each === id || each === name);
-  return rules.filter(({ when }) => isIn(when) || isIn(when.not));
+  return rules.filter((rule) =>
+    conditionsOf(rule).some(([, { token }]) => token?.some((each) => each === id || each === name)),
+  );
 }

@@ -14,6 +14,7 @@ import {
   ReplayedEscalations,
   RuleMatches,
 } from './replay-counts.ts';
+import { ReplayedCauses } from './replay-suppress.ts';
 import type { Decision, Router } from './router.ts';
 import { mustShow, Throttle, type Throttled } from './throttle.ts';
 
@@ -33,12 +34,15 @@ interface ReplaySetting {
   readonly firstShown: FirstShown;
 }
 type Example = ReplayResponse['examples'][number];
+/** Why it is not shown, although its route has panels. */
+type Outcome = Pick<Example['after'], 'throttled' | 'suppressed'>;
 
 const maxExamples = 20;
 
 /**
  * Routes recorded notifications again and compares the result with the recorded one. A notification counts as changed when its
- * level, ttl, panels, muting or throttling differ, not when only other rules lead to the same result.
+ * level, ttl, panels, muting, throttling or suppressing differ, not when only other rules lead to the same result. What is suppressed
+ * when it comes counts as not shown and not sent, although it may come to the panels later.
  *
  * @param recorded oldest first: throttles count on what came before.
  * @param panels the tenant's panels as they are now: a notification counts as shown when it reaches one of them.
@@ -53,7 +57,8 @@ export async function replay(
     firstShown: async () => new Map(),
   },
 ): Promise<Comparison> {
-  const throttle = new ReplayedThrottle();
+  const causes = new ReplayedCauses();
+  const throttle = new ReplayedThrottle(causes);
   const reachesAny = memoize(
     (route: Route) => !route.muted && panels.some((panel) => reaches(route.target, panel)),
   );
@@ -72,29 +77,38 @@ export async function replay(
     const pause = yieldToEventLoop();
     if (pause) await pause;
     if (!('receivedAt' in record)) {
+      causes.change(record);
       throttle.change(record);
       escalations.change(record);
       continue;
     }
     const decision = routeRecorded(record, router, record.receivedAt);
     const throttled = throttle.check(record, decision);
-    const shownBefore = record.throttledOn === null && reachesAny(record.route);
-    const shownAfter = !throttled && reachesAny(decision.route);
-    escalations.add(record, decision, !throttled);
+    const outcome: Outcome = {
+      throttled: throttled !== undefined,
+      suppressed: !throttled && causes.add(record, decision),
+    };
+    const isShown = !outcome.throttled && !outcome.suppressed;
+    const wasShown = record.throttledOn === null && record.route.suppressed === undefined;
+    const shownBefore = wasShown && reachesAny(record.route);
+    const shownAfter = isShown && reachesAny(decision.route);
+    // While it is suppressed, it does not escalate.
+    const escalation = outcome.suppressed ? undefined : decision.escalation;
+    escalations.add(record, { ...decision, escalation }, !throttled);
     counts.considered += 1;
     matches.add(record.route, decision.route);
-    if (record.throttledOn === null) {
+    if (wasShown) {
       showings.add('shownBefore', record.route);
       sendings.add('sentBefore', record.route);
     }
-    if (!throttled) {
+    if (isShown) {
       showings.add('shownAfter', decision.route);
       sendings.add('sentAfter', decision.route);
     }
     if (shownBefore) counts.shownBefore += 1;
     if (shownAfter) counts.shownAfter += 1;
-    if (!differs(record, decision, throttled)) continue;
-    const example = exampleOf(record, decision, throttled);
+    if (!differs(record, decision, outcome)) continue;
+    const example = exampleOf(record, decision, outcome);
     const change = changeOf(example, shownBefore, shownAfter);
     counts.changed += 1;
     changes[change] += 1;
@@ -140,16 +154,18 @@ function changeOf(
 ): ReplayChange {
   if (after.muted && !before.muted) return 'muted';
   if (after.throttled && !before.throttled) return 'throttled';
+  if (after.suppressed && !before.suppressed) return 'suppressed';
   if (shownBefore !== shownAfter) return shownAfter ? 'newly-shown' : 'no-longer-shown';
   return shownAfter && !sameTarget(before.target, after.target) ? 'other-panels' : 'other-look';
 }
 
-function differs(record: Recorded, decision: Decision, throttled: Throttled | undefined): boolean {
+function differs(record: Recorded, decision: Decision, { throttled, suppressed }: Outcome): boolean {
   return (
     record.level !== decision.level ||
     record.ttl !== decision.ttl ||
     record.route.muted !== decision.route.muted ||
-    (record.throttledOn !== null) !== (throttled !== undefined) ||
+    (record.throttledOn !== null) !== throttled ||
+    (record.route.suppressed !== undefined) !== suppressed ||
     !sameTarget(record.route.target, decision.route.target)
   );
 }
@@ -166,11 +182,7 @@ function sameMembers(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((member) => b.includes(member));
 }
 
-function exampleOf(
-  record: Recorded,
-  decision: Decision,
-  throttled: Throttled | undefined,
-): Omit<Example, 'change'> {
+function exampleOf(record: Recorded, decision: Decision, outcome: Outcome): Omit<Example, 'change'> {
   return {
     id: record.id,
     title: record.title,
@@ -180,12 +192,13 @@ function exampleOf(
       level: record.level,
       ttl: record.ttl,
       throttled: record.throttledOn !== null,
+      suppressed: record.route.suppressed !== undefined,
       ...shownRoute(record.route),
     },
     after: {
       level: decision.level,
       ttl: decision.ttl,
-      throttled: throttled !== undefined,
+      ...outcome,
       ...shownRoute(decision.route),
     },
   };
@@ -267,10 +280,19 @@ const replayTenant: TenantId = 0;
 /** As many as a throttle remembers. */
 const maxShown = 10_000;
 
+type ShownOnce = Pick<Decision, 'level' | 'rank'> &
+  Pick<Recorded, 'id' | 'key' | 'route'> &
+  Pick<Route, 'suppress'>;
+
 class ReplayedThrottle {
   readonly #throttle = new Throttle();
+  readonly #causes: ReplayedCauses;
   /** What a throttle has shown and nobody has cleared, oldest first. */
-  readonly #shown = new Map<string, Pick<Decision, 'level' | 'rank'> & Pick<Recorded, 'key'>>();
+  readonly #shown = new Map<string, ShownOnce>();
+
+  constructor(causes: ReplayedCauses) {
+    this.#causes = causes;
+  }
 
   /** Call it for each change of a notification, in the order of the log. */
   change(entry: EntryAbout): void {
@@ -279,18 +301,20 @@ class ReplayedThrottle {
 
   /** The notification that this one is counted on; undefined if it is shown. */
   check(
-    { id, key, receivedAt }: Recorded,
-    { throttle: demands, level, rank }: Decision,
+    { id, key, receivedAt, route }: Recorded,
+    { throttle: demands, level, rank, route: { suppress } }: Decision,
   ): Throttled | undefined {
     const shown = this.#shown;
     for (;;) {
       const counted = this.#throttle.check(replayTenant, demands, id, receivedAt);
       if (!counted) break;
       const on = shown.get(counted.on);
-      if (!mustShow({ level, rank, key }, on && { ...on, cleared: null })) return counted;
+      const suppressed = on && this.#causes.isSuppressed(on, on.suppress, receivedAt) ? on : null;
+      const alarm = { shelved: null, suppressed };
+      if (!mustShow({ level, rank, key }, on && { ...on, cleared: null, alarm })) return counted;
       this.#throttle.forget(replayTenant, demands, counted.on, undefined);
     }
-    if (demands.length > 0) shown.set(id, { level, rank, key });
+    if (demands.length > 0) shown.set(id, { id, level, rank, key, route, ...(suppress && { suppress }) });
     const [oldest] = shown.keys();
     if (shown.size > maxShown && oldest !== undefined) shown.delete(oldest);
     return undefined;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { RuleCreate, RuleWhen } from '#contract/routing/rule.ts';
-import { knownNames, rulesThatName } from '#contract/routing/rule-names.ts';
+import { knownNames, rulesThatName, rulesThatNameToken } from '#contract/routing/rule-names.ts';
 import type { AppError } from '../errors.ts';
 import { newRule, requireKnownNames, ruleWarnings } from './rules.ts';
 
-test('a level is named by conditions, by their negation, by what a rule sets, and by each step of an escalation', () => {
+test('a level is named by conditions, by their negation, by what a rule sets or suppresses, and by each step of an escalation', () => {
   const rule = (name: string, given: Partial<RuleCreate>) =>
     newRule(name, { name, then: { mute: true }, ...given }, 'UTC');
   const found = rulesThatName('incident', [
@@ -12,9 +12,10 @@ test('a level is named by conditions, by their negation, by what a rule sets, an
     rule('not', { when: { not: { minLevel: 'incident' } } }),
     rule('sets', { then: { setLevel: 'incident' } }),
     rule('escalates', { then: { escalate: [{ afterMs: 1_000 }, { afterMs: 1_000, setLevel: 'incident' }] } }),
+    rule('suppresses', { then: { suppress: { when: { not: { level: ['incident'] } }, equal: [] } } }),
     rule('other', { then: { setLevel: 'info', escalate: [{ afterMs: 1_000, setLevel: 'error' }] } }),
   ]);
-  expect(found.map(({ name }) => name)).toEqual(['level', 'not', 'sets', 'escalates']);
+  expect(found.map(({ name }) => name)).toEqual(['level', 'not', 'sets', 'escalates', 'suppresses']);
 });
 
 const token = (id: string, name: string, revokedAt: string | null = null) => ({ id, name, revokedAt });
@@ -30,22 +31,36 @@ const known = knownNames(
 
 test('levels and tokens in conditions that nothing has are named, with what may be meant', () => {
   const when = { level: ['info', 'eror'], token: ['prometheus', 'ci'], not: { token: ['promtheus'] } };
-  expect(ruleWarnings(when, known, 'offers')).toEqual([
+  expect(ruleWarnings({ when }, known, 'offers')).toEqual([
     'when.level[1]: no level is named "eror"; did you mean "error"?',
     'when.token[1]: the token "ci" is revoked, so it matches nothing',
     'when.not.token[0]: no token is named "promtheus"; did you mean "prometheus"?',
   ]);
 });
 
+test('names in what a rule suppresses are known or named, too', () => {
+  const suppress = { when: { level: ['eror'], not: { token: ['ci'] } }, equal: [] };
+  expect(ruleWarnings({ when: { token: ['twice'] }, then: { suppress } }, known, 'offers')).toEqual([
+    'then.suppress.when.level[0]: no level is named "eror"; did you mean "error"?',
+    'then.suppress.when.not.token[0]: the token "ci" is revoked, so it matches nothing',
+  ]);
+  const rule = { name: 'r', then: { suppress } };
+  expect(() => requireKnownNames(rule, known)).toThrow(
+    /^rule "r": then\.suppress\.when\.level\[0\]: no level/,
+  );
+  expect(() => requireKnownNames(rule, known, rule)).not.toThrow();
+  expect(rulesThatNameToken(token('bbbbbbbbbb', 'ci'), [rule])).toEqual([rule]);
+});
+
 test('ids, names that a usable token has too, and parts of Belfry are known', () => {
   const when = { minLevel: 'error', token: ['aaaaaaaaaa', 'twice', 'belfry:escalation'] };
-  expect(ruleWarnings(when, known)).toEqual([]);
+  expect(ruleWarnings({ when }, known)).toEqual([]);
   expect(ruleWarnings({}, knownNames([], []))).toEqual([]);
 });
 
 test('three unknown names of a rule are named, the others are counted; a list offers none', () => {
   const when = { token: Array.from({ length: 1_000 }, (_, i) => `token ${i}`) };
-  expect(ruleWarnings(when, known)).toEqual([
+  expect(ruleWarnings({ when }, known)).toEqual([
     'when.token[0]: no token is named "token 0"',
     'when.token[1]: no token is named "token 1"',
     'when.token[2]: no token is named "token 2"',
@@ -56,7 +71,7 @@ test('three unknown names of a rule are named, the others are counted; a list of
 test('a rule is refused for the first name that does not exist, and with what to do', () => {
   const refusal = (when: RuleWhen, before?: RuleWhen) => {
     try {
-      requireKnownNames({ name: 'r', when }, known, before);
+      requireKnownNames({ name: 'r', when }, known, { when: before });
       return undefined;
     } catch (error) {
       const { message, place } = error as AppError;

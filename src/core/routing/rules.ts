@@ -1,6 +1,11 @@
 import { limits } from '#contract/limits.ts';
-import type { RuleCreate, RulePatch, RuleSpec, RuleWhen } from '#contract/routing/rule.ts';
-import { type KnownNames, type UnmatchedName, unmatchedNames } from '#contract/routing/rule-names.ts';
+import type { RuleCreate, RulePatch, RuleSpec } from '#contract/routing/rule.ts';
+import {
+  type KnownNames,
+  type NamingRule,
+  type UnmatchedName,
+  unmatchedNames,
+} from '#contract/routing/rule-names.ts';
 import { AppError, badField } from '../errors.ts';
 import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { offerNearest } from '../search/search-nearest.ts';
@@ -53,8 +58,8 @@ const mostNamed = 3;
  * Says of names in the conditions that nothing has them, for people and scripts. With `offers` also what may be meant, which compares
  * the name with all known ones: too much for each rule of a list.
  */
-export function ruleWarnings(when: RuleWhen, known: KnownNames, mode?: 'offers'): string[] {
-  const unmatched = unmatchedNames(when, known);
+export function ruleWarnings(rule: NamingRule, known: KnownNames, mode?: 'offers'): string[] {
+  const unmatched = unmatchedNames(rule, known);
   const warnings = unmatched.slice(0, mostNamed).map(({ place, at, kind, name, isRevoked }) => {
     const where = `${place}[${at}]`;
     if (isRevoked) return `${where}: the token "${name}" is revoked, so it matches nothing`;
@@ -76,15 +81,15 @@ export interface RefusedName extends UnmatchedName {
   readonly message: string;
 }
 
-/** The first level or token that does not exist. What the conditions `before` a change named too may stay. */
+/** The first level or token that does not exist. What the rule named `before` a change may stay. */
 export function refusedName(
-  when: RuleWhen,
+  rule: NamingRule,
   known: KnownNames,
-  before: RuleWhen = {},
+  before: NamingRule = {},
 ): RefusedName | undefined {
   const keyOf = ({ kind, name }: UnmatchedName) => `${kind} ${name}`;
   const kept = new Set(unmatchedNames(before, known).map(keyOf));
-  const refused = unmatchedNames(when, known).find((each) => !each.isRevoked && !kept.has(keyOf(each)));
+  const refused = unmatchedNames(rule, known).find((each) => !each.isRevoked && !kept.has(keyOf(each)));
   if (!refused) return undefined;
   const { kind, name } = refused;
   const { clause } = offerNearest(name, [...(kind === 'level' ? known.levels : known.usableTokenNames)]);
@@ -95,13 +100,13 @@ export function refusedName(
 
 /** @throws AppError `bad-request`, naming rule and field, for a level or token that `refusedName` finds. */
 export function requireKnownNames(
-  { name, when }: Pick<RuleSpec, 'name' | 'when'>,
+  rule: NamingRule & Pick<RuleSpec, 'name'>,
   known: KnownNames,
-  before?: RuleWhen,
+  before?: NamingRule,
 ): void {
-  const refused = refusedName(when, known, before);
+  const refused = refusedName(rule, known, before);
   if (!refused) return;
-  inRule(name, () => {
+  inRule(rule.name, () => {
     throw badField(`${refused.place}[${refused.at}]`, refused.message);
   });
 }

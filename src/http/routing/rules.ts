@@ -1,15 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing/routing.ts';
-import {
-  NewRule,
-  Rule,
-  RuleList,
-  RuleOrder,
-  RulePatch,
-  type RuleSpec,
-  type RuleWhen,
-} from '#contract/routing/rule.ts';
-import { type KnownNames, knownNames } from '#contract/routing/rule-names.ts';
+import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/routing/rule.ts';
+import { type KnownNames, knownNames, namesTokens } from '#contract/routing/rule-names.ts';
 import { badRequest, conflict, notFound, requireFound } from '#core/errors.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/limits/concurrency.ts';
 import type { Entry, TenantId } from '#core/log/log.ts';
@@ -111,9 +103,9 @@ async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
 
 /**
  * The names that the rule may use.
- * @throws AppError `bad-request` for a level or token that does not exist, unless the conditions before the change named it, too.
+ * @throws AppError `bad-request` for a level or token that does not exist, unless the rule before the change named it, too.
  */
-async function requireNames(services: Services, tenant: TenantId, spec: RuleSpec, before?: RuleWhen) {
+async function requireNames(services: Services, tenant: TenantId, spec: RuleSpec, before?: RuleSpec) {
   const known = await namesFor(services, tenant, [spec]);
   requireKnownNames(spec, known, before);
   return known;
@@ -136,7 +128,7 @@ async function changeRule(
     const spec = withChannelIds(changedRule(before, body), snapshot.channels);
     // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, snapshot);
-    if (body.when) await requireNames(services, tenant, spec, before.when);
+    if (body.when ?? body.then) await requireNames(services, tenant, spec, before);
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }
@@ -167,17 +159,16 @@ async function allWithWarnings(
 async function namesFor(
   { directory, tenancy }: Services,
   tenant: TenantId,
-  rules: readonly Pick<RuleRecord, 'when'>[],
+  rules: readonly RuleSpec[],
 ): Promise<KnownNames> {
   const { levels } = await tenancy.get(tenant);
-  const namesTokens = rules.some(({ when }) => when.token ?? when.not?.token);
-  const tokens = namesTokens ? await directory.credentials.list(tenant, 'token') : [];
+  const tokens = rules.some(namesTokens) ? await directory.credentials.list(tenant, 'token') : [];
   return knownNames(levels.values(), tokens.map(tokenView));
 }
 
 /** A rule as it is answered. */
 function warned(rule: RuleRecord, known: KnownNames, mode?: 'offers'): Rule {
-  const warnings = ruleWarnings(rule.when, known, mode);
+  const warnings = ruleWarnings(rule, known, mode);
   return warnings.length === 0 ? rule : { ...rule, warnings };
 }
 

@@ -54,6 +54,20 @@ test('a rule reads as a sentence, in each language', () => {
   );
 });
 
+test('a rule says what it suppresses, in each language', () => {
+  const suppress = { when: { title: { contains: 'unreachable' } }, equal: ['label:site' as const] };
+  const rule: SentenceRule = { when: { host: ['core-sw'] }, then: { suppress }, continue: true };
+  expect(sentenceOf(rule)).toBe(
+    'When host is core-sw → suppress other alarms whose title contains “unreachable” with the same label site while it stands, then continue',
+  );
+  expect(sentenceOf(rule, german)).toBe(
+    'Wenn Host core-sw ist → andere Alarme, bei denen Titel „unreachable“ enthält, mit gleichem Wert für Label „site“ unterdrücken, solange er ansteht, dann weiter',
+  );
+  expect(sentenceOf({ then: { suppress: { when: {}, equal: [] } } })).toBe(
+    'Every notification → suppress other alarms while it stands, then stop',
+  );
+});
+
 test.each<[string, SentenceRule]>([
   ['Every notification → all panels, then continue', { then: { panels: 'all' }, continue: true }],
   [

@@ -10,6 +10,7 @@ import type {
   RuleCreate,
   RuleThen,
   RuleWindow,
+  Suppress,
   TextCondition,
 } from '#contract/routing/rule.ts';
 import { weekdays } from '#contract/time.ts';
@@ -138,6 +139,7 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
     );
   }
   done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
+  if (then.suppress) done.push(suppressSentence(then.suppress, words));
   if (then.instructions !== undefined) done.push([word(t('instructions'))]);
   if (group) done.push(phrase(words, 'group', fieldsSentence(group, words)));
   if (acknowledgeForMs === 0) done.push([word(t('acknowledgeStay'))]);
@@ -154,6 +156,16 @@ const fieldsSentence = (fields: NonNullable<RuleThen['throttle']>['by'], words: 
     ),
     words.t('and'),
   );
+
+/** "suppress alarms whose title contains “unreachable” with the same label site while it stands" */
+function suppressSentence({ when, equal }: Suppress, words: RuleWords): Sentence {
+  const conditions = join(conditionSentences(when, words), words.t('and'));
+  const same = fieldsSentence(equal, words);
+  return fill(words.t('suppress', slots('whose', 'same')), {
+    whose: conditions.length === 0 ? [] : fill(words.t('suppressWhose', slots('conditions')), { conditions }),
+    same: equal.length === 0 ? [] : fill(words.t('suppressSame', valuesSlot), { values: same }),
+  });
+}
 
 const stepSlots = slots('duration', 'panels', 'level', 'unless');
 

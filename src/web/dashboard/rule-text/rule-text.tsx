@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RuleWhen } from '#contract/routing/rule.ts';
-import { knownNames, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { knownNames, type NamingRule, unmatchedNames } from '#contract/routing/rule-names.ts';
 import { weekdays } from '#contract/time.ts';
 import { channelsQuery, levelsQuery, panelsQuery, tokensQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
@@ -79,17 +78,17 @@ export interface NameWarning {
 const mostListed = 8;
 
 /** Tokens are known to admins only; others are warned of levels alone. */
-export function useNameWarnings(): (when: RuleWhen) => readonly NameWarning[] {
+export function useNameWarnings(): (rule: NamingRule) => readonly NameWarning[] {
   const { t } = useTranslation('ruleSentence');
   const tenant = useTenant();
   const { data: levels } = useQuery(levelsQuery(tenant));
   const { data: tokens } = useQuery({ ...tokensQuery(tenant), enabled: tenant.may('admin') });
   return useMemo(() => {
-    if (!levels) return (_: RuleWhen) => [];
+    if (!levels) return (_: NamingRule) => [];
     const known = knownNames(levels, tokens ?? []);
     const listed = { level: listOf(known.levels), token: listOf(known.usableTokenNames) };
-    return (when: RuleWhen) =>
-      unmatchedNames(when, known)
+    return (rule: NamingRule) =>
+      unmatchedNames(rule, known)
         .filter(({ kind }) => kind === 'level' || tokens)
         .map(({ place, kind, name, isRevoked }) => ({
           place,

@@ -18,10 +18,11 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import type { Field } from '#web/dashboard/fields/form-values.ts';
 import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
-import { type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
+import { type DraftThen, type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { FieldsSelect } from './fields-select.tsx';
+import { SuppressFields } from './suppress-fields.tsx';
 import { TargetFields } from './target-fields.tsx';
 import { EndPicker } from './time-rows.tsx';
 
@@ -137,7 +138,7 @@ function StepFields({
   );
 }
 
-const initialActions: Readonly<Required<RuleThen>> = {
+const initialActions: Readonly<Required<DraftThen>> = {
   panels: 'all',
   channels: [],
   mute: true,
@@ -145,24 +146,26 @@ const initialActions: Readonly<Required<RuleThen>> = {
   setTtl: 30_000,
   throttle: { by: ['host', 'title'], perMs: 300_000 },
   escalate: [initialStep],
+  suppress: { conditions: [], equal: ['host'] },
   instructions: '',
   group: ['title'],
   acknowledgeForMs: 4 * 3_600_000,
 };
-type Action = keyof RuleThen;
+type Action = keyof DraftThen;
 const actions = Object.keys(initialActions) as Action[];
 
 interface ActionProps {
-  readonly then: RuleThen;
-  readonly onChange: (then: RuleThen) => void;
+  readonly then: DraftThen;
+  readonly onChange: (then: DraftThen) => void;
   readonly activeUntil: string | null;
   readonly onEnd: (activeUntil: string | null) => void;
+  readonly problems: FieldProblems;
 }
 
 /** "→ panels tagged noc, show 5 s": a row for each action. */
-export function ActionRows({ problems, ...props }: ActionProps & { problems: FieldProblems }) {
+export function ActionRows(props: ActionProps) {
   const { t } = useTranslation('rules');
-  const { then, onChange } = props;
+  const { then, onChange, problems } = props;
   const given = actions.filter((action) => then[action] !== undefined && then[action] !== false);
   return (
     <>
@@ -201,6 +204,7 @@ function ActionFields({
   onChange,
   activeUntil,
   onEnd,
+  problems,
 }: ActionProps & { action: Action; problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
   switch (action) {
@@ -256,6 +260,14 @@ function ActionFields({
           value={then.escalate ?? initialActions.escalate}
           onChange={(escalate) => onChange({ ...then, escalate })}
           problem={problem}
+        />
+      );
+    case 'suppress':
+      return (
+        <SuppressFields
+          value={then.suppress ?? initialActions.suppress}
+          onChange={(suppress) => onChange({ ...then, suppress })}
+          problems={problems}
         />
       );
     case 'instructions':

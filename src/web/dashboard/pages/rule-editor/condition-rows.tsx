@@ -10,6 +10,7 @@ import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
 import { useNameWarnings } from '#web/dashboard/rule-text/rule-text.tsx';
 import {
   type ConditionField,
+  type ConditionsPlace,
   type DraftCondition,
   type FieldProblem,
   type FieldProblems,
@@ -32,14 +33,21 @@ import {
 
 const monoFields: readonly ConditionField[] = [...patternFieldNames, 'labels', 'ip', 'sourceIp'];
 
+const leads = {
+  when: ['lead.when', 'lead.always'],
+  'then.suppress.when': ['suppress.whose', 'suppress.all'],
+} as const;
+
 /** "When host is … and level is at least …": a row for each condition, and one to add another. */
 export function ConditionRows({
   value: conditions,
   onChange,
   problems,
-}: Field<readonly DraftCondition[]> & { problems: FieldProblems }) {
+  within = 'when',
+}: Field<readonly DraftCondition[]> & { problems: FieldProblems; within?: ConditionsPlace }) {
   const { t } = useTranslation('rules');
   const levels = useLevels();
+  const [first, none] = leads[within];
   const [added, setAdded] = useState<string>();
   const add = (field: ConditionField) => {
     const middle = levels.has('warning') ? 'warning' : [...levels.keys()][0];
@@ -59,8 +67,9 @@ export function ConditionRows({
         <ConditionRow
           // Another operator, or another name of a label, is the same row.
           key={`${condition.field} ${conditions.slice(0, index).filter(({ field }) => field === condition.field).length}`}
-          lead={t(index === 0 ? 'lead.when' : 'lead.and')}
+          lead={t(index === 0 ? first : 'lead.and')}
           condition={condition}
+          place={placeOf(condition, within)}
           canNegate={!isUsed(conditions, condition.field, !condition.not)}
           isNew={added === placeOf(condition)}
           onChange={(next) => onChange(conditions.with(index, next))}
@@ -69,13 +78,13 @@ export function ConditionRows({
         />
       ))}
       <AddRow
-        lead={t(conditions.length === 0 ? 'lead.always' : 'lead.and')}
+        lead={t(conditions.length === 0 ? none : 'lead.and')}
         label={t('addCondition')}
         choices={conditionFields
           .filter((field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)))
           .map((field) => [field, t(field === 'minLevel' ? 'minLevelChoice' : `field.${field}`)] as const)}
         onAdd={add}
-        autofocus
+        autofocus={within === 'when'}
       />
     </>
   );
@@ -84,6 +93,7 @@ export function ConditionRows({
 function ConditionRow({
   lead,
   condition,
+  place,
   canNegate,
   isNew,
   onChange,
@@ -92,6 +102,8 @@ function ConditionRow({
 }: {
   lead: string;
   condition: DraftCondition;
+  /** As in the server's errors. */
+  place: string;
   canNegate: boolean;
   isNew: boolean;
   onChange: (condition: DraftCondition) => void;
@@ -105,10 +117,10 @@ function ConditionRow({
   const name = label === '' ? word : words('field.label', { name: label });
   const { offers, search } = useOffers(field, label);
   const lookOf = useLevelLook();
-  const problem = problems.at(placeOf(condition));
+  const problem = problems.at(place);
   const warningsOf = useNameWarnings();
-  const warnings = isText(field) ? [] : warningsOf({ [field]: values }).map(({ text }) => text);
-  if (together) return <TogetherRow {...{ lead, together, onRemove, problems }} place={placeOf(condition)} />;
+  const warnings = isText(field) ? [] : warningsOf({ when: { [field]: values } }).map(({ text }) => text);
+  if (together) return <TogetherRow {...{ lead, together, place, onRemove, problems }} />;
   return (
     <EditorRow
       lead={lead}

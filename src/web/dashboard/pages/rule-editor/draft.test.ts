@@ -63,6 +63,12 @@ test.each([
   ['{"then":{},"when":{"labels":{"env":"a"}}}', 'shape', 'when.labels.env'],
   ['{"then":{},"when":{"not":{"labels":{"1x":["a"]}}}}', 'unknown', 'when.not.labels.1x'],
   ['{"then":{},"when":{"title":{"like":"a"}}}', 'shape', 'when.title'],
+  [
+    '{"then":{"suppress":{"when":{"not":{"hots":["a"]}},"equal":[]}}}',
+    'unknown',
+    'then.suppress.when.not.hots',
+  ],
+  ['{"then":{"suppress":{"when":{}}}}', 'shape', 'then.suppress.equal'],
   ['{"then":{},"windows":[{"days":"mon"}]}', 'shape', 'windows'],
   ['{"then":{},"activeUntil":"soon"}', 'shape', 'activeUntil'],
 ])('of %s it is told what is wrong', (text, problem, detail) => {
@@ -129,6 +135,21 @@ describe('a new rule', () => {
       expect(isNewRule({ ...search, id: 'r1' })).toBe(false);
     },
   );
+});
+
+test('conditions of what a rule suppresses are as complete as those of the rule', () => {
+  const conditions: DraftCondition[] = [
+    { field: 'host', not: false, how: 'contains', values: [] },
+    { field: 'labels', not: true, how: 'contains', label: '', values: ['a'] },
+  ];
+  const draft = newDraft('UTC', { then: { suppress: { conditions, equal: [] } } });
+  expect([...missingIn(draft)]).toEqual([
+    ['then.suppress.when.host', 'missing.values'],
+    ['then.suppress.when.not.labels.', 'missing.label'],
+  ]);
+  const suppress = { when: { not: { title: { regex: 'a' } } }, equal: ['label:site' as const] };
+  const { then } = draftOf({ name: 'a', then: { suppress } }, 'UTC');
+  expect(then.suppress?.conditions).toEqual([{ field: 'title', not: true, how: 'regex', values: ['a'] }]);
 });
 
 describe('labels', () => {
@@ -206,6 +227,28 @@ describe('the server says where it is wrong', () => {
       'rules[3].when.labels must',
     ],
     ['rule "a": then.panels.ids[1]: "p"', '/rules/3/then/panels/ids/1', 'then.panels', 1, '"p"'],
+    [
+      'rule "a": then.suppress.when.title.regex: "("',
+      '/rules/3/then/suppress/when/title/regex',
+      'then.suppress.when.title',
+      undefined,
+      '"("',
+    ],
+    [
+      'rule "a": then.suppress.when.not.level[1]: "x"',
+      '/rules/3/then/suppress/when/not/level/1',
+      'then.suppress.when.not.level',
+      1,
+      '"x"',
+    ],
+    [
+      'then.suppress.equal[0] must',
+      '/rules/3/then/suppress/equal/0',
+      'then.suppress.equal',
+      0,
+      'then.suppress.equal[0] must',
+    ],
+    ['rule "a": then.suppress: too many', '/rules/3/then/suppress', 'then.suppress', undefined, 'too many'],
     ['rule "a": then: does nothing', '/rules/3/then', 'then', undefined, 'does nothing'],
     ['rule "a": windows[0].from: "x"', '/rules/3/windows/0/from', 'windows', 0, '"x"'],
     ['rules[3].when.host[1] must', '/rules/3/when/host/1', 'when.host', 1, 'rules[3].when.host[1] must'],

@@ -11,6 +11,8 @@ import type {
   RuleCreate,
   RulePatch,
   RuleThen,
+  RuleWhen,
+  Suppress,
   TextCondition,
 } from '#contract/routing/rule.ts';
 import { isAcknowledgeTime } from '#web/dashboard/fields/limits.ts';
@@ -35,9 +37,15 @@ export interface DraftCondition {
   readonly together?: NonNullable<RuleConditions['labels']>;
 }
 
+export interface DraftSuppress extends Pick<Suppress, 'equal'> {
+  readonly conditions: readonly DraftCondition[];
+}
+
+export type DraftThen = Omit<RuleThen, 'suppress'> & { readonly suppress?: DraftSuppress };
+
 export interface Draft extends Required<Omit<RuleCreate, 'when' | 'then'>> {
   readonly conditions: readonly DraftCondition[];
-  readonly then: RuleThen;
+  readonly then: DraftThen;
 }
 
 export const isText = (field: ConditionField): field is 'title' | 'message' =>
@@ -61,17 +69,25 @@ export function newDraft(timeZone: string, given: Partial<Draft> = {}): Draft {
 
 export function draftOf(rule: RuleCreate, timeZone: string): Draft {
   const { when = {}, then, ...rest } = rule;
-  const { not = {}, ...positive } = when;
+  const { suppress, ...others } = then;
   const given = Object.fromEntries(Object.entries(rest).filter(([key]) => key in newDraft(timeZone)));
   return {
     ...newDraft(timeZone),
     ...given,
-    conditions: [...conditionsOf(positive, false), ...conditionsOf(not, true)],
-    then: { ...then },
+    conditions: conditionsOf(when),
+    then: {
+      ...others,
+      ...(suppress && { suppress: { conditions: conditionsOf(suppress.when), equal: suppress.equal } }),
+    },
   };
 }
 
-function conditionsOf(given: RuleConditions, not: boolean): DraftCondition[] {
+const conditionsOf = ({ not = {}, ...positive }: RuleWhen): DraftCondition[] => [
+  ...conditionsIn(positive, false),
+  ...conditionsIn(not, true),
+];
+
+function conditionsIn(given: RuleConditions, not: boolean): DraftCondition[] {
   return conditionFields
     .map((field): [ConditionField, unknown] => [field, given[field]])
     .filter(([, value]) => value !== undefined)
@@ -94,19 +110,27 @@ const many = (value: unknown): string[] => (Array.isArray(value) ? value.map(Str
 
 /** The rule to send. @param name For a rule without a name. */
 export function ruleOf({ conditions, then, ...draft }: Draft, name: string): Required<RuleCreate> {
-  const not = whenOf(conditions.filter((each) => each.not));
+  const { suppress, ...others } = then;
   return {
     ...draft,
     name: draft.name.trim() || name,
-    when: {
-      ...whenOf(conditions.filter((each) => !each.not)),
-      ...(Object.keys(not).length > 0 && { not }),
+    when: whenOf(conditions),
+    then: {
+      ...others,
+      ...(suppress && { suppress: { when: whenOf(suppress.conditions), equal: suppress.equal } }),
     },
-    then,
   };
 }
 
-function whenOf(conditions: readonly DraftCondition[]): RuleConditions {
+function whenOf(conditions: readonly DraftCondition[]): RuleWhen {
+  const not = ruleConditionsOf(conditions.filter((each) => each.not));
+  return {
+    ...ruleConditionsOf(conditions.filter((each) => !each.not)),
+    ...(Object.keys(not).length > 0 && { not }),
+  };
+}
+
+function ruleConditionsOf(conditions: readonly DraftCondition[]): RuleConditions {
   const labels = conditions.filter(({ field }) => field === 'labels');
   const others = conditions.filter(({ field }) => field !== 'labels');
   return {
@@ -145,30 +169,19 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** Why the rule is not complete, by the place of each field, as in `when.host`. */
-export type MissingFields = ReadonlyMap<
-  string,
+export type MissingFields = ReadonlyMap<string, WhyMissing>;
+type WhyMissing =
   | 'missing.values'
   | 'missing.text'
   | 'missing.then'
   | 'missing.label'
   | 'wrong.labelName'
   | 'wrong.labelTwice'
-  | 'wrong.acknowledgeTime'
->;
+  | 'wrong.acknowledgeTime';
 
 export function missingIn({ conditions, then }: Draft): MissingFields {
-  const missing = new Map<string, MissingFields extends ReadonlyMap<string, infer Why> ? Why : never>();
-  for (const condition of conditions) {
-    const place = placeOf(condition);
-    const { field, label = '', values, together } = condition;
-    if (together) continue;
-    if (field === 'labels' && label === '') missing.set(place, 'missing.label');
-    else if (field === 'labels' && !limits.labelNamePattern.test(label))
-      missing.set(place, 'wrong.labelName');
-    else if (conditions.some((each) => each !== condition && placeOf(each) === place))
-      missing.set(place, 'wrong.labelTwice');
-    else if (values.length === 0) missing.set(place, 'missing.values');
-  }
+  const missing = new Map<string, WhyMissing>();
+  missingConditions(missing, conditions, 'when');
   if (Object.keys(then).length === 0) missing.set('then', 'missing.then');
   if (isEmptyTarget(then.panels)) missing.set('then.panels', 'missing.values');
   if (then.escalate?.some(({ panels }) => isEmptyTarget(panels)))
@@ -178,16 +191,41 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.group?.length === 0) missing.set('then.group', 'missing.values');
   if (!isAcknowledgeTime(then.acknowledgeForMs ?? 0))
     missing.set('then.acknowledgeForMs', 'wrong.acknowledgeTime');
+  missingConditions(missing, then.suppress?.conditions ?? [], suppressPlace);
   return missing;
+}
+
+function missingConditions(
+  missing: Map<string, WhyMissing>,
+  conditions: readonly DraftCondition[],
+  within: ConditionsPlace,
+): void {
+  for (const condition of conditions) {
+    const place = placeOf(condition, within);
+    const { field, label = '', values, together } = condition;
+    if (together) continue;
+    if (field === 'labels' && label === '') missing.set(place, 'missing.label');
+    else if (field === 'labels' && !limits.labelNamePattern.test(label))
+      missing.set(place, 'wrong.labelName');
+    else if (conditions.some((each) => each !== condition && placeOf(each, within) === place))
+      missing.set(place, 'wrong.labelTwice');
+    else if (values.length === 0) missing.set(place, 'missing.values');
+  }
 }
 
 /** Panels are to be named, and none is. */
 const isEmptyTarget = (target: RuleThen['panels']): boolean =>
   typeof target === 'object' && Object.values(target)[0]?.length === 0;
 
+/** The conditions of what a rule suppresses. */
+export const suppressPlace = 'then.suppress.when';
+export type ConditionsPlace = 'when' | typeof suppressPlace;
+
 /** The name in the server's errors, as in `when.host`, `when.not.ip` or `when.labels.env`. */
-export const placeOf = ({ field, not, label }: Pick<DraftCondition, 'field' | 'not' | 'label'>): string =>
-  `when.${not ? 'not.' : ''}${field}${label === undefined ? '' : `.${label}`}`;
+export const placeOf = (
+  { field, not, label }: Pick<DraftCondition, 'field' | 'not' | 'label'>,
+  within: ConditionsPlace = 'when',
+): string => `${within}.${not ? 'not.' : ''}${field}${label === undefined ? '' : `.${label}`}`;
 
 /** A field can be used once as it is and once negated; labels once for each name, and once negated. */
 export const isUsed = (conditions: readonly DraftCondition[], field: ConditionField, not: boolean): boolean =>
@@ -226,7 +264,7 @@ export function specOf({
 
 /** The initial draft of a new rule: empty, an example, a copy, a mute, or what a search finds. */
 
-export const examples = ['noc', 'night'] as const;
+export const examples = ['noc', 'night', 'cause'] as const;
 type ExampleName = (typeof examples)[number];
 
 export interface InitialDraft {
@@ -247,6 +285,17 @@ export function exampleDraft(name: ExampleName, timeZone: string): Draft {
         { field: 'minLevel', not: false, how: 'contains', values: ['warning'] },
       ],
       then: { panels: { tags: ['noc'] } },
+    });
+  if (name === 'cause')
+    return newDraft(timeZone, {
+      conditions: [{ field: 'host', not: false, how: 'contains', values: ['core-sw-*'] }],
+      then: {
+        suppress: {
+          conditions: [{ field: 'title', not: false, how: 'contains', values: ['unreachable'] }],
+          equal: ['label:site'],
+        },
+      },
+      continue: true,
     });
   return newDraft(timeZone, {
     conditions: [{ field: 'minLevel', not: true, how: 'contains', values: ['error'] }],
@@ -341,6 +390,10 @@ const pathOf = (steps: readonly string[]) => steps.join('.').replace(/\.(\d+)(?=
 function placeFrom(steps: readonly string[]): readonly string[] | undefined {
   const [head = '', first, second] = steps;
   if (fields.includes(head)) return [head];
+  if (head === 'then' && first === 'suppress') {
+    const inner = placeFrom(steps.slice(2));
+    return second === 'when' && inner ? ['then', 'suppress', ...inner] : steps.slice(0, 3);
+  }
   if (head === 'then') return steps.slice(0, 2);
   if (head !== 'when' || first === undefined) return undefined;
   const field = steps.slice(0, first === 'not' && second !== undefined ? 3 : 2);
@@ -376,7 +429,7 @@ export interface FieldProblems {
 
 /** What is right at a place, where one sentence can say it. The server's own sentence is English. */
 function wrongAt({ place = '', at }: RuleProblem) {
-  const field = place.replace('not.', '');
+  const field = place.replace('then.suppress.', '').replace('not.', '');
   if (field === 'activeUntil') return 'wrong.end';
   if (field === 'when.minLevel' || field === 'then.setLevel') return 'wrong.level';
   // Without an index it is the list that is wrong.

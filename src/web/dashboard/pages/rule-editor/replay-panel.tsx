@@ -108,6 +108,7 @@ function ReplayResult({ result, days }: { result: ReplayResponse; days: number }
               <b>{formats.number(changes[change])}</b>{' '}
               {t(`replay.kind.${change}`, { count: changes[change] })}
             </summary>
+            {change === 'suppressed' && <p className={styles.hint}>{t('replay.suppressedAbout')}</p>}
             <ul>
               {examples
                 .filter((example) => example.change === change)
@@ -128,6 +129,7 @@ function ChangedOne({ example: { id, title, host, receivedAt, before, after } }:
   const outcomeText = (one: Example['before']) => {
     if (one.muted) return t('replay.one.muted');
     if (one.throttled) return t('replay.kind.throttled');
+    if (one.suppressed) return t('replay.kind.suppressed');
     if (one.target.all) return t('panels.all');
     const { ids, tags } = one.target;
     if (ids.length + tags.length === 0) return t('panels.none');

@@ -48,8 +48,9 @@ export function ruleFromJson(text: string): { readonly rule: RuleCreate } | Json
   return { problem: error.keyword === 'boolean' ? 'unknown' : 'shape', detail: placeOf(steps.slice(1)) };
 }
 
-/** As in `then.panels`, `when.not.host` or `when.labels.env`. */
+/** As in `then.panels`, `when.not.host`, `when.labels.env` or `then.suppress.when.host`. */
 function placeOf([head = '', ...rest]: readonly string[]): string {
+  if (rest[0] === 'suppress' && rest.length > 1) return `then.suppress.${placeOf(rest.slice(1))}`;
   const depth = rest[0] === 'not' ? 2 : 1;
   const steps = rest.slice(0, rest[depth - 1] === 'labels' ? depth + 1 : depth);
   return [head, ...(head === 'when' || head === 'then' ? steps : [])].join('.');

@@ -93,7 +93,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
               rule={rule}
               number={numbers.get(rule.id) ?? row.index + 1}
               {...{ total, words, now, canMove, actions }}
-              warnings={warningsOf(rule.when)}
+              warnings={warningsOf(rule)}
               top={row.start - virtualizer.options.scrollMargin}
               index={row.index}
               measure={virtualizer.measureElement}

@@ -196,7 +196,7 @@ function Skeleton() {
   );
 }
 
-/** The empty state, with two examples. */
+/** The empty state, with examples. */
 function EmptyRules({ words }: { words: RuleWords }) {
   const { t } = useTranslation('rules');
   const { may, timeZone } = useTenant();

@@ -1,0 +1,128 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk } from './dashboard-lab.ts';
+import { seedRules } from './rules-scenes.ts';
+
+let lab: DashboardLab;
+let desk: Desk;
+let key: string;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  key = await lab.server.key('admin');
+  await seedRules(lab.server, [], { sent: [] });
+});
+afterAll(() => lab.close());
+afterEach(async () => {
+  expect(desk.errors).toEqual([]);
+  await desk.close();
+  for (const { id } of await rulesNow()) await call('DELETE', `/api/rules/${id}`);
+});
+
+const call = (method: string, path: string, json?: unknown) =>
+  lab.server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+const rulesNow = async (): Promise<{ id: string }[]> => (await call('GET', '/api/rules')).json.rules;
+async function open(path = 'rules', options: object = {}): Promise<Page> {
+  desk = await lab.desk({ role: 'admin', path, locale: 'en-GB', ...options });
+  return desk.page;
+}
+const suppressIn = (sheet: Locator) => sheet.getByRole('group', { name: /suppress other alarms/ });
+
+test('a rule that suppresses is begun from its template, changed by keyboard, and saved', async () => {
+  const page = await open();
+  await page.getByRole('link', { name: /A switch is down/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet
+    .getByText(
+      'suppress other alarms whose title contains “unreachable” with the same label site while it stands, then continue',
+    )
+    .waitFor();
+  const suppress = suppressIn(sheet);
+  await suppress.getByRole('button', { name: 'Add condition' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Host', exact: true }).press('Enter');
+  await page.keyboard.type('lab-*,');
+  await suppress.getByRole('combobox', { name: 'Operator for host' }).selectOption('is not');
+  const same = suppress.getByRole('combobox', { name: 'Suppress alarms with the same' });
+  await same.press('Backspace');
+  await same.pressSequentially('label:room');
+  await page.getByRole('option', { name: 'label:room' }).waitFor();
+  await page.keyboard.press('Enter');
+  await sheet.getByText('and host does not match lab-* with the same label room while it stands').waitFor();
+  // Closes the list of fields.
+  await page.keyboard.press('Tab');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.waitFor({ state: 'detached' });
+  const then = {
+    suppress: {
+      when: { title: { contains: 'unreachable' }, not: { host: ['lab-*'] } },
+      equal: ['label:room'],
+    },
+  };
+  expect(await rulesNow()).toMatchObject([{ when: { host: ['core-sw-*'] }, then, continue: true }]);
+});
+
+test('what is wrong in what a rule suppresses is told at its place', async () => {
+  const page = await open('rules?id=new');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('button', { name: 'Add action' }).click();
+  await page.getByRole('menuitem', { name: 'Suppress other alarms while it stands' }).click();
+  const suppress = suppressIn(sheet);
+  const add = async (field: string) => {
+    await suppress.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByRole('menuitem', { name: field, exact: true }).click();
+  };
+  await add('Title');
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await suppress.getByRole('alert').getByText('Enter at least one value.').waitFor();
+  await suppress.getByRole('combobox', { name: 'Operator for title' }).selectOption('matches regex');
+  await suppress.getByRole('combobox', { name: 'Values for title' }).pressSequentially('(');
+  await page.keyboard.press('Enter');
+  await suppress.getByRole('alert').waitFor();
+  expect(await sheet.getByRole('alert').count()).toBe(1);
+  await suppress.getByRole('button', { name: 'Remove condition: title' }).click();
+  await add('Level');
+  await suppress.getByRole('combobox', { name: 'Values for level' }).pressSequentially('eror,');
+  await suppress.getByRole('status').getByText('No level is named “eror”').waitFor();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await suppress.getByRole('alert').getByText('This level does not exist.').waitFor();
+  expect(await rulesNow()).toEqual([]);
+});
+
+test('on a phone, no part of it is wider than the page', async () => {
+  const suppress = { when: { title: { contains: 'unreachable' } }, equal: ['label:site', 'host'] };
+  await call('POST', '/api/rules', { name: 'core', when: { host: ['core'] }, then: { suppress } });
+  const page = await open('rules', { viewport: { width: 360, height: 740 } });
+  await page.getByRole('link', { name: 'core' }).click();
+  const group = suppressIn(page.getByRole('dialog'));
+  await group.waitFor();
+  await group.scrollIntoViewIfNeeded();
+  const widest = await group.evaluate((element) =>
+    Math.max(...[...element.querySelectorAll('*')].map((each) => each.getBoundingClientRect().right)),
+  );
+  expect(widest).toBeLessThanOrEqual(360);
+});
+
+test('a replay says what would be suppressed, and that it is shown later', async () => {
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (const [title, host] of [
+    ['core switch down', 'core-sw-1'],
+    ['host unreachable', 'db-1'],
+    ['host unreachable', 'db-2'],
+  ])
+    await lab.server.notify(token, {
+      title,
+      message: 'm',
+      host,
+      level: 'error',
+      labels: { site: 'plant 2' },
+    });
+  const page = await open('rules?id=new&example=cause');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('tab', { name: 'Replay' }).click();
+  await sheet.getByRole('button', { name: 'Replay', exact: true }).click();
+  await sheet.getByText('2 suppressed').waitFor();
+  await sheet.getByText('Another alarm that stood then suppresses them.').waitFor();
+  await sheet.getByRole('link', { name: 'host unreachable' }).first().waitFor();
+  await sheet.getByText('all panels').first().waitFor();
+});
