@@ -203,6 +203,15 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     expect(await due(now + 60 * minute)).toEqual([{ id, step: 0 }]);
   });
 
+  test('steps move with the clock of a single server, as due times do', async () => {
+    const { send, dueTimes, escalationOf } = await open();
+    const id = await send();
+    await dueTimes.shift(60 * minute);
+    expect(await escalationOf(id)).toEqual({ ...first, nextAt: now + 65 * minute });
+    await dueTimes.shift(-60 * minute);
+    expect(await escalationOf(id)).toEqual(first);
+  });
+
   test('a repeat and a step at once leave one alarm, whose escalation goes on', async () => {
     const { send, append, history, tenant, escalationOf } = await open();
     const id = await send();

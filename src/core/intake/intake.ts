@@ -1,12 +1,12 @@
 /**
  * Intake: the path of a notification from validated fields to its log. `notification.ts` validates what a sender sent; intake
- * then registers a new level, routes, applies throttles, and appends the draft with the escalation that rules ask for. `accept` resolves when the
- * notification is durable, and publishes it to the bus after that; what happens after the commit cannot fail the request. A
- * retry key makes sending again safe: the same content returns the id of the first, other content is a `conflict`
- * (`idempotency.ts`). What must be read before storing has four seconds together; then the answer is `unavailable`.
- * Notifications that Belfry itself sends (escalations, missing notifications, lost panels) take the same path by way of `raise`,
- * with an own sender as the author (`own-sender.ts`). `mappings.ts` reads payloads of a tenant's own format, and `webhook-
- * signatures.ts` checks signed ones.
+ * then registers a new level, routes, applies throttles, and appends the draft with the escalation that rules ask for. `accept`
+ * resolves when the notification is durable, and publishes it to the bus after that; what happens after the commit cannot fail
+ * the request. A retry key makes sending again safe: the same content returns the id of the first, other content is a
+ * `conflict` (`idempotency.ts`). What must be read before storing has four seconds together; then the answer is `unavailable`.
+ * Notifications that Belfry itself sends (escalations, missing notifications, lost panels) take the same path by way of
+ * `raise`, with an own sender as the author (`own-sender.ts`). `mappings.ts` reads payloads of a tenant's own format, and
+ * `webhook-signatures.ts` checks signed ones.
  */
 import { limits } from '#contract/limits.ts';
 import { badRequest, conflict, unavailable } from '../errors.ts';

@@ -311,7 +311,10 @@ export interface AppendTerms {
   readonly escalation?: Escalation;
   /** How many steps of the escalation that it continues the draft takes into account; default 0. Others: `changed`. */
   readonly step?: number;
-  /** Set for a step: the notification that it replaces. Nothing is stored unless exactly that stands, `step` is due next, and the alarm is open. */
+  /**
+   * Set for a step: the notification that it replaces. Nothing is stored unless exactly that stands, `step` is its next one, and the alarm
+   * is open.
+   */
   readonly replaces?: string;
 }
 
@@ -485,7 +488,10 @@ export interface History {
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
   /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
   dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
-  /** Sets when a due step is due; null: never, nor is a later one. Undefined: the alarm has no escalation any more. Does nothing if it is no longer due next. */
+  /**
+   * Sets when a step is due that was due; null: never, nor is a later one. Undefined: the alarm has no escalation any more. Does nothing
+   * if the step is no longer the next one, or the alarm is not open.
+   */
   settleStep(due: DueStep, at: number | null | undefined): Promise<void>;
   /** The entries about these notifications, but not the notifications themselves, oldest first; at most `limit` of the newest. */
   entriesOf(tenant: TenantId, ids: readonly string[], limit: number): Promise<readonly Entry[]>;

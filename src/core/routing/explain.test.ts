@@ -142,7 +142,7 @@ describe('whatever the rules and the notification', () => {
       fc.asyncProperty(fc.array(ruleSpec, { maxLength: 10 }), subject, moment, async (rules, one, at) => {
         const router = compileRules({ revision: 1, rules }, { levels });
         const { decision, rules: explained } = await explain(router, one, at);
-        expect(decision.route).toBe(router.route(one, at).route);
+        expect(decision.route).toEqual(router.route(one, at).route);
         expect(
           explained.filter(({ outcome }) => outcome === 'matched').map(({ id, name }) => ({ id, name })),
         ).toEqual(decision.route.rules);
