@@ -268,6 +268,12 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
       escalated: {
         ...{ times: data.step + 1, since: data.since },
         ...(step?.unless === 'shown' && { unless: step.unless }),
+        rules: [
+          ...new Set([
+            ...record.route.rules.map(({ id: rule }) => rule),
+            ...(record.route.escalated?.rules ?? []),
+          ]),
+        ],
       },
     };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });

@@ -62,6 +62,12 @@ export interface CompiledRule {
   readonly broken: string | undefined;
 }
 
+interface Instructing {
+  readonly rule: Ref;
+  readonly ordinal: number;
+  readonly text: string;
+}
+
 /** The combined effect of a set of matching rules, independent of the notification. */
 interface Effect {
   readonly route: Route;
@@ -92,6 +98,8 @@ export class Router {
   /** In the order of evaluation. */
   readonly rules: readonly CompiledRule[];
   readonly levels: RankedLevels;
+  /** The rules with instructions, by id. */
+  readonly instructing: ReadonlyMap<string, Instructing>;
   /** The sum of all its rules. */
   readonly regexWeight: number;
   readonly #onError: NonNullable<RoutingContext['onError']>;
@@ -109,6 +117,7 @@ export class Router {
     this.revision = revision;
     this.rules = rules;
     this.levels = levels;
+    this.instructing = new Map(rules.flatMap(instructingOf));
     this.regexWeight = rules.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
     this.#onError = onError ?? (() => {});
     this.#index = index;
@@ -297,4 +306,9 @@ export function targetNamed(named: readonly PanelsTarget[]): Target {
     else for (const tag of panels.tags) tags.add(tag);
   }
   return ids.size === 0 && tags.size === 0 ? noPanel : { all: false, ids: [...ids], tags: [...tags] };
+}
+
+function instructingOf({ ref, ordinal, spec }: CompiledRule): [id: string, Instructing][] {
+  const { instructions: text } = spec.then;
+  return text === undefined ? [] : [[ref.id, { rule: ref, ordinal, text }]];
 }
