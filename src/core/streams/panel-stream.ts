@@ -277,6 +277,8 @@ interface LiveSet {
 
 /** The texts of a chunk's notifications have at most this many characters, unless a single one has more. */
 const chunkChars = 16 * 1024;
+/** A chunk ends with the notification that makes it longer than this: instructions do not count in `chunkChars`. */
+const largestChunkChars = 64 * 1024;
 /** Most notifications in a chunk: the other fields of each take some 360 characters. */
 const chunkNotifications = 96;
 
@@ -303,12 +305,16 @@ async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise
       while (text === '' && positions.length > 0) {
         const next = positions.slice(0, chunkNotifications);
         const { notifications, scanned } = await history.readLive(tenant, next, now(), chunkChars);
-        positions = positions.slice(scanned);
+        const before = positions;
+        positions = before.slice(scanned);
         const at = now();
         for (const each of notifications) {
           if (each.expiresAt !== null && each.expiresAt <= at) continue;
           text += encodeNotification(context, each, at);
           sent += 1;
+          if (text.length < largestChunkChars) continue;
+          positions = before.filter((position) => position > each.position);
+          break;
         }
       }
       const isLast = positions.length === 0;
