@@ -3,7 +3,7 @@ import type { Card } from '#client/board.ts';
 import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { headingOf } from '../state/flood.ts';
-import { type CardContext, type CardView, createCardView } from './card-view.ts';
+import { type CardContext, type CardView, createCardView, hasInstructions } from './card-view.ts';
 import { createSureButton } from './sure-button.ts';
 
 export interface DetailsContext extends CardContext {
@@ -76,6 +76,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     forAll.hidden = unacknowledged.length < 2;
     all.update();
     const listed = cards.slice(0, mostCards);
+    root.classList.toggle('instructed', listed.some(hasInstructions));
     const ids = new Set(listed.map(({ notification }) => notification.id));
     for (const [id, view] of views) {
       if (ids.has(id)) continue;
