@@ -5,7 +5,10 @@ import { FrameBuffer, frameOf } from '#core/streams/frames.ts';
 import { PanelStream, type Sink } from '#core/streams/panel-stream.ts';
 import { ModelLog, notification } from './model-log.ts';
 
-const frames = { epoch: 'e1', router: () => undefined };
+/** What the rule `r1` says, with which entries may have matched. */
+const text = 'What to do. '.repeat(300);
+const instructing = new Map([['r1', { rule: { id: 'r1', name: 'r1' }, ordinal: 0, text }]]);
+const frames = { epoch: 'e1', router: () => ({ instructing }) };
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 export const panel: PanelAddress = { id: 'p1', tags: ['noc'] };
 const settings = {
