@@ -14,6 +14,7 @@ const controlIcons = [
   'bell-off',
   'check',
   'eye',
+  'list-check',
   'maximize',
   'minimize',
   'plug-connected-x',

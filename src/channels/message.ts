@@ -16,6 +16,8 @@ export interface OutgoingNotification extends OptionalTexts {
   readonly rank: number;
   /** How long panels show it; 0: until it is cleared. */
   readonly ttl: number;
+  /** What to do, as its rules say now; null: they say nothing. */
+  readonly instructions: string | null;
 }
 
 /** The time limit of one attempt, for every kind; a lease lasts longer. */
@@ -94,6 +96,41 @@ export function detailsWithRunbookOf(notification: OutgoingNotification): string
 /** At most `most` UTF-16 units, the strictest way in which receivers count; a text that was cut ends with an ellipsis. */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Above the instructions, in messages for people. */
+export const instructionsTitle = 'Instructions';
+
+/** How a receiver counts: in UTF-16 units or in bytes. */
+interface Measure {
+  readonly sizeOf: (text: string) => number;
+  readonly cut: (text: string, most: number) => string;
+}
+export const inUnits: Measure = { sizeOf: ({ length }) => length, cut: clip };
+export const inBytes: Measure = { sizeOf: (text) => Buffer.byteLength(text), cut: clipBytes };
+
+/** Message and instructions, cut so that both together have at most `most`. If both are too long, each gets half. */
+export function fitParts(
+  { message, instructions }: Pick<OutgoingNotification, 'message' | 'instructions'>,
+  most: number,
+  { sizeOf, cut }: Measure,
+): { readonly message: string; readonly instructions: string | undefined } {
+  if (instructions === null) return { message: cut(message, most), instructions: undefined };
+  const half = Math.floor(most / 2);
+  const fitting = cut(instructions, Math.max(half, most - sizeOf(message)));
+  return { message: cut(message, most - sizeOf(fitting)), instructions: fitting };
+}
+
+/** The message, and below it the instructions with their title, as one plain text of at most `most`. */
+export function messageText(
+  notification: Pick<OutgoingNotification, 'message' | 'instructions'>,
+  most = Number.POSITIVE_INFINITY,
+  measure = inUnits,
+): string {
+  const title = `\n\n${instructionsTitle}:\n`;
+  const room = notification.instructions === null ? most : most - title.length;
+  const { message, instructions } = fitParts(notification, room, measure);
+  return instructions === undefined ? message : `${message}${title}${instructions}`;
 }
 
 /** Markdown without links whose text hides their target: an invisible space separates the two parts. */

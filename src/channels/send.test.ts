@@ -15,7 +15,15 @@ import { secretsOfMail, send } from './send.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '満'.repeat(16_384) },
-  ...{ level: 'error', rank: 40, ...noTexts, host: '満'.repeat(255), key: '満'.repeat(255), ttl: 0 },
+  ...{
+    level: 'error',
+    rank: 40,
+    ...noTexts,
+    instructions: null,
+    host: '満'.repeat(255),
+    key: '満'.repeat(255),
+    ttl: 0,
+  },
 };
 
 /** What a kind sends, and what it makes of an answer. */

@@ -8,7 +8,9 @@ import { AppError } from '#core/errors.ts';
 import type { Escalated, History, Route, TenantId } from '#core/log/log.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import { createSealer } from '#core/people/secrets.ts';
+import { instructionsText } from '#core/routing/instructions.ts';
 import type { Directory } from '#core/tenants/directory.ts';
+import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { MailBudget, type MailServer } from './kinds/email.ts';
@@ -20,6 +22,7 @@ interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
   readonly directory: Pick<Directory, 'channels' | 'pushDevices' | 'tenants'>;
   readonly history: Pick<History, 'find'>;
+  readonly tenancy: Pick<Tenancy, 'get'>;
   /** The server's key. */
   readonly key: string;
   /** Networks that channels may reach although they are not public. */
@@ -62,7 +65,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   const sendOne = async (
     channel: ChannelRecord,
-    notification: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route },
+    notification: Delivered,
     signal: AbortSignal,
     pushTest?: PushTest,
   ): Promise<SendResult> => {
@@ -86,7 +89,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const result = await send(
       channel.kind,
       setup,
-      { ...outgoing(notification), tenant },
+      {
+        ...outgoing(notification),
+        tenant,
+        instructions: await instructionsFor(channel.tenant, notification),
+      },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
         audience:
@@ -95,6 +102,12 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
     return result;
+  };
+
+  const instructionsFor = async (tenant: TenantId, { route }: Delivered) => {
+    if (!route) return null;
+    const { router } = await options.tenancy.get(tenant);
+    return instructionsText({ route }, router) ?? null;
   };
 
   const dispatcher = new Dispatcher({ ...options, channels: directory.channels, send: sendOne });
@@ -137,11 +150,12 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
+/** What is known of a notification before it is sent; a test has no route. */
+type Known = Omit<OutgoingNotification, 'tenant' | 'instructions'>;
+type Delivered = Known & { readonly route?: Route };
+
 /** The fields of a notification that leave the server. An escalation says first why it was sent. */
-function outgoing({
-  route,
-  ...notification
-}: Omit<OutgoingNotification, 'tenant'> & { readonly route?: Route }): Omit<OutgoingNotification, 'tenant'> {
+function outgoing({ route, ...notification }: Delivered): Known {
   const { id, receivedAt, title, level, rank, ttl } = notification;
   const escalated = route?.escalates === undefined ? undefined : route.escalated;
   const message = escalated
@@ -157,7 +171,7 @@ function reasonOf({ since, unless }: Escalated, at: number): string {
   return `${unless === 'shown' ? 'No panel showed' : 'Nobody acknowledged'} this within ${waited}.`;
 }
 
-function testNotification(by: string, receivedAt: number): Omit<OutgoingNotification, 'tenant'> {
+function testNotification(by: string, receivedAt: number): Known {
   return {
     ...{ id: uuidv7(), receivedAt, title: 'Test of a channel' },
     message: `This channel works. ${by} sent this test.`,

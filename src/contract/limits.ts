@@ -31,6 +31,8 @@ export const limits = {
   instructionsChars: 4_000,
   /** Rules whose instructions a notification is answered with. */
   instructionsShown: 20,
+  /** The instructions of all its rules in one text, as panels and channels get them. */
+  instructionsTextChars: 16_000,
   /** Of all rules of a tenant together, as they are stored. */
   rulesBytesPerTenant: 16 * 1024 * 1024,
   /** Of the earlier versions of a tenant's rules together; beyond it, the oldest are deleted. At least one whole earlier set fits. */

@@ -69,7 +69,7 @@ export async function createServices(
   const usage = new UsageRecorder(directory);
   const deliveries = createDeliveryQueue(storage.db, leaseHolder(storage));
   const channels = createChannelService({
-    ...{ queue: deliveries, directory, history, key, now, onError, tracer },
+    ...{ queue: deliveries, directory, history, tenancy, key, now, onError, tracer },
     ...{ ...config.channels, baseUrl: config.baseUrl },
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });

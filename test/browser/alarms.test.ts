@@ -160,6 +160,23 @@ test('new alarms come in by themselves, but wait while something is selected; wh
   expect(await rows.first().textContent()).toContain('Waits');
 });
 
+test('the drawer of an alarm says what to do, where the runbook is, and when it escalates', async () => {
+  const runbook_url = 'https://wiki.example.org/fan';
+  const { page, row, drawer, send, key } = await open([]);
+  const then = { instructions: 'Look at the fan.\nThen call.', escalate: [{ afterMs: 3_600_000 }] };
+  await lab.server.call('POST', '/api/rules', { token: key, json: { name: 'fans', then } });
+  await send({ title: 'Fan failed', labels: { runbook_url } });
+  await row('Fan failed').click();
+  const part = drawer.locator('section', { hasText: 'Instructions of the rule “fans”' });
+  expect(await part.locator('p').innerText()).toBe(then.instructions);
+  const runbook = drawer.locator('section', { hasText: 'Runbook' }).getByRole('link');
+  expect(await runbook.getAttribute('href')).toBe(runbook_url);
+  const facts = drawer.getByRole('region', { name: 'Alarm', exact: true });
+  await facts.getByText(/^Escalates at .* unless acknowledged: step 1 of 1 of the rule “fans”\.$/).waitFor();
+  expect(await drawer.getByText('Escalates at').count()).toBe(1);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});
+
 test('the drawer says what is known of the alarm and what people did, and acts on it', async () => {
   const { page, row, drawer, alarm, ids } = await open([
     { title: 'Fan failed', host: 'rack-1' },

@@ -77,6 +77,34 @@ test('cards, also in the dialog of a row, show the runbook as a link, and nothin
   expect(await opened.first().locator('a', { hasText: 'Runbook' }).getAttribute('href')).toBe(runbook_url);
 });
 
+test('a card with instructions says so, and a touch or Enter shows them as plain text', async () => {
+  const { page, send } = await open({ name: 'instructions' });
+  const key = await lab.server.key('admin');
+  const text = `Call <b>the plant</b>.\n${'Then wait. '.repeat(300)}\nhttps://plant.example.org`;
+  const json = { name: 'plant', when: { host: ['plant'] }, then: { instructions: text }, continue: true };
+  const { json: rule } = await lab.server.call('POST', '/api/rules', { token: key, json });
+  const labels = { runbook_url: 'https://wiki.example.org/plant' };
+  await send({ title: 'without' });
+  await send({ title: 'Pump failed', host: 'plant', key: 'pump', level: 'critical', labels });
+  const button = page.getByRole('button', { name: 'Instructions for “Pump failed”' });
+  await button.waitFor();
+  expect(await page.locator('button.todo').count()).toBe(1);
+  await page.locator('.card h2', { hasText: 'without' }).click();
+  expect(await page.locator('dialog.details').isVisible()).toBe(false);
+  await page.locator('.card h2', { hasText: 'Pump failed' }).click();
+  const shown = page.locator('dialog.details .what-to-do .text');
+  await expect.poll(() => shown.allInnerTexts()).toEqual([text, labels.runbook_url]);
+  const dialog = page.locator('dialog.details');
+  expect(await dialog.evaluate((each) => each.scrollHeight - each.clientHeight)).toBeGreaterThan(100);
+  expect(await dialog.locator('.what-to-do a').count()).toBe(0);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.locator('.cards button.todo').focus();
+  await page.keyboard.press('Enter');
+  await shown.first().waitFor();
+  await lab.server.call('DELETE', `/api/rules/${rule.id}`, { token: key });
+});
+
 test('what is chosen at the screen goes first and stays, and the focus stays where it was', async () => {
   const { page, isLight, display } = await open({ name: 'own' });
   await page.keyboard.press('s');

@@ -15,7 +15,14 @@ async function sentTo(history: History, tenant: TenantId, at: number): Promise<N
   let text = '';
   const stream = new PanelStream(
     {
-      ...{ tenant, epoch: 'e1', history, buffer: new FrameBuffer(head, { maxFrames: 3 }), onError: reject },
+      ...{
+        tenant,
+        epoch: 'e1',
+        router: () => undefined,
+        history,
+        buffer: new FrameBuffer(head, { maxFrames: 3 }),
+        onError: reject,
+      },
       ...{ now: () => at, monotonicNow: () => 0, onSent: () => undefined },
     },
     {

@@ -74,6 +74,7 @@ test('a notification goes to the channels of its rules, signed; its record says 
     data: {
       ...{ id: sent.json.id, tenant, title: 'Disk full', message: 'db-1', level: 'error', rank: 40 },
       ...{ host: 'db-1', key: 'disk', ip: null, url: null, labels: {}, receivedAt: json.timestamp },
+      instructions: null,
     },
   });
   // As the specification has it, without our code.

@@ -277,7 +277,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
         const result = await send(
           'mqtt',
           { settings, secrets: { password: 'se:cret' } },
-          { ...notification, ...noTexts },
+          { ...notification, ...noTexts, instructions: null },
           { ...options, brokers },
         );
         expect(result.outcome).toBe('delivered');

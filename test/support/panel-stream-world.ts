@@ -5,7 +5,10 @@ import { FrameBuffer, frameOf } from '#core/streams/frames.ts';
 import { PanelStream, type Sink } from '#core/streams/panel-stream.ts';
 import { ModelLog, notification } from './model-log.ts';
 
-const epoch = 'e1';
+/** What the rule `r1` says, with which entries may have matched. */
+const text = 'What to do. '.repeat(300);
+const instructing = new Map([['r1', { rule: { id: 'r1', name: 'r1' }, ordinal: 0, text }]]);
+const frames = { epoch: 'e1', router: () => ({ instructing }) };
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 export const panel: PanelAddress = { id: 'p1', tags: ['noc'] };
 const settings = {
@@ -103,10 +106,10 @@ export class PanelStreamWorld {
 
   publish(...makers: ((position: number) => Entry)[]): void {
     const entries = makers.map((make) => this.log.append(make));
-    const frames = entries
-      .map((entry) => frameOf(epoch, entry, this.now))
+    const encoded = entries
+      .map((entry) => frameOf(frames, entry, this.now))
       .filter((frame) => frame !== undefined);
-    this.buffer.push(frames, this.log.head);
+    this.buffer.push(encoded, this.log.head);
     this.stream.pump();
   }
 
@@ -130,7 +133,7 @@ export class PanelStreamWorld {
     return new PanelStream(
       {
         tenant: 1,
-        epoch,
+        ...frames,
         history: this.log,
         buffer: this.buffer,
         now: () => this.now,

@@ -1,4 +1,4 @@
-import { detailsWithRunbookOf, type HttpKind, jsonRequest, severityOf } from '../message.ts';
+import { detailsWithRunbookOf, type HttpKind, jsonRequest, messageText, severityOf } from '../message.ts';
 
 const types = {
   success: 'success',
@@ -13,7 +13,7 @@ export const apprise: HttpKind = {
   request({ settings: { url = '', tag }, secrets: { urls } }, notification) {
     return jsonRequest(url, {
       title: notification.title,
-      body: `${notification.message}\n\n${detailsWithRunbookOf(notification)}`,
+      body: `${messageText(notification)}\n\n${detailsWithRunbookOf(notification)}`,
       type: types[severityOf(notification)],
       format: 'text',
       ...(tag !== undefined && { tag }),

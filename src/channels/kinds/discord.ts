@@ -2,8 +2,12 @@ import {
   clip,
   colorOf,
   detailsOf,
+  fitParts,
   type HttpKind,
+  instructionsTitle,
+  inUnits,
   jsonRequest,
+  type OutgoingNotification,
   retryAfterInBody,
   runbookLinkOf,
   withoutLinks,
@@ -15,7 +19,7 @@ export const discord: HttpKind = {
     const runbook = runbookLinkOf(notification);
     const embed = {
       title: clip(withoutLinks(notification.title), 256),
-      description: clip(withoutLinks(notification.message), 4_096),
+      description: descriptionOf(notification),
       color: Number.parseInt(colorOf(notification).slice(1), 16),
       timestamp: new Date(notification.receivedAt).toISOString(),
       footer: { text: clip(detailsOf(notification), 1_000) },
@@ -28,3 +32,13 @@ export const discord: HttpKind = {
 
   retryAfterMs: retryAfterInBody,
 };
+
+function descriptionOf(notification: OutgoingNotification): string {
+  const title = `\n\n**${instructionsTitle}**\n`;
+  const parts = {
+    message: withoutLinks(notification.message),
+    instructions: notification.instructions && withoutLinks(notification.instructions),
+  };
+  const { message, instructions } = fitParts(parts, 4_096 - title.length, inUnits);
+  return instructions === undefined ? message : `${message}${title}${instructions}`;
+}

@@ -91,7 +91,7 @@ test.each([
           { settings: { to: 'b@example.org' }, secrets: {} },
           {
             ...{ id, title, tenant: 't', receivedAt: 0, message: 'm', level: 'info', rank: 20, ttl: 0 },
-            ...{ ...noTexts, key: 'k' },
+            ...{ ...noTexts, instructions: null, key: 'k' },
           },
           { outbound: createOutbound([]), mail, signal },
         ),

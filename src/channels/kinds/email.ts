@@ -7,6 +7,7 @@ import {
   attemptMs,
   type ChannelSetup,
   detailsWithRunbookOf,
+  messageText,
   type OutgoingNotification,
   type SendResult,
 } from '../message.ts';
@@ -94,7 +95,7 @@ function routeOf({ settings, secrets }: ChannelSetup, { outbound, mail }: Option
 }
 
 function mailOf(to: string, from: string, notification: OutgoingNotification) {
-  const { id, tenant, key, title, message, level, url, receivedAt } = notification;
+  const { id, tenant, key, title, level, url, receivedAt } = notification;
   const domain = from.split('@')[1] ?? 'belfry';
   const thread =
     key === null ? undefined : createHash('sha256').update(`${tenant} ${key}`).digest('hex').slice(0, 32);
@@ -102,7 +103,7 @@ function mailOf(to: string, from: string, notification: OutgoingNotification) {
   return {
     ...{ from, to },
     subject: `[${level}] ${title}`,
-    text: `${message}\n\n-- \n${end.join('\n')}\n`,
+    text: `${messageText(notification)}\n\n-- \n${end.join('\n')}\n`,
     date: new Date(receivedAt),
     // A retry has the same id; mails about one key form one thread.
     messageId: `<${id}@${domain}>`,

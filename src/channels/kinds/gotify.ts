@@ -1,4 +1,11 @@
-import { detailsWithRunbookOf, type HttpKind, jsonRequest, severityOf, urlWith } from '../message.ts';
+import {
+  detailsWithRunbookOf,
+  type HttpKind,
+  jsonRequest,
+  messageText,
+  severityOf,
+  urlWith,
+} from '../message.ts';
 
 const priorities = { success: 2, info: 4, warning: 6, error: 8, critical: 10 } as const;
 
@@ -11,7 +18,7 @@ export const gotify: HttpKind = {
         : { extras: { 'client::notification': { click: { url: notification.url } } } };
     const body = {
       title: notification.title,
-      message: `${notification.message}\n\n${detailsWithRunbookOf(notification)}`,
+      message: `${messageText(notification)}\n\n${detailsWithRunbookOf(notification)}`,
       priority: priorities[severityOf(notification)],
       ...click,
     };

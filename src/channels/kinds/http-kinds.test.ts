@@ -20,7 +20,7 @@ const usual: OutgoingNotification = {
   ...{ id: '0193', tenant: 'acme', receivedAt: Date.parse('2026-11-22T18:00:00Z') },
   ...{ title: 'Disk full', message: '93 %\nof /var', level: 'error', rank: 40 },
   ...{
-    ...noTexts,
+    ...{ ...noTexts, instructions: null },
     ip: '10.0.0.1',
     host: 'db-1',
     key: 'disk/db-1',
@@ -35,6 +35,7 @@ const asJson = {
   ...{ ip: '10.0.0.1', host: 'db-1', key: 'disk/db-1', url: 'https://example.org/d?a=1&b=2' },
   labels: { env: 'prod', site: 'plant 2' },
   receivedAt: '2026-11-22T18:00:00.000Z',
+  instructions: null,
 };
 
 /** A channel of each kind, with the receiver as its service. */
@@ -217,6 +218,42 @@ describe('the runbook of a notification', () => {
   );
 });
 
+describe('the instructions of a notification', () => {
+  const over = { instructions: 'Call <b>the plant</b>.\n[555 0100](tel:5550100)' };
+
+  test('come after the message, with a title, as plain text', async () => {
+    const [slack] = (await sent('slack', over)).json.attachments;
+    expect(slack.blocks[2].text.text).toBe(
+      '*Instructions*\nCall &lt;b&gt;the plant&lt;/b&gt;.\n[555 0100](tel:5550100)',
+    );
+    const { body: card } = (await sent('teams', over)).json.attachments[0].content;
+    expect(card.slice(2, 4).map(({ text }: { text: string }) => text)).toEqual([
+      'Instructions',
+      'Call <b>the plant</b>.\n[555 0100]\u200B(tel:5550100)',
+    ]);
+    expect((await sent('discord', over)).json.embeds[0].description).toBe(
+      '93 %\nof /var\n\n**Instructions**\nCall <b>the plant</b>.\n[555 0100]\u200B(tel:5550100)',
+    );
+    for (const kind of ['telegram', 'ntfy', 'gotify', 'apprise'] as const) {
+      const { text, message, body } = (await sent(kind, over)).json;
+      expect(text ?? message ?? body).toContain(`93 %\nof /var\n\nInstructions:\n${over.instructions}\n\n`);
+    }
+    expect((await sent('pagerduty', over)).json.payload.custom_details).toMatchObject(over);
+  });
+
+  test('that are long leave room for the message, and a long message leaves room for them', async () => {
+    for (const kind of ['slack', 'teams', 'discord', 'telegram', 'ntfy'] as const)
+      for (const [message, instructions] of [
+        ['x', 'y'.repeat(16_000)],
+        ['x'.repeat(16_000), 'y'],
+        ['x'.repeat(16_000), 'y'.repeat(16_000)],
+      ] as const) {
+        const { body } = await sent(kind, { message, instructions });
+        expect(body).toMatch(/x[x…]*.*Instructions.*y[y…]*/);
+      }
+  });
+});
+
 test.each([
   [10, 2, 2, 'info', 'success'],
   [20, 3, 4, 'info', 'info'],
@@ -268,7 +305,7 @@ describe('what a sender wrote', () => {
 
   test.each(['a', '&', '満', '🔥'])('fits into what each service takes, of %s', async (letter) => {
     const long = {
-      ...{ title: letter.repeat(250), message: letter.repeat(16_384) },
+      ...{ title: letter.repeat(250), message: letter.repeat(16_384), instructions: letter.repeat(16_000) },
       ...{
         host: letter.repeat(253),
         key: letter.repeat(255),

@@ -1,4 +1,12 @@
-import { clipBytes, detailsWithRunbookOf, type HttpKind, jsonRequest, severityOf } from '../message.ts';
+import {
+  clipBytes,
+  detailsWithRunbookOf,
+  type HttpKind,
+  inBytes,
+  jsonRequest,
+  messageText,
+  severityOf,
+} from '../message.ts';
 
 const priorities = { success: 2, info: 3, warning: 4, error: 4, critical: 5 } as const;
 const tags = {
@@ -19,7 +27,7 @@ export const ntfy: HttpKind = {
     const body = {
       topic,
       title: notification.title,
-      message: `${clipBytes(notification.message, messageBytes)}\n\n${clipBytes(detailsWithRunbookOf(notification), detailsBytes)}`,
+      message: `${messageText(notification, messageBytes, inBytes)}\n\n${clipBytes(detailsWithRunbookOf(notification), detailsBytes)}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),

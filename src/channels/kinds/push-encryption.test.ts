@@ -39,7 +39,15 @@ test('a subscription that nothing can be encrypted for is known', () => {
 test('the longest notification fits into a message, and a resolve has the tag of its alarm', () => {
   const notification: OutgoingNotification = {
     ...{ id: 'n', tenant: 't', receivedAt: 5, title: '満'.repeat(250), message: '"\n'.repeat(8_000) },
-    ...{ level: 'error', rank: 40, ...noTexts, host: '満'.repeat(253), key: '満'.repeat(255), ttl: 0 },
+    ...{
+      level: 'error',
+      rank: 40,
+      ...noTexts,
+      instructions: null,
+      host: '満'.repeat(253),
+      key: '満'.repeat(255),
+      ttl: 0,
+    },
     url: `https://example.org/${'x'.repeat(2_000)}`,
   };
   for (const title of [notification.title, '\u0001'.repeat(250), '"'.repeat(250)]) {

@@ -7,7 +7,7 @@ import { derivePushKeys, mostPushBytes } from './push-encryption.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '', level: 'error', rank: 40 },
-  ...{ ...noTexts, ttl: 60_000 },
+  ...{ ...noTexts, instructions: null, ttl: 60_000 },
 };
 const keys = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
@@ -156,4 +156,14 @@ test('what a push service says is in the answer to an admin alone, and never rec
 test('a link and a title of many bytes fit into a message', () => {
   const long = { ...notification, title: '🚨'.repeat(250), url: `https://example.org/${'文'.repeat(1_000)}` };
   expect(Buffer.byteLength(payloadOf(long))).toBeLessThanOrEqual(mostPushBytes);
+});
+
+test('the instructions follow the message, and are there also when it is long', () => {
+  const bodyOf = (message: string, instructions: string): string =>
+    JSON.parse(payloadOf({ ...notification, message, instructions })).body;
+  expect(bodyOf('93 %', 'Call the plant.')).toBe('error\n93 %\n\nInstructions:\nCall the plant.');
+  expect(bodyOf('x'.repeat(16_000), 'Call the plant.')).toMatch(
+    /^error\nx+…\n\nInstructions:\nCall the plant\.$/,
+  );
+  expect(bodyOf('x', 'y'.repeat(16_000))).toMatch(/^error\nx\n\nInstructions:\ny+…$/);
 });

@@ -16,6 +16,8 @@ import { answerLine, createMask, pauseOf } from '../answer.ts';
 import {
   clip,
   clipBytes,
+  inBytes,
+  messageText,
   type OutgoingNotification,
   originOf,
   type SendResult,
@@ -219,6 +221,9 @@ function topicOf(tenant: string, key: string): string {
   return createHash('sha256').update(`${tenant}\n${key}`).digest('base64url').slice(0, 32);
 }
 
+/** With less room than this for the text, in bytes, the instructions are left out. */
+const leastForInstructions = 600;
+
 /** Fits into one message: the text is shortened first, and a very long link is replaced by one to the dashboard. */
 export function payloadOf(notification: OutgoingNotification): string {
   const { id, tenant, title, message, key, url, receivedAt } = notification;
@@ -230,9 +235,14 @@ export function payloadOf(notification: OutgoingNotification): string {
     at: receivedAt,
     stays: ['error', 'critical'].includes(severityOf(notification)),
   };
-  const body = `${clipBytes(originOf(notification), 300)}\n${message}`;
+  const origin = clipBytes(originOf(notification), 300);
+  const bodyOf = (most: number) => {
+    const instructions = most < leastForInstructions ? null : notification.instructions;
+    const room = Math.max(10, most - Buffer.byteLength(origin) - 1);
+    return clipBytes(`${origin}\n${messageText({ message, instructions }, room, inBytes)}`, most);
+  };
   for (let most = 2_400; ; most = Math.floor(most / 2)) {
-    const text = JSON.stringify({ ...payload, body: clipBytes(body, most) } satisfies PushPayload);
+    const text = JSON.stringify({ ...payload, body: bodyOf(most) } satisfies PushPayload);
     if (Buffer.byteLength(text) <= mostPushBytes || most < 10) return text;
   }
 }

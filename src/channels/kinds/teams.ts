@@ -1,7 +1,9 @@
 import {
-  clipBytes,
   detailsOf,
+  fitParts,
   type HttpKind,
+  inBytes,
+  instructionsTitle,
   jsonRequest,
   runbookLinkOf,
   severityOf,
@@ -28,6 +30,13 @@ export const teams: HttpKind = {
       wrap: true,
       ...more,
     });
+    const { message, instructions } = fitParts(
+      {
+        message: withoutLinks(notification.message),
+        instructions: notification.instructions && withoutLinks(notification.instructions),
+      },
+      ...([messageBytes, inBytes] as const),
+    );
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       ...{ type: 'AdaptiveCard', version: '1.4' },
@@ -36,7 +45,10 @@ export const teams: HttpKind = {
           ...{ size: 'Medium', weight: 'Bolder' },
           color: colors[severityOf(notification)],
         }),
-        text(clipBytes(withoutLinks(notification.message), messageBytes)),
+        text(message),
+        ...(instructions === undefined
+          ? []
+          : [text(instructionsTitle, { weight: 'Bolder', separator: true }), text(instructions)]),
         text(withoutLinks(detailsOf(notification)), { isSubtle: true, size: 'Small' }),
       ],
       actions: [

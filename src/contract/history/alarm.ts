@@ -1,6 +1,7 @@
 /** What stands now: alarms, and what people do about them. */
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { NotificationDetail } from '../routing/routing.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
 import { Acknowledged, HistoryNotification } from './notification.ts';
 
@@ -113,6 +114,11 @@ export const AlarmDetail = component('AlarmDetail', {
     }),
     { description: 'What was done about it, newest first, at most 100.' },
   ),
+  instructions: NotificationDetail.properties.instructions,
+  runbook: nullable(Type.String(), {
+    description: 'The label `runbook_url` of its newest notification, if it is an http or https link.',
+  }),
+  escalation: NotificationDetail.properties.escalation,
 });
 export type AlarmDetail = Static<typeof AlarmDetail>;
 

@@ -116,6 +116,11 @@ export const NotificationEvent = Type.Object(
     ),
     count: Type.Integer({ minimum: 0, description: 'How many more a throttle has counted on this one.' }),
     acknowledged: nullable(Acknowledged),
+    instructions: Type.Optional(
+      Type.String({
+        description: 'What to do, as the rules that matched say when this is sent; absent: they say nothing.',
+      }),
+    ),
   },
   { title: 'NotificationEvent' },
 );

@@ -67,6 +67,12 @@ async function sendStep({ history, intake, tenancy }: EscalationContext, due: Du
     escalated: {
       ...{ times: due.step + 1, since: record.alarm?.since ?? record.receivedAt },
       ...(step.unless === 'shown' && { unless: step.unless }),
+      rules: [
+        ...new Set([
+          ...record.route.rules.map(({ id: rule }) => rule),
+          ...(record.route.escalated?.rules ?? []),
+        ]),
+      ],
     },
   };
   const fields = fieldsOfStored(record, { level: step.setLevel ?? record.level, ttl: 0 });

@@ -58,6 +58,8 @@ export interface Escalated {
   readonly since: number;
   /** Set when the step was sent because no panel had shown the alarm. */
   readonly unless?: 'shown';
+  /** Ids of the rules that matched what was escalated: they may have instructions. Absent in older entries. */
+  readonly rules?: readonly string[];
 }
 
 export interface NotificationDraft extends OptionalTexts {

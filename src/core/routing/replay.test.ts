@@ -244,7 +244,9 @@ test('the rules in force, replayed over what they decided, change nothing', asyn
               throttledOn,
             };
             const isSuppressed = throttledOn === null && causes.add(record, decision);
-            return isSuppressed ? { ...record, route: { ...route, suppressed: { by: 'cause', key: 'k' } } } : record;
+            return isSuppressed
+              ? { ...record, route: { ...route, suppressed: { by: 'cause', key: 'k' } } }
+              : record;
           });
         const compared = await replay(history, router, panels);
         expect(compared).toMatchObject({ considered: history.length, changed: 0, examples: [] });

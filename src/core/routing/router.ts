@@ -65,6 +65,12 @@ const suppresses = (rule: CompiledRule): rule is SuppressingRule => rule.suppres
 
 type Testable = Pick<CompiledRule, 'activity' | 'conditions'>;
 
+interface Instructing {
+  readonly rule: Ref;
+  readonly ordinal: number;
+  readonly text: string;
+}
+
 /** The combined effect of a set of matching rules, independent of the notification. */
 interface Effect {
   readonly route: Route;
@@ -95,6 +101,8 @@ export class Router {
   /** In the order of evaluation. */
   readonly rules: readonly CompiledRule[];
   readonly levels: RankedLevels;
+  /** The rules with instructions, by id. */
+  readonly instructing: ReadonlyMap<string, Instructing>;
   /** The sum of all its rules. */
   readonly regexWeight: number;
   readonly #onError: NonNullable<RoutingContext['onError']>;
@@ -114,6 +122,7 @@ export class Router {
     this.revision = revision;
     this.rules = rules;
     this.levels = levels;
+    this.instructing = new Map(rules.flatMap(instructingOf));
     this.regexWeight = rules.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
     this.#onError = onError ?? (() => {});
     this.#index = index;
@@ -334,4 +343,9 @@ export function targetNamed(named: readonly PanelsTarget[]): Target {
     else for (const tag of panels.tags) tags.add(tag);
   }
   return ids.size === 0 && tags.size === 0 ? noPanel : { all: false, ids: [...ids], tags: [...tags] };
+}
+
+function instructingOf({ ref, ordinal, spec }: CompiledRule): [id: string, Instructing][] {
+  const { instructions: text } = spec.then;
+  return text === undefined ? [] : [[ref.id, { rule: ref, ordinal, text }]];
 }

@@ -3,13 +3,20 @@ import { notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import type { Notification } from '../log/log.ts';
 import { everyPanel, type Target } from '../log/target.ts';
-import { bytesOf, encodeNotification, type Frame, FrameBuffer, frameOf } from './frames.ts';
+import {
+  bytesOf,
+  encodeNotification,
+  type Frame,
+  FrameBuffer,
+  type FrameContext,
+  frameOf,
+} from './frames.ts';
 
-const epoch = 'e1';
+const context: FrameContext = { epoch: 'e1', router: () => undefined };
 const panel = { id: 'p1', tags: [] };
 
 function frame(position: number, over: Partial<Notification> = {}, now = 1_000): Frame {
-  const made = frameOf(epoch, notification(position, over), now);
+  const made = frameOf(context, notification(position, over), now);
   if (!made) throw new Error('it goes to no panel');
   return made;
 }
@@ -30,9 +37,9 @@ test('a frame that is sent later has the time that is left then, and is the same
   const given = { title, message: 'ünï "count":1', ttl: 90_000, expiresAt: 91_000 };
   const early = frame(1, given);
   const later = (now: number) => bytesOf(early, now)?.toString();
-  expect(later(2_000)).toBe(encodeNotification(epoch, notification(1, given), 1_000));
+  expect(later(2_000)).toBe(encodeNotification(context, notification(1, given), 1_000));
   for (const now of [2_001, 82_000, 90_999])
-    expect(later(now)).toBe(encodeNotification(epoch, notification(1, given), now));
+    expect(later(now)).toBe(encodeNotification(context, notification(1, given), now));
   expect(later(91_000)).toBeUndefined();
 });
 

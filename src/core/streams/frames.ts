@@ -16,7 +16,16 @@ import type {
   Suppression,
 } from '../log/log.ts';
 import { isEmpty, isOffPanels, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
+import { instructionsText } from '../routing/instructions.ts';
+import type { Router } from '../routing/router.ts';
 import { iso, isoOrNull } from '../time/time.ts';
+
+/** What the events of a log need besides its entries. */
+export interface FrameContext {
+  readonly epoch: string;
+  /** The rules as they are now; undefined: none have been read. */
+  readonly router: () => Pick<Router, 'instructing'> | undefined;
+}
 
 /** An entry as panels get it, encoded once for all of them. */
 export interface Frame {
@@ -67,13 +76,16 @@ export const groupedBy = ({ route: { group } }: Pick<Notification, 'route'>) =>
 export function notificationEvent(
   n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
   now: number,
+  router: Pick<Router, 'instructing'> | undefined,
 ): NotificationEvent {
+  const instructions = router && instructionsText(n, router);
   return {
     ...contentOf(n),
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count: n.count ?? 0,
     acknowledged: n.acknowledged ? acknowledgedView(n.acknowledged) : null,
     ...groupedBy(n),
+    ...(instructions !== undefined && { instructions }),
   };
 }
 
@@ -83,11 +95,15 @@ function remainingMs(expiresAt: number, ttl: number, now: number): number {
 }
 
 /** A live notification includes its count and acknowledgement; otherwise they follow as events. */
-export function encodeNotification(epoch: string, n: Notification | LiveNotification, now: number): string {
+export function encodeNotification(
+  { epoch, router }: FrameContext,
+  n: Notification | LiveNotification,
+  now: number,
+): string {
   return encodeSse({
     event: 'notification',
     id: formatCursor(epoch, n.position),
-    data: notificationEvent(n, now),
+    data: notificationEvent(n, now, router()),
   });
 }
 
@@ -106,20 +122,24 @@ function encodeShelving(epoch: string, { position, id, at, by, note, until }: Sh
   return encodeSse({ event: 'shelve', id: formatCursor(epoch, position), data });
 }
 
-function encodeSuppression(epoch: string, { position, id, at, by }: Suppression): string {
+function encodeSuppression({ epoch }: FrameContext, { position, id, at, by }: Suppression): string {
   const data = { id, position, at: iso(at), by };
   return encodeSse({ event: 'suppress', id: formatCursor(epoch, position), data });
 }
 
 /** What comes back to the panels is sent whole: they do not have it. */
-function encodeReturn(epoch: string, { position, id, at, by, from, shown }: Return, now: number): string {
+function encodeReturn(
+  { epoch, router }: FrameContext,
+  { position, id, at, by, from, shown }: Return,
+  now: number,
+): string {
   const data = { id, position, at: iso(at), by };
   const cursor = formatCursor(epoch, position);
   if (!shown) return encodeSse({ event: 'unacknowledge', id: cursor, data });
   return encodeSse({
     event: from === 'suppressed' ? 'unsuppress' : 'unshelve',
     id: cursor,
-    data: { ...data, notification: notificationEvent(shown, now) },
+    data: { ...data, notification: notificationEvent(shown, now, router()) },
   });
 }
 
@@ -135,7 +155,8 @@ function encodeThrottled(epoch: string, n: Notification): string {
 }
 
 /** Encodes a change of a notification that panels have. */
-function encodeChange(epoch: string, entry: Exclude<Entry, Assignment>, now: number): string {
+function encodeChange(context: FrameContext, entry: Exclude<Entry, Assignment>, now: number): string {
+  const { epoch } = context;
   switch (entry.kind) {
     case 'clear':
       return encodeClear(epoch, entry);
@@ -144,31 +165,31 @@ function encodeChange(epoch: string, entry: Exclude<Entry, Assignment>, now: num
     case 'shelving':
       return encodeShelving(epoch, entry);
     case 'suppression':
-      return encodeSuppression(epoch, entry);
+      return encodeSuppression(context, entry);
     case 'return':
-      return encodeReturn(epoch, entry, now);
+      return encodeReturn(context, entry, now);
     case 'notification':
       return encodeThrottled(epoch, entry);
   }
 }
 
 /** The frame of an entry; undefined if it goes to no panel: muted, shelved, suppressed, without a target, or about an owner. */
-export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
+export function frameOf(context: FrameContext, entry: Entry, now: number): Frame | undefined {
   const { route, position } = entry;
   if (route.muted || isEmpty(route.target) || entry.kind === 'assignment') return undefined;
   const base = { position, target: route.target, encodedAt: now };
   if (entry.kind !== 'notification' || entry.throttledOn !== null) {
     const { expiresAt, ttl } = (entry.kind === 'return' && entry.shown) || { expiresAt: null, ttl: null };
-    return { ...base, expiresAt, bytes: Buffer.from(encodeChange(epoch, entry, now)), ttl };
+    return { ...base, expiresAt, bytes: Buffer.from(encodeChange(context, entry, now)), ttl };
   }
   if (isOffPanels(route)) return undefined;
   const { expiresAt, ttl } = entry;
-  return { ...base, expiresAt, bytes: Buffer.from(encodeNotification(epoch, entry, now)), ttl };
+  return { ...base, expiresAt, bytes: Buffer.from(encodeNotification(context, entry, now)), ttl };
 }
 
 /** The frames of entries with a target. An entry that cannot be encoded is reported and left out. */
 export function* framesOf(
-  epoch: string,
+  context: FrameContext,
   entries: readonly Entry[],
   now: number,
   onError: (error: unknown) => void,
@@ -176,7 +197,7 @@ export function* framesOf(
   for (const entry of entries) {
     let frame: Frame | undefined;
     try {
-      frame = frameOf(epoch, entry, now);
+      frame = frameOf(context, entry, now);
     } catch (error) {
       onError(error);
     }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { clearOf, everywhere, notification } from '#test/support/model-log.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
 import { PanelStreamWorld, panel, turn } from '#test/support/panel-stream-world.ts';
 import type { Notification } from '../log/log.ts';
 import { reaches, type Target } from '../log/target.ts';
@@ -29,6 +30,19 @@ describe('a panel stream', () => {
     await world.settle();
     expect(world.client.events()[0]?.data.resume).toBe('replayed');
     expect(world.client.positions()).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+  });
+
+  it('sends a live set with long instructions in chunks, each notification once', async () => {
+    const world = new PanelStreamWorld();
+    const route = routeTo({ all: true }, { rules: [{ id: 'r1', name: 'r1' }] });
+    for (let i = 0; i < 90; i++) world.log.append((position) => notification(position, { route }));
+    await world.start();
+    await world.settle();
+    expect(world.client.positions()).toEqual(Array.from({ length: 90 }, (_, i) => i + 1));
+    expect(world.client.events()[1]?.data).toMatchObject({
+      instructions: expect.stringMatching(/^What to do/),
+    });
+    expect(world.client.largest).toBeLessThan(70 * 1024);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { type Cursor, encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type { History, LogBounds, TenantId } from '../log/log.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { iso } from '../time/time.ts';
-import { encodeNotification, type FrameBuffer, framesOf, joinFrames } from './frames.ts';
+import { encodeNotification, type FrameBuffer, type FrameContext, framesOf, joinFrames } from './frames.ts';
 
 /** The connection to which a stream writes. */
 export interface Sink {
@@ -16,9 +16,8 @@ export interface Sink {
   destroy(): void;
 }
 
-export interface StreamContext {
+export interface StreamContext extends FrameContext {
   readonly tenant: TenantId;
-  readonly epoch: string;
   readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
   readonly buffer: FrameBuffer;
   readonly now: () => number;
@@ -217,7 +216,7 @@ export class PanelStream {
   /** One page of history, for a cursor below the frame buffer. */
   #catchUp(): void {
     this.#during(async () => {
-      const { history, tenant, epoch, now } = this.#context;
+      const { history, tenant, now } = this.#context;
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
       if (page.first > from + 1) return this.#restart('gap', 'older than what history keeps');
@@ -225,7 +224,7 @@ export class PanelStream {
       if (upTo === undefined)
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const at = now();
-      const frames = framesOf(epoch, page.entries, at, fail);
+      const frames = framesOf(this.#context, page.entries, at, fail);
       const { bytes, to, notifications } = joinFrames(frames, this.#panel, { now: at, upTo });
       this.#cursor = to;
       if (bytes) this.#write(bytes, notifications);
@@ -278,6 +277,8 @@ interface LiveSet {
 
 /** The texts of a chunk's notifications have at most this many characters, unless a single one has more. */
 const chunkChars = 16 * 1024;
+/** A chunk ends with the notification that makes it longer than this: instructions do not count in `chunkChars`. */
+const largestChunkChars = 64 * 1024;
 /** Most notifications in a chunk: the other fields of each take some 360 characters. */
 const chunkNotifications = 96;
 
@@ -287,10 +288,8 @@ const chunkNotifications = 96;
  * to that head. Only positions are kept in memory: each chunk is read when the client is ready for it, without the
  * notifications that were cleared meanwhile. Entries after the head come from the log.
  */
-async function readLiveSet(
-  { tenant, epoch, history, now }: StreamContext,
-  panel: PanelAddress,
-): Promise<LiveSet> {
+async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise<LiveSet> {
+  const { tenant, epoch, history, now } = context;
   const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet);
   /** Still to be sent, in order. */
   let positions = live.map(({ position }) => position).sort((a, b) => a - b);
@@ -306,12 +305,16 @@ async function readLiveSet(
       while (text === '' && positions.length > 0) {
         const next = positions.slice(0, chunkNotifications);
         const { notifications, scanned } = await history.readLive(tenant, next, now(), chunkChars);
-        positions = positions.slice(scanned);
+        const before = positions;
+        positions = before.slice(scanned);
         const at = now();
         for (const each of notifications) {
           if (each.expiresAt !== null && each.expiresAt <= at) continue;
-          text += encodeNotification(epoch, each, at);
+          text += encodeNotification(context, each, at);
           sent += 1;
+          if (text.length < largestChunkChars) continue;
+          positions = before.filter((position) => position > each.position);
+          break;
         }
       }
       const isLast = positions.length === 0;

@@ -136,6 +136,7 @@ export class TenantStreams {
     const context = {
       tenant,
       epoch,
+      router: this.#routerOf(tenant),
       history,
       buffer: hub.buffer,
       now,
@@ -257,13 +258,13 @@ export class TenantStreams {
 
   async #open(tenant: TenantId): Promise<Hub> {
     const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
-    const epoch = this.#epoch;
+    const context = { epoch: this.#epoch, router: this.#routerOf(tenant) };
     const { head } = await history.bounds(tenant);
     const buffer = new FrameBuffer(head);
     const connections = new Map<PanelStream, ConnectionState>();
     const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
     const deliver = (entries: readonly Entry[]) => {
-      buffer.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
+      buffer.push(framesOf(context, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
       scheduler.schedule();
     };
     const onGap = (first: number) => buffer.reset(first - 1);
@@ -273,6 +274,10 @@ export class TenantStreams {
       suppressing: new SuppressingReader(),
       follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
     };
+  }
+
+  #routerOf(tenant: TenantId) {
+    return () => this.#options.tenancy.peek(tenant)?.router;
   }
 
   #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {

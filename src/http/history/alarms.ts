@@ -8,6 +8,7 @@ import {
   standingStates,
 } from '#contract/history/alarm.ts';
 import { searchForm } from '#contract/history/fields.ts';
+import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
 import { followersOf } from '#core/alarms/suppression.ts';
@@ -15,6 +16,7 @@ import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
 import type { AlarmMemory, Entry, History, HistoryRecord, TenantId } from '#core/log/log.ts';
+import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import type { Authenticator } from '../callers/auth.ts';
@@ -23,6 +25,7 @@ import { connectionSignal } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { AlarmChangeStream } from './alarm-change-stream.ts';
+import { escalationView } from './notifications.ts';
 import { q, queryOf } from './searches.ts';
 
 /** Panels named with an alarm, its notifications, and what was done about it, at the most. */
@@ -201,6 +204,9 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
     ...((newest.alarm === null || isResolve(newest)) && endedAlarm(records)),
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
     events: entries.toReversed().flatMap(eventView),
+    instructions: instructionsOf(newest, snapshot.router),
+    runbook: runbookOf(labelsOf(newest.labels)) ?? null,
+    escalation: await escalationView(services, tenant, newest),
   };
 }
 

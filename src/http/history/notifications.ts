@@ -129,7 +129,8 @@ function receiptTime(at: string | number, now: number): number {
   return Math.min(ms, now);
 }
 
-async function escalationView(services: Services, tenant: TenantId, record: HistoryRecord) {
+/** The next step of a notification, and what it was escalated from and to, as answers have them. */
+export async function escalationView(services: Services, tenant: TenantId, record: HistoryRecord) {
   const { next, ...others } = await escalationOf(services, tenant, record);
   return { next: next && { ...next, at: iso(next.at) }, ...others };
 }

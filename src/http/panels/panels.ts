@@ -81,7 +81,7 @@ function readRoutes(app: App, services: Services): void {
     }),
     async ({ principal: { tenant }, params }) => {
       const panel = requireFound(await tenancy.findPanel(tenant, params.id), 'panel');
-      const { levels } = await tenancy.get(tenant);
+      const { levels, router } = await tenancy.get(tenant);
       const at = now();
       const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
       const minRank = minRankOf(panel.display, levels);
@@ -89,7 +89,7 @@ function readRoutes(app: App, services: Services): void {
       const first = positions.slice(0, maxShown);
       const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {
-        notifications: notifications.map((each) => notificationEvent(each, at)),
+        notifications: notifications.map((each) => notificationEvent(each, at, router)),
         more: positions.length - first.length,
       };
     },

@@ -27,6 +27,8 @@ export const de: PanelTexts = {
   clearFailed: 'Nicht erledigt: {{reason}}',
   open: 'Link öffnen',
   runbook: 'Runbook',
+  instructions: 'Anweisungen',
+  instructionsThis: 'Anweisungen zu „{{title}}“',
   showing: '{{n}} {{level}}',
 
   'level.success': 'Erfolg',

@@ -28,6 +28,8 @@ export const en = {
   clearFailed: 'Not cleared: {{reason}}',
   open: 'Open link',
   runbook: 'Runbook',
+  instructions: 'Instructions',
+  instructionsThis: 'Instructions for “{{title}}”',
   showing: '{{n}} {{level}}',
 
   'level.success': 'Success',

@@ -62,8 +62,11 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
   let all: readonly Card[] = [];
   /** The cards of an item, also if it is no item any more. */
   const cardsOf = (id: string) =>
-    all.filter((card) => card.notification.id === id || groupId(kindOfCard(card)) === id);
+    all.filter(
+      (card) => card.notification.id === id || groupId(kindOfCard(card)) === id || alarmId(card) === id,
+    );
   const open = (id: string) => details.open(id, cardsOf(id));
+  const cardContext = { ...context, openDetails: (card: Card) => open(alarmId(card)) };
 
   /** The layout without a flood; undefined: not all cards fit. */
   const arrangeCards = (cards: readonly Card[], maxCards: number, now: number): Arrangement | undefined => {
@@ -90,7 +93,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     for (const each of places) {
       const row = scrolls ? undefined : rowOf(each);
       const key = keyOf(each.card);
-      const view = views.get(key) ?? createCardView(each.card, context);
+      const view = views.get(key) ?? createCardView(each.card, cardContext);
       if (views.has(key)) view.update(each.card);
       else arrived.push(view);
       views.set(key, view);
@@ -204,6 +207,9 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     },
   };
 }
+
+/** A repeat of its key takes its place, also while somebody reads its details. */
+const alarmId = ({ notification: { id, key } }: Card) => (key === null ? id : `key ${key}`);
 
 /** A card is built anew when somebody acknowledges it, because it looks different then. */
 const keyOf = (card: Card) => `${card.notification.id} ${shapeOf(card)}`;

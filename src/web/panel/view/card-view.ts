@@ -20,6 +20,8 @@ export interface CardContext {
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;
+  /** Opens the details of a card with instructions; undefined: it stands in the details. */
+  readonly openDetails?: (card: Card) => void;
 }
 
 /** One notification on the screen. What the sender wrote is set as text, never as markup, and stays inside the card. */
@@ -75,6 +77,8 @@ export function createCardView(first: Card, context: CardContext): CardView {
   acknowledge.addEventListener('click', () => context.acknowledge(card));
   const clear = actionButton('check', translate('clear'), translate('clearThis', { title }));
   clear.addEventListener('click', () => context.clear(card));
+  const { openDetails } = context;
+  const todo = hasInstructions(first) && openDetails ? instructionsButton(title, translate) : undefined;
   const root = element(
     'article',
     { class: `card ${shape}`, 'aria-labelledby': heading.id, 'data-id': notification.id },
@@ -83,16 +87,26 @@ export function createCardView(first: Card, context: CardContext): CardView {
       { class: 'level' },
       icon(look.icon),
       element('span', { class: 'word', text: look.word }),
+      ...(todo ? [todo] : []),
       escalated,
       count,
       age,
       until,
     ),
     body,
+    ...(openDetails ? [] : whatToDo(first, translate)),
     ...originOf(first, context),
     seen,
     element('div', { class: 'actions' }, acknowledge, clear),
   );
+  if (todo && openDetails) {
+    root.classList.add('opens');
+    // Anywhere on the card, except on what does something else.
+    root.addEventListener('click', ({ target }) => {
+      const other = (target as Element).closest('a, button');
+      if (other === null || other === todo) openDetails(card);
+    });
+  }
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
   const bar = first.endsAt === null ? undefined : ttlBar(context);
@@ -172,6 +186,43 @@ function fitText(
 function linkTo(href: string, text: string): HTMLElement {
   const attributes = { href, target: '_blank', rel: 'noopener noreferrer' };
   return element('a', attributes, icon('arrow-up-right'), element('span', { text }));
+}
+
+export const hasInstructions = ({ notification }: Card): boolean => notification.instructions !== undefined;
+
+function instructionsButton(title: string, translate: PanelTranslate): HTMLElement {
+  const attributes = {
+    ...{ type: 'button', class: 'todo', title: translate('instructions') },
+    ...{ 'aria-label': translate('instructionsThis', { title }), 'aria-haspopup': 'dialog' },
+  };
+  return element('button', attributes, icon('list-check'));
+}
+
+/** The mark of a row or a group: one of its cards has instructions. */
+export const instructionsMark = (translate: PanelTranslate): HTMLElement => {
+  const name = translate('instructions');
+  return element('span', { class: 'todo', role: 'img', title: name, 'aria-label': name }, icon('list-check'));
+};
+
+/** The instructions as text, and the address of the runbook for people who have to type it elsewhere. */
+function whatToDo(
+  { notification: { instructions, labels } }: Card,
+  translate: PanelTranslate,
+): HTMLElement[] {
+  const runbook = runbookOf(labels);
+  if (instructions === undefined && runbook === undefined) return [];
+  const made = element('div', { class: 'what-to-do' });
+  if (instructions !== undefined)
+    made.append(
+      element('h3', { text: translate('instructions') }),
+      element('div', { class: 'text', text: instructions, dir: 'auto' }),
+    );
+  if (runbook !== undefined)
+    made.append(
+      element('h3', { text: translate('runbook') }),
+      element('div', { class: 'text mono', text: runbook }),
+    );
+  return [made];
 }
 
 /** Host, address, links and labels. */

@@ -3,7 +3,7 @@ import type { Card } from '#client/board.ts';
 import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { headingOf } from '../state/flood.ts';
-import { type CardContext, type CardView, createCardView } from './card-view.ts';
+import { type CardContext, type CardView, createCardView, hasInstructions } from './card-view.ts';
 import { createSureButton } from './sure-button.ts';
 
 export interface DetailsContext extends CardContext {
@@ -23,6 +23,8 @@ export interface DetailsView {
 
 /** The most cards in it: more cannot be read one by one, and would take the browser long to lay out. */
 const mostCards = 50;
+/** A repeat that takes the place of the last card follows its clear within this time: the details stay open. */
+const replacedMs = 500;
 /** More are acknowledged only after the question whether one is sure. */
 const mostAtOnce = 10;
 
@@ -58,7 +60,9 @@ export function createDetailsView(context: DetailsContext): DetailsView {
   root.addEventListener('click', (event) => event.target === root && root.close());
   const views = new Map<string, CardView>();
   let openId: string | undefined;
+  let closing: ReturnType<typeof setTimeout> | undefined;
   root.addEventListener('close', () => {
+    clearTimeout(closing);
     openId = undefined;
     all.reset();
     views.clear();
@@ -67,8 +71,9 @@ export function createDetailsView(context: DetailsContext): DetailsView {
 
   const update = (cards: readonly Card[]) => {
     if (openId === undefined) return;
+    clearTimeout(closing);
     if (cards.length === 0) {
-      root.close();
+      closing = setTimeout(() => root.close(), replacedMs);
       return;
     }
     unacknowledged = cards.filter(({ notification }) => notification.acknowledged === null);
@@ -76,6 +81,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     forAll.hidden = unacknowledged.length < 2;
     all.update();
     const listed = cards.slice(0, mostCards);
+    root.classList.toggle('instructed', listed.some(hasInstructions));
     const ids = new Set(listed.map(({ notification }) => notification.id));
     for (const [id, view] of views) {
       if (ids.has(id)) continue;

@@ -6,7 +6,7 @@ import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
-import type { CardContext } from './card-view.ts';
+import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
 
 /** More hosts or titles than that fit on no card. */
 const mostListed = 60;
@@ -78,10 +78,11 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   const size = element('em');
   const hosts = element('p', { class: 'hosts mono' });
   const rest = element('p', { class: 'rest' });
+  const todo = instructionsMark(translate);
   const root = element(
     'button',
     { type: 'button' },
-    element('span', { class: 'level' }, symbol, word, age),
+    element('span', { class: 'level' }, symbol, word, todo, age),
     element('span', { class: 'heading' }, heading, size),
     hosts,
     rest,
@@ -102,6 +103,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
     const look = lookOf(notification.level);
     setIcon(symbol, look.icon);
     setText(word, look.word);
+    todo.hidden = !cards.some(hasInstructions);
     setText(
       heading,
       headingOf(next, (level) => lookOf(level).word),
@@ -155,13 +157,14 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
 
 /** A row of one line: level, host, title and age; for similar alarms the number of hosts in the place of the host. */
 export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
-  const { lookOf, serverTime } = context;
+  const { translate, lookOf, serverTime } = context;
   let item = first;
   const symbol = element('span', { class: 'symbol', role: 'img' });
   const host = element('b', { class: 'mono', dir: 'auto' });
   const title = element('span', { class: 'what', dir: 'auto' });
   const end = element('span', { class: 'end', dir: 'auto' });
-  const root = element('button', { type: 'button' }, symbol, host, title, end);
+  const todo = instructionsMark(translate);
+  const root = element('button', { type: 'button' }, symbol, host, title, todo, end);
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
@@ -176,6 +179,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const look = lookOf(notification.level);
     setIcon(symbol, look.icon);
     symbol.title = look.word;
+    todo.hidden = !cards.some(hasInstructions);
     symbol.setAttribute('aria-label', look.word);
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');

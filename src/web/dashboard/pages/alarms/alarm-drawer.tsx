@@ -9,6 +9,7 @@ import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { actorText } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
+import { Escalation } from '../history/drawer-routing.tsx';
 import { useRowActions } from '../history/notification-actions.tsx';
 import drawer from '../history/notification-drawer.module.css';
 import { NotificationDrawer } from '../history/notification-drawer.tsx';
@@ -50,7 +51,7 @@ export function AlarmDrawer({
       about={
         known && (
           <>
-            <AlarmFacts alarm={known} />
+            <AlarmFacts alarm={known} detail={detail} />
             {detail && <Events detail={detail} />}
             {detail && detail.notifications.length > 1 && (
               <Notifications detail={detail} onOpen={onOpenNotification} />
@@ -67,7 +68,7 @@ export function AlarmDrawer({
   );
 }
 
-function AlarmFacts({ alarm }: { alarm: Alarm }) {
+function AlarmFacts({ alarm, detail }: { alarm: Alarm; detail: AlarmDetail | undefined }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const { since, count, highestLevel, shownOn } = alarm;
@@ -81,6 +82,7 @@ function AlarmFacts({ alarm }: { alarm: Alarm }) {
           <bdi>“{note}”</bdi>
         </p>
       )}
+      {detail && <Escalation detail={detail} />}
       <dl className={`${drawer.fields} ${styles.facts}`}>
         <dt>{t('fact.since')}</dt>
         <dd>

@@ -14,7 +14,13 @@ import styles from './notification-drawer.module.css';
 const shownAtFirst = 8;
 
 /** How the rules decided when the notification arrived, and what the current rules would change. */
-export function RoutingReason({ detail }: { detail: NotificationDetail }) {
+export function RoutingReason({
+  detail,
+  hasEscalation,
+}: {
+  detail: NotificationDetail;
+  hasEscalation: boolean;
+}) {
   const { t } = useTranslation('history');
   const onScreens = detail.state === 'live' && detail.panelCount > 0;
   const wasOn = detail.state === 'expired' || detail.state === 'cleared';
@@ -22,7 +28,7 @@ export function RoutingReason({ detail }: { detail: NotificationDetail }) {
     <section className={styles.section}>
       <h3>{t(onScreens ? 'whyOn' : wasOn ? 'whyWasOn' : 'whyNot')}</h3>
       <Trace detail={detail} />
-      <Escalation detail={detail} />
+      {hasEscalation && <Escalation detail={detail} />}
       <Today detail={detail} />
     </section>
   );
@@ -93,7 +99,7 @@ function RuleName({ rule: { id, name, outcome }, exists }: { rule: RuleTrace; ex
 }
 
 /** What is sent next if nobody acknowledges it, and what it was escalated from and to. */
-function Escalation({ detail }: { detail: NotificationDetail }) {
+export function Escalation({ detail }: { detail: Pick<NotificationDetail, 'escalation' | 'cleared'> }) {
   const { t } = useTranslation('history');
   const { name: tenant } = useTenant();
   const formats = useFormats();

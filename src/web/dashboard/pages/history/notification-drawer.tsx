@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/call.ts';
 import { patternFieldNames } from '#contract/history/fields.ts';
-import { labelPair, runbookOf } from '#contract/history/labels.ts';
+import { labelPair } from '#contract/history/labels.ts';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -32,7 +32,7 @@ interface DrawerProps {
   readonly onOpen: (id: string) => void;
   readonly onSearch: (text: string) => void;
   readonly actions: RowActions;
-  /** Shown below its message. */
+  /** Shown below its message, with the next step of its escalation. */
   readonly about?: ReactNode;
   /** In the place of its own actions. */
   readonly foot?: ReactNode;
@@ -70,14 +70,14 @@ export function NotificationDrawer(props: DrawerProps) {
               {notification.title}
             </h2>
             <p className={styles.message}>{notification.message}</p>
+            <Instructions notification={notification} instructions={detail?.instructions ?? []} />
             {about}
             <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
-            {detail && <Instructions detail={detail} />}
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (
               <>
-                <RoutingReason detail={detail} />
+                <RoutingReason detail={detail} hasEscalation={about === undefined} />
                 <DeliveryReceipts detail={detail} onRefine={onRefine} />
                 <ChannelDeliveryList detail={detail} />
                 <RelatedCounts notification={detail} onSearch={onSearch} />
@@ -121,7 +121,6 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
   const formats = useFormats();
   const { host, ip, sourceIp, token, origin, url, labels, ttl, sent, level, rules, position } = notification;
   const pairs = Object.entries(labels).map(([name, value]) => labelPair(name, value));
-  const runbook = runbookOf(labels);
   const ownSender = ownSenderOf(origin);
   const chip = (refineKey: RefineKey, value: string, name?: string) => (
     <RefineChip refineKey={refineKey} value={value} name={name} onRefine={onRefine} />
@@ -171,7 +170,6 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
         />
       )}
       {url !== null && <Field name={t('field.url')} value={<ExternalLink url={url} />} />}
-      {runbook !== undefined && <Field name={t('field.runbook')} value={<ExternalLink url={runbook} />} />}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );
