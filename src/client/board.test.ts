@@ -138,7 +138,9 @@ test('a suppressed alarm is off, and it is back when its cause has ended', () =>
   const [by, id] = [{ at: iso(start), by: 'n9' }, 'n1'];
   board.apply(note(1), start);
   const suppress: PanelEvent = { type: 'suppress', data: { id, position: 2, ...by } };
-  expect(board.apply(suppress, start)).toMatchObject([{ kind: 'suppressed', card: { notification: { id } } }]);
+  expect(board.apply(suppress, start)).toMatchObject([
+    { kind: 'suppressed', card: { notification: { id } } },
+  ]);
   expect(ids()).toEqual([]);
   const data = { id, position: 3, ...by, notification: notification(1) };
   expect(board.apply({ type: 'unsuppress', data }, start)).toMatchObject([{ kind: 'added' }]);

@@ -55,6 +55,12 @@ const measures: Readonly<Record<Shape, Measures>> = {
 };
 const acknowledgedHeight = 36;
 
+/** The height at zoom 1 of the line that says how many alarms follow. */
+export function followedHeight(card: Card): number {
+  if (!card.suppresses) return 0;
+  return shapeOf(card) === 'critical' ? 56 : 44;
+}
+
 /** Whether the title most likely needs two lines on a card of this width at zoom 1. */
 export function isLong(card: Card, width: number): boolean {
   const { padding, title } = measures[shapeOf(card)];
@@ -74,6 +80,7 @@ export function heightForText(card: Card, width: number, maxMessageLines = Numbe
   return (
     frame +
     (notification.acknowledged ? acknowledgedHeight : 0) +
+    followedHeight(card) +
     titleLines * title.lineHeight * scale +
     messageLines * message.lineHeight
   );

@@ -64,6 +64,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
   const cardsOf = (id: string) =>
     all.filter((card) => card.notification.id === id || groupId(kindOfCard(card)) === id);
   const open = (id: string) => details.open(id, cardsOf(id));
+  const onScreen = { ...context, openDetails: open };
 
   /** The layout without a flood; undefined: not all cards fit. */
   const arrangeCards = (cards: readonly Card[], maxCards: number, now: number): Arrangement | undefined => {
@@ -90,11 +91,11 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     for (const each of places) {
       const row = scrolls ? undefined : rowOf(each);
       const key = keyOf(each.card);
-      const view = views.get(key) ?? createCardView(each.card, context);
+      const view = views.get(key) ?? createCardView(each.card, onScreen);
       if (views.has(key)) view.update(each.card);
       else arrived.push(view);
       views.set(key, view);
-      const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
+      const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width} ${each.card.suppresses ? 1 : 0}`;
       if (sizes.get(key) !== size) {
         sizes.set(key, size);
         view.size(row, unitPx);

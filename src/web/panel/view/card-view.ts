@@ -7,6 +7,7 @@ import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { shapeOf, titleScale, titleScales } from '../state/card-text.ts';
 import type { PanelTranslate } from '../texts/en.ts';
+import { createFollowersButton, createFollowersList } from './followers-view.ts';
 
 export interface CardContext {
   readonly translate: PanelTranslate;
@@ -18,6 +19,8 @@ export interface CardContext {
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;
+  /** Opens the details of a card; undefined: the card is in them. */
+  readonly openDetails?: (id: string) => void;
 }
 
 /** One notification on the screen. What the sender wrote is set as text, never as markup, and stays inside the card. */
@@ -73,6 +76,10 @@ export function createCardView(first: Card, context: CardContext): CardView {
   acknowledge.addEventListener('click', () => context.acknowledge(card));
   const clear = actionButton('check', translate('clear'), translate('clearThis', { title }));
   clear.addEventListener('click', () => context.clear(card));
+  const { openDetails } = context;
+  const followers = openDetails
+    ? createFollowersButton(context, () => openDetails(notification.id))
+    : createFollowersList(context);
   const root = element(
     'article',
     { class: `card ${shape}`, 'aria-labelledby': heading.id, 'data-id': notification.id },
@@ -87,6 +94,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
       until,
     ),
     body,
+    followers.root,
     ...originOf(first, context),
     seen,
     element('div', { class: 'actions' }, acknowledge, clear),
@@ -104,6 +112,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
     card = next;
     setText(count, next.count > 0 ? `×${next.count + 1}` : '');
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
+    followers.update(next);
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
     acknowledge.hidden = acknowledged !== null;

@@ -25,6 +25,9 @@ export interface DetailsView {
 const mostCards = 50;
 /** More are acknowledged only after the question whether one is sure. */
 const mostAtOnce = 10;
+/** The screen shows its cards again when nobody is at it any more. */
+const closesAfterMs = 120_000;
+const passive = { passive: true };
 
 export function createDetailsView(context: DetailsContext): DetailsView {
   const { translate } = context;
@@ -58,6 +61,12 @@ export function createDetailsView(context: DetailsContext): DetailsView {
   root.addEventListener('click', (event) => event.target === root && root.close());
   const views = new Map<string, CardView>();
   let openId: string | undefined;
+  let touchedAt = 0;
+  const touched = () => {
+    touchedAt = performance.now();
+  };
+  for (const type of ['pointerdown', 'keydown', 'wheel', 'scroll'])
+    root.addEventListener(type, touched, passive);
   root.addEventListener('close', () => {
     openId = undefined;
     all.reset();
@@ -103,6 +112,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
     open(id, cards) {
       openId = id;
+      touched();
       const [first, ...rest] = cards;
       const wordOf = (level: string) => context.lookOf(level).word;
       setText(
@@ -116,6 +126,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
     update,
     tick() {
+      if (openId !== undefined && performance.now() - touchedAt > closesAfterMs) root.close();
       for (const view of views.values()) view.tick();
     },
   };

@@ -7,6 +7,7 @@ import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
 import type { CardContext } from './card-view.ts';
+import { followedText } from './followers-view.ts';
 
 /** More hosts or titles than that fit on no card. */
 const mostListed = 60;
@@ -107,7 +108,8 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       headingOf(next, (level) => lookOf(level).word),
     );
     const names = hostsOf(cards);
-    setText(size, sizeText(cards, names, context));
+    const followed = followedText(cards, translate);
+    setText(size, `${sizeText(cards, names, context)}${followed && ` · ${followed}`}`);
     const titles = titlesOf(next);
     const hasTitles = titles.length > 1;
     const listed = (hasTitles ? titles : names).slice(0, mostListed);
@@ -153,15 +155,16 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   };
 }
 
-/** A row of one line: level, host, title and age; for similar alarms the number of hosts in the place of the host. */
+/** A row of one line: level, host, title, how many alarms follow, and age; for similar alarms the number of hosts in the place of the host. */
 export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
-  const { lookOf, serverTime } = context;
+  const { translate, lookOf, serverTime } = context;
   let item = first;
   const symbol = element('span', { class: 'symbol', role: 'img' });
   const host = element('b', { class: 'mono', dir: 'auto' });
   const title = element('span', { class: 'what', dir: 'auto' });
   const end = element('span', { class: 'end', dir: 'auto' });
-  const root = element('button', { type: 'button' }, symbol, host, title, end);
+  const followed = element('span', { class: 'followed' });
+  const root = element('button', { type: 'button' }, symbol, host, title, followed, end);
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
@@ -180,6 +183,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
+    setText(followed, followedText(cards, translate));
     tick();
   };
   update(first);
