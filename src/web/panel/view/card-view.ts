@@ -94,10 +94,12 @@ export function createCardView(first: Card, context: CardContext): CardView {
       until,
     ),
     body,
-    followers.root,
+    ...(openDetails ? [followers.root] : []),
     ...originOf(first, context),
     seen,
     element('div', { class: 'actions' }, acknowledge, clear),
+    // A long list comes after the buttons.
+    ...(openDetails ? [] : [followers.root]),
   );
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);

@@ -175,7 +175,8 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     item = next;
     const { cards } = next;
     const [{ notification }] = cards;
-    dress(root, 'row', next, context);
+    const follows = followedText(cards, translate);
+    dress(root, follows ? 'row cause' : 'row', next, context);
     const look = lookOf(notification.level);
     setIcon(symbol, look.icon);
     symbol.title = look.word;
@@ -183,7 +184,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
-    setText(followed, followedText(cards, translate));
+    setText(followed, follows);
     tick();
   };
   update(first);

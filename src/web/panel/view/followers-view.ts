@@ -3,6 +3,7 @@ import type { Card } from '#client/board.ts';
 import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
+import { followersOf } from '../state/followers.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 
 /** A part of a card; hidden when nothing follows. */
@@ -16,9 +17,9 @@ interface Context {
   readonly lookOf: (level: string) => LevelLook;
 }
 
-/** "41 followed", the sum of these cards; empty when nothing follows them. */
+/** "41 followed", of all these cards; empty when nothing follows them. */
 export function followedText(cards: readonly Card[], translate: PanelTranslate): string {
-  const count = cards.reduce((sum, { suppresses }) => sum + (suppresses?.count ?? 0), 0);
+  const count = followersOf(cards);
   return count > 0 ? translate('followed', { count }) : '';
 }
 
@@ -73,6 +74,8 @@ function lineOf({ host, title }: Follower, { word, icon: name, color }: LevelLoo
     icon(name),
   );
   symbol.style.setProperty('--c', color);
-  const names = host === null ? [] : [element('b', { class: 'mono', text: host, dir: 'auto' })];
-  return element('li', {}, symbol, ...names, element('span', { class: 'what', text: title, dir: 'auto' }));
+  const names =
+    host === null ? [] : [element('b', { class: 'mono', text: host, dir: 'auto' }), new Text(' ')];
+  const what = element('span', { text: title, dir: 'auto' });
+  return element('li', {}, symbol, element('span', { class: 'text' }, ...names, what));
 }
