@@ -134,6 +134,67 @@ const settings = (minLevel?: string): PanelEvent => {
   };
 };
 
+test('a suppressed alarm is off, and it is back when its cause has ended', () => {
+  const [by, id] = [{ at: iso(start), by: 'n9' }, 'n1'];
+  board.apply(note(1), start);
+  const suppress: PanelEvent = { type: 'suppress', data: { id, position: 2, ...by } };
+  expect(board.apply(suppress, start)).toMatchObject([
+    { kind: 'suppressed', card: { notification: { id } } },
+  ]);
+  expect(ids()).toEqual([]);
+  const data = { id, position: 3, ...by, notification: notification(1) };
+  expect(board.apply({ type: 'unsuppress', data }, start)).toMatchObject([{ kind: 'added' }]);
+  expect(ids()).toEqual([id]);
+});
+
+describe('what an alarm suppresses', () => {
+  const alarms = [{ id: 'n5', level: 'error', title: 'Host unreachable', host: 'ap-1' }];
+  const suppresses = (id: string, count: number): PanelEvent => ({
+    type: 'suppresses',
+    data: { id, count, alarms: count > 0 ? alarms : [] },
+  });
+  const counts = () => board.cards().map((card) => card.suppresses?.count);
+
+  test('is on its card, whether it is told before or after the notification', () => {
+    expect(board.apply(suppresses('n1', 40), start)).toEqual([]);
+    expect(board.apply(note(1), start)).toMatchObject([
+      { kind: 'added', card: { suppresses: { count: 40, alarms } } },
+    ]);
+    expect(board.apply(suppresses('n1', 41), start)).toMatchObject([
+      { kind: 'followed', card: { notification: { id: 'n1' }, suppresses: { count: 41 } } },
+    ]);
+    const acknowledge = { id: 'n1', position: 2, at: iso(start), by: 'Ada', note: null, until: null };
+    board.apply({ type: 'acknowledge', data: acknowledge }, start);
+    expect(counts()).toEqual([41]);
+    expect(board.apply(suppresses('n1', 0), start)).toMatchObject([
+      { kind: 'followed', card: { suppresses: undefined } },
+    ]);
+    expect(board.apply(suppresses('n1', 0), start)).toEqual([]);
+  });
+
+  test('comes anew with each connection, and stays when only the live set comes again', () => {
+    board.apply(note(1), start);
+    board.apply(suppresses('n1', 41), start);
+    board.apply({ type: 'reset', data: { reason: 'r', head: 1 } }, start);
+    board.apply(note(1), start);
+    expect(counts()).toEqual([41]);
+    expect(board.apply(ready({ resume: 'replayed' }), start)).toMatchObject([{ kind: 'followed' }]);
+    expect(counts()).toEqual([undefined]);
+  });
+
+  test('is no change of a card that the settings hide', () => {
+    board.apply(settings('warning'), start);
+    board.apply(note(1), start);
+    expect(board.apply(suppresses('n1', 41), start)).toEqual([]);
+  });
+
+  test('is forgotten for the first ones when it is told of too many', () => {
+    for (let n = 0; n <= 500; n++) board.apply(suppresses(`n${n}`, 1), start);
+    for (const n of [0, 1, 500]) board.apply(note(n), start);
+    expect(counts()).toEqual([1, 1, undefined]);
+  });
+});
+
 test('settings decide from which level on cards are shown', () => {
   board.apply(note(1, { rank: 20 }), start);
   board.apply(note(2, { rank: 30, level: 'warning' }), start);

@@ -1,6 +1,6 @@
 import type { NotificationEvent } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
-import type { AcknowledgeEvent, SettingsEvent } from '#contract/panels/panel.ts';
+import type { AcknowledgeEvent, SettingsEvent, SuppressesEvent } from '#contract/panels/panel.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { Client } from './client.ts';
@@ -18,12 +18,17 @@ export interface Card {
   readonly endsAt: number | null;
   /** How many more a throttle has counted on it. */
   readonly count: number;
+  /** The alarms that are on no panel as long as this one stands; undefined: none. */
+  readonly suppresses?: Suppressed | undefined;
 }
+
+/** How many, and the first of them. */
+export type Suppressed = Omit<SuppressesEvent, 'id'>;
 
 /** What happened to a card: it is new, changed, or no longer shown. */
 export interface BoardChange {
   readonly kind:
-    | ('added' | 'counted' | 'acknowledged' | 'unacknowledged')
+    | ('added' | 'counted' | 'acknowledged' | 'unacknowledged' | 'followed')
     | ('cleared' | 'replaced' | 'shelved' | 'suppressed' | 'expired' | 'dropped');
   readonly card: Card;
 }
@@ -38,6 +43,8 @@ const maxCards = limits.liveSet;
  */
 export class Board {
   readonly #cards = new Map<string, Card>();
+  /** What alarms suppress, by the id of the notification; some may have no card yet. */
+  readonly #suppressed = new Map<string, Suppressed>();
   #settings: SettingsEvent | undefined;
   #levels: ReadonlyMap<string, Level> = new Map();
   #minRank = Number.NEGATIVE_INFINITY;
@@ -90,8 +97,10 @@ export class Board {
     if (event.type === 'heartbeat') this.#isFilling = false;
     if (event.type === 'settings') return this.#settle(event.data);
     if (event.type !== 'ready') return this.#shownOf(this.#take(event, now));
+    // The server sends them anew after `ready`, and does not say which have ended meanwhile.
+    const unfollowed = this.#shownOf(this.#forgetSuppressed());
     const dropped = event.data.resume === 'replayed' ? [] : this.#shownOf(this.#clear());
-    return [...dropped, ...this.#settle(event.data)];
+    return [...unfollowed, ...dropped, ...this.#settle(event.data)];
   }
 
   /** Removes expired cards. */
@@ -108,6 +117,8 @@ export class Board {
         return this.#remove(event.data.id, event.data.reason);
       case 'throttled':
         return this.#count(event.data.id, event.data.count);
+      case 'suppresses':
+        return this.#follow(event.data);
       case 'acknowledge':
         return this.#acknowledge(event.data);
       case 'unacknowledge':
@@ -151,7 +162,8 @@ export class Board {
     const { id, receivedAt, remainingMs, count, escalated } = notification;
     const endsAt = remainingMs === null ? null : now + remainingMs;
     const since = Date.parse(escalated?.since ?? receivedAt);
-    const card: Card = { notification, receivedAt: Date.parse(receivedAt), since, endsAt, count };
+    const suppresses = this.#suppressed.get(id);
+    const card: Card = { notification, receivedAt: Date.parse(receivedAt), since, endsAt, count, suppresses };
     const isKnown = this.#cards.has(id);
     this.#cards.set(id, card);
     return [...(isKnown ? [] : [{ kind: 'added' as const, card }]), ...this.#makeRoom()];
@@ -173,6 +185,29 @@ export class Board {
     const card = { ...known, count };
     this.#cards.set(id, card);
     return [{ kind: 'counted', card }];
+  }
+
+  #follow({ id, count, alarms }: SuppressesEvent): BoardChange[] {
+    this.#suppressed.delete(id);
+    const suppresses = count > 0 ? { count, alarms } : undefined;
+    if (suppresses) this.#suppressed.set(id, suppresses);
+    const [oldest] = this.#suppressed.keys();
+    if (this.#suppressed.size > maxCards && oldest !== undefined) this.#suppressed.delete(oldest);
+    return this.#setSuppresses(id, suppresses);
+  }
+
+  #forgetSuppressed(): BoardChange[] {
+    const ids = [...this.#suppressed.keys()];
+    this.#suppressed.clear();
+    return ids.flatMap((id) => this.#setSuppresses(id, undefined));
+  }
+
+  #setSuppresses(id: string, suppresses: Suppressed | undefined): BoardChange[] {
+    const known = this.#cards.get(id);
+    if (!known || known.suppresses === suppresses) return [];
+    const card = { ...known, suppresses };
+    this.#cards.set(id, card);
+    return [{ kind: 'followed', card }];
   }
 
   #acknowledge({ id, at, by, note, until }: AcknowledgeEvent): BoardChange[] {

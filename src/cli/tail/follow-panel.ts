@@ -30,7 +30,7 @@ interface FollowPanelOptions {
 const tickMs = 250;
 /** Changes after which a card is still shown. */
 const staying: ReadonlySet<BoardChange['kind']> = new Set([
-  ...(['added', 'counted', 'acknowledged', 'unacknowledged'] as const),
+  ...(['added', 'counted', 'acknowledged', 'unacknowledged', 'followed'] as const),
 ]);
 /** At the end, how long to wait for the last receipts to be sent. */
 const lastReceiptsMs = 1_000;

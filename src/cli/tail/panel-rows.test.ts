@@ -139,6 +139,11 @@ test('how many a throttle has counted stands beside the age', () => {
   expect(rowsOf({ cards: [card(1, {}, 41)] })[1]).toMatch(/\+41 {2}2 min$/);
 });
 
+test('how many alarms follow stands beside the age', () => {
+  const cause = { ...card(1), suppresses: { count: 41, alarms: [] } };
+  expect(rowsOf({ cards: [cause] })[1]).toMatch(/ 41 followed {2}2 min$/);
+});
+
 test('an escalated one says how often, and its age goes on from the first', () => {
   const since = new Date(start - 600_000).toISOString();
   expect(rowsOf({ cards: [card(1, { escalated: { times: 2, since } })] })[1]).toMatch(

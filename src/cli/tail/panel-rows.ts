@@ -145,9 +145,10 @@ function colorOf({ colors }: Scene, color: string | undefined, rank: number): Fo
   return rank > 10 ? 'blueBright' : 'greenBright';
 }
 
-function ageOf({ now }: Scene, { count, since, notification: { escalated } }: Card): string {
+function ageOf({ now }: Scene, { count, suppresses, since, notification: { escalated } }: Card): string {
   const steps = escalated ? `escalated ×${escalated.times}  ` : '';
-  return `${steps}${count > 0 ? `+${count}  ` : ''}${ageText(now - since)}`;
+  const followed = suppresses ? `${suppresses.count} followed  ` : '';
+  return `${steps}${count > 0 ? `+${count}  ` : ''}${followed}${ageText(now - since)}`;
 }
 
 function remaining({ elapsed }: Scene, { endsAt }: Card): string | undefined {

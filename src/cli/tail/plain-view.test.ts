@@ -63,6 +63,19 @@ test('an acknowledgement that is taken back and an alarm on the shelf are lines'
   );
 });
 
+test('how many alarms follow one is a line, and so is an alarm that is suppressed', () => {
+  const { card } = change('followed');
+  const followed = (count: number) => ({
+    kind: 'followed' as const,
+    card: { ...card, suppresses: count > 0 ? { count, alarms: [] } : undefined },
+  });
+  expect([41, 0].map((count) => plainLine(followed(count), later))).toEqual([
+    '2026-11-20T10:01:01Z  followed  Title 1  count=41',
+    '2026-11-20T10:01:01Z  followed  Title 1  count=0',
+  ]);
+  expect(plainLine(change('suppressed'), later)).toBe('2026-11-20T10:01:01Z  suppressed  Title 1');
+});
+
 test('what comes back from the shelf is written and shown again, and what comes again after a gap is not', () => {
   const io = new FakeIo();
   const shown: string[] = [];

@@ -33,8 +33,9 @@ export class PlainView implements PanelView {
 
   update(board: Board, changes: readonly BoardChange[], now: number): void {
     const fresh = changes.filter(({ kind, card }) => kind !== 'added' || this.#isNew(card.notification.id));
-    // What comes back from the shelf is written again.
-    for (const { kind, card } of fresh) if (kind === 'shelved') this.#written.delete(card.notification.id);
+    // What comes back to the panel is written again.
+    for (const { kind, card } of fresh)
+      if (kind === 'shelved' || kind === 'suppressed') this.#written.delete(card.notification.id);
     const lines = fresh.flatMap((change) => plainLine(change, board.serverTime(now)) ?? []);
     if (lines.length > 0) this.#io.stdout.write(`${lines.join('\n')}\n`);
     this.#options.onShown(
@@ -98,8 +99,9 @@ function fieldsOf({ notification }: Card): string[] {
   });
 }
 
-function changedFieldsOf(kind: BoardChange['kind'], { count, notification }: Card): string[] {
+function changedFieldsOf(kind: BoardChange['kind'], { count, suppresses, notification }: Card): string[] {
   if (kind === 'counted') return [`count=${count}`];
+  if (kind === 'followed') return [`count=${suppresses?.count ?? 0}`];
   if (kind !== 'acknowledged' || !notification.acknowledged) return [];
   const { by, note, until } = notification.acknowledged;
   return [

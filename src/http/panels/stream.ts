@@ -18,8 +18,8 @@ export function streamRoutes(app: App, services: Services, authenticator: Authen
       { scope: 'panel', role: 'viewer' },
       {
         summary: 'The event stream of a panel (Server-Sent Events)',
-        description: `Events: ready, notification, clear, acknowledge, unacknowledge, shelve, unshelve, throttled, settings, heartbeat, gap, reset, bye. Without a cursor the
-panel gets its live set; with Last-Event-ID everything routed to it after that, each once, in order. The header Belfry-Client,
+        description: `Events: ready, notification, clear, acknowledge, unacknowledge, shelve, unshelve, suppress, unsuppress, suppresses, throttled, settings, heartbeat, gap,
+reset, bye. Without a cursor the panel gets its live set; with Last-Event-ID everything routed to it after that, each once, in order. The header Belfry-Client,
 as in panel/0.9.0, names the screen's program; it is shown with the panel.`,
         params: IdPath,
         querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),

@@ -5,6 +5,7 @@ import './view/frame.css';
 import './view/board.css';
 import './view/special-cards.css';
 import './view/flood.css';
+import './view/followers.css';
 import './view/overlay.css';
 import './view/pairing.css';
 import './view/settings.css';

@@ -30,6 +30,17 @@ test('an odd one among the serious shares its row with the next', () => {
   ]);
 });
 
+test('a card that says how many alarms follow has room for that line', () => {
+  const suppresses = { count: 41, alarms: [] };
+  const [with41, without] = [true, false].map((follow) => {
+    const all = cards(...Array.from({ length: 9 }, () => 30));
+    return arrange(follow ? all.map((card) => ({ ...card, suppresses })) : all, wall).rows[0];
+  });
+  const least = ({ height = 0, zoom = 1 }: { height?: number; zoom?: number } = {}) => height / zoom;
+  expect(least(with41)).toBeGreaterThanOrEqual(190 + 44);
+  expect(with41?.zoom).toBeLessThanOrEqual(without?.zoom ?? 0);
+});
+
 test('a long title has room for two lines and its message', () => {
   const long = cardOf({ rank: 50, title: 'A title that is rather long for a card of half the width' });
   const [alone, beside] = [[long], [long, cardOf({ rank: 50 }), ...cards(40, 40, 30)]].map(

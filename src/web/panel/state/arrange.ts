@@ -1,6 +1,6 @@
 /** The layout of a screen on which all cards fit: their size and position. With more cards, `flood.ts` has the layout. */
 import type { Card } from '#client/board.ts';
-import { heightForText, isLong, type Shape, shapeOf } from './card-text.ts';
+import { followedHeight, heightForText, isLong, type Shape, shapeOf } from './card-text.ts';
 
 /** In design pixels: pixels on a screen of 1920 × 1080. */
 export interface Area {
@@ -125,7 +125,8 @@ const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
 
 function minHeightOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
   const long = places.some(({ card, span }) => isLong(card, widthOf(span, width) / zoom));
-  return zoom * (long ? minHeightLongTitle : minHeight)[shape];
+  const followed = Math.max(...places.map(({ card }) => followedHeight(card)));
+  return zoom * ((long ? minHeightLongTitle : minHeight)[shape] + followed);
 }
 
 const widthOf = (span: number, width: number): number => ((width + gap) * span) / 12 - gap;

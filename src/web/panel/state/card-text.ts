@@ -56,6 +56,12 @@ const measures: Readonly<Record<Shape, Measures>> = {
 /** Of the lines that say who takes care of it, without and with until when. */
 const acknowledgedHeights = [36, 66] as const;
 
+/** The height at zoom 1 of the line that says how many alarms follow. */
+export function followedHeight(card: Card): number {
+  if (!card.suppresses) return 0;
+  return shapeOf(card) === 'critical' ? 56 : 44;
+}
+
 /** Whether the title most likely needs two lines on a card of this width at zoom 1. */
 export function isLong(card: Card, width: number): boolean {
   const { padding, title } = measures[shapeOf(card)];
@@ -75,6 +81,7 @@ export function heightForText(card: Card, width: number, maxMessageLines = Numbe
   return (
     frame +
     acknowledgedHeight(notification) +
+    followedHeight(card) +
     titleLines * title.lineHeight * scale +
     messageLines * message.lineHeight
   );

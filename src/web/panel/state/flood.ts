@@ -243,8 +243,16 @@ function leadsIn(
   return { leads, leadHeights: Array.from({ length: count }, () => rowHeight) };
 }
 
+const hasFollowers = ({ suppresses }: Card) => suppresses !== undefined;
+/** As wide as what a group says of them. */
+const followedRoom = ' · 100 followed';
+
 /** The height at zoom 1 at which a lead of this width most likely shows its title, and a line of its message or hosts. */
 const heightOf = (item: FloodItem, width: number): number =>
   item.cards.length === 1
     ? heightForText(item.cards[0], width, 0)
-    : heightForGroup(item.cards[0], headingOf(item), width);
+    : heightForGroup(
+        item.cards[0],
+        `${headingOf(item)}${item.cards.some(hasFollowers) ? followedRoom : ''}`,
+        width,
+      );

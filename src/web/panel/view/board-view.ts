@@ -66,7 +66,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
       (card) => card.notification.id === id || groupId(kindOfCard(card)) === id || alarmId(card) === id,
     );
   const open = (id: string) => details.open(id, cardsOf(id));
-  const cardContext = { ...context, openDetails: (card: Card) => open(alarmId(card)) };
+  const onScreen = { ...context, openDetails: (card: Card) => open(alarmId(card)) };
 
   /** The layout without a flood; undefined: not all cards fit. */
   const arrangeCards = (cards: readonly Card[], maxCards: number, now: number): Arrangement | undefined => {
@@ -93,11 +93,11 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     for (const each of places) {
       const row = scrolls ? undefined : rowOf(each);
       const key = keyOf(each.card);
-      const view = views.get(key) ?? createCardView(each.card, cardContext);
+      const view = views.get(key) ?? createCardView(each.card, onScreen);
       if (views.has(key)) view.update(each.card);
       else arrived.push(view);
       views.set(key, view);
-      const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
+      const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width} ${each.card.suppresses ? 1 : 0}`;
       if (sizes.get(key) !== size) {
         sizes.set(key, size);
         view.size(row, unitPx);

@@ -7,6 +7,7 @@ import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { shapeOf, titleScale, titleScales } from '../state/card-text.ts';
 import type { PanelTranslate } from '../texts/en.ts';
+import { createFollowersButton, createFollowersList } from './followers-view.ts';
 
 export interface CardContext {
   readonly translate: PanelTranslate;
@@ -20,7 +21,7 @@ export interface CardContext {
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly acknowledge: (card: Card) => void;
-  /** Opens the details of a card with instructions; undefined: it stands in the details. */
+  /** Opens the details of a card; undefined: the card is in them. */
   readonly openDetails?: (card: Card) => void;
 }
 
@@ -79,6 +80,9 @@ export function createCardView(first: Card, context: CardContext): CardView {
   clear.addEventListener('click', () => context.clear(card));
   const { openDetails } = context;
   const todo = hasInstructions(first) && openDetails ? instructionsButton(title, translate) : undefined;
+  const followers = openDetails
+    ? createFollowersButton(context, () => openDetails(card))
+    : createFollowersList(context);
   const root = element(
     'article',
     { class: `card ${shape}`, 'aria-labelledby': heading.id, 'data-id': notification.id },
@@ -94,10 +98,12 @@ export function createCardView(first: Card, context: CardContext): CardView {
       until,
     ),
     body,
-    ...(openDetails ? [] : whatToDo(first, translate)),
+    ...(openDetails ? [followers.root] : whatToDo(first, translate)),
     ...originOf(first, context),
     seen,
     element('div', { class: 'actions' }, acknowledge, clear),
+    // A long list comes after the buttons.
+    ...(openDetails ? [] : [followers.root]),
   );
   if (todo && openDetails) {
     root.classList.add('opens');
@@ -120,6 +126,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
     card = next;
     setText(count, next.count > 0 ? `×${next.count + 1}` : '');
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
+    followers.update(next);
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, context) : '');
     seen.classList.toggle('timed', acknowledged !== null && acknowledged.until !== null);

@@ -27,6 +27,9 @@ const mostCards = 50;
 const replacedMs = 500;
 /** More are acknowledged only after the question whether one is sure. */
 const mostAtOnce = 10;
+/** The screen shows its cards again when nobody is at it any more. */
+const closesAfterMs = 120_000;
+const passive = { passive: true };
 
 export function createDetailsView(context: DetailsContext): DetailsView {
   const { translate } = context;
@@ -61,6 +64,12 @@ export function createDetailsView(context: DetailsContext): DetailsView {
   const views = new Map<string, CardView>();
   let openId: string | undefined;
   let closing: ReturnType<typeof setTimeout> | undefined;
+  let touchedAt = 0;
+  const touched = () => {
+    touchedAt = performance.now();
+  };
+  for (const type of ['pointerdown', 'keydown', 'wheel', 'scroll'])
+    root.addEventListener(type, touched, passive);
   root.addEventListener('close', () => {
     clearTimeout(closing);
     openId = undefined;
@@ -109,6 +118,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
     open(id, cards) {
       openId = id;
+      touched();
       const [first, ...rest] = cards;
       const wordOf = (level: string) => context.lookOf(level).word;
       setText(
@@ -122,6 +132,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
     update,
     tick() {
+      if (openId !== undefined && performance.now() - touchedAt > closesAfterMs) root.close();
       for (const view of views.values()) view.tick();
     },
   };

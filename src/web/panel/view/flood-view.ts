@@ -7,6 +7,7 @@ import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
 import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
+import { followedText } from './followers-view.ts';
 
 /** More hosts or titles than that fit on no card. */
 const mostListed = 60;
@@ -109,7 +110,8 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       headingOf(next, (level) => lookOf(level).word),
     );
     const names = hostsOf(cards);
-    setText(size, sizeText(cards, names, context));
+    const followed = followedText(cards, translate);
+    setText(size, `${sizeText(cards, names, context)}${followed && ` · ${followed}`}`);
     const titles = titlesOf(next);
     const hasTitles = titles.length > 1;
     const listed = (hasTitles ? titles : names).slice(0, mostListed);
@@ -155,7 +157,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   };
 }
 
-/** A row of one line: level, host, title and age; for similar alarms the number of hosts in the place of the host. */
+/** A row of one line: level, host, title, how many alarms follow, and age; for similar alarms the number of hosts in the place of the host. */
 export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
   const { translate, lookOf, serverTime } = context;
   let item = first;
@@ -164,7 +166,8 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   const title = element('span', { class: 'what', dir: 'auto' });
   const end = element('span', { class: 'end', dir: 'auto' });
   const todo = instructionsMark(translate);
-  const root = element('button', { type: 'button' }, symbol, host, title, todo, end);
+  const followed = element('span', { class: 'followed' });
+  const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, end);
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
@@ -175,7 +178,8 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     item = next;
     const { cards } = next;
     const [{ notification }] = cards;
-    dress(root, 'row', next, context);
+    const follows = followedText(cards, translate);
+    dress(root, follows ? 'row cause' : 'row', next, context);
     const look = lookOf(notification.level);
     setIcon(symbol, look.icon);
     symbol.title = look.word;
@@ -184,6 +188,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
+    setText(followed, follows);
     tick();
   };
   update(first);
