@@ -101,7 +101,7 @@ export interface HistoryQuery {
 
 export interface AlarmsQuery extends HistoryQuery {
   /** Default: those that are open or acknowledged. */
-  readonly states?: readonly ('open' | 'acknowledged' | 'shelved')[];
+  readonly states?: readonly ('open' | 'acknowledged' | 'shelved' | 'suppressed')[];
 }
 
 /** One event. `id` is the cursor to resume after it. */

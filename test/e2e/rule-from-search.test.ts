@@ -73,7 +73,7 @@ test('conditions made of a search hold for what it finds, and for nothing else i
           ...texts,
           ...{ receivedAt: now, throttledOn: null, expiresAt: null },
           route: { revision: 1, rules: [], muted: false, target: { all: true, ids: [], tags: [] } },
-          ...{ cleared: false, shown: false, acknowledged: false, shelved: false },
+          ...{ cleared: false, shown: false, acknowledged: false, off: null },
         });
         const subject = {
           ...texts,

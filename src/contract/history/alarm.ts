@@ -157,7 +157,14 @@ export const AlarmChanged = component('AlarmChanged', {
   changed: Type.Boolean({ description: 'false: it has ended, or there was nothing to take back.' }),
 });
 
-export const alarmActions = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'assign', 'clear'] as const;
+export const alarmActions = [
+  'acknowledge',
+  'unacknowledge',
+  'shelve',
+  'unshelve',
+  'assign',
+  'clear',
+] as const;
 export type AlarmAction = (typeof alarmActions)[number];
 
 /** Either `ids` or `q`: all alarms that match the search and have not ended. */

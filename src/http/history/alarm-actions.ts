@@ -14,7 +14,7 @@ import {
 import { limits } from '#contract/limits.ts';
 import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
 import { badField, badRequest, notFound } from '#core/errors.ts';
-import type { Acknowledgement, AlarmAction, AlarmOutcome, TenantId } from '#core/log/log.ts';
+import type { Acknowledgement, AlarmAction, AlarmOutcome } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { actorOf, type Principal, shownNameOf } from '#core/people/access.ts';
 import { acknowledgedView } from '#core/streams/frames.ts';

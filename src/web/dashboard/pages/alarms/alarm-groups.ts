@@ -102,6 +102,7 @@ export function summaryOf({ rows, title }: AlarmGroup) {
     shelvedUntil: rows.every(({ alarm }) => alarm.shelved !== null)
       ? rows.map(({ alarm }) => alarm.shelved?.until ?? '').sort()[0]
       : undefined,
+    suppressed: rows.filter(({ alarm }) => alarm.state === 'suppressed').length,
     acknowledged: rows.filter(({ alarm }) => alarm.acknowledged !== null).length,
     /** The oldest. */
     since: rows.reduce(

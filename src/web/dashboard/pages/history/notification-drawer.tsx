@@ -71,7 +71,12 @@ export function NotificationDrawer(props: DrawerProps) {
             </h2>
             <p className={styles.message}>{notification.message}</p>
             {about}
-            <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
+            <DrawerAnswer
+              notification={notification}
+              deliveries={detail?.deliveries ?? []}
+              suppressedBy={detail?.suppressedBy ?? null}
+              onOpen={onOpen}
+            />
             {detail && <Instructions detail={detail} />}
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
