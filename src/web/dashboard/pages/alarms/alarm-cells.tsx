@@ -117,7 +117,7 @@ export function Who({
 }
 
 /** Shows the alarm by which another one is suppressed. In a row it is not focusable: the drawer has the same. */
-function Cause({
+export function Cause({
   cause,
   onShow,
 }: {

@@ -10,7 +10,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import shared from '#web/dashboard/notifications/list-frame.module.css';
 import { CardCells, type RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
-import { Age, LabelsCell, Suppresses, Times, Who } from './alarm-cells.tsx';
+import { Age, Cause, LabelsCell, Suppresses, Times, Who } from './alarm-cells.tsx';
 import { type AlarmGroup, type Grouping, type ListLine, rowsOf, summaryOf } from './alarm-groups.ts';
 import styles from './alarm-rows.module.css';
 
@@ -209,16 +209,24 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
         </span>
       }
       place={<span className={shared.mono}>{range}</span>}
-      who={<GroupWho summary={summary} count={count} />}
+      who={<GroupWho summary={summary} count={count} onShow={props.onShow} />}
     />
   );
 }
 
-/** When the first of a group comes back from the shelf, or how many of it somebody takes care of. */
-function GroupWho({ summary, count }: { summary: ReturnType<typeof summaryOf>; count: number }) {
+/** When the first of a group comes back from the shelf, by which alarm all are suppressed, or how many of it somebody takes care of. */
+function GroupWho({
+  summary,
+  count,
+  onShow,
+}: {
+  summary: ReturnType<typeof summaryOf>;
+  count: number;
+  onShow: (id: string) => void;
+}) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { shelvedUntil, acknowledged, suppressed } = summary;
+  const { shelvedUntil, suppressedBy, acknowledged } = summary;
   const total = formats.number(count);
   if (shelvedUntil !== undefined)
     return (
@@ -227,7 +235,7 @@ function GroupWho({ summary, count }: { summary: ReturnType<typeof summaryOf>; c
         <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
       </span>
     );
-  if (suppressed === count) return <span className={shared.quiet}>{t('suppressed')}</span>;
+  if (suppressedBy) return <Cause cause={suppressedBy} onShow={onShow} />;
   if (acknowledged === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
   return (
     <span className={shared.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>

@@ -27,7 +27,6 @@ export const alarms: TranslatedPage<'alarms'> = {
   timesHint: '{{number}} Meldungen',
   acknowledgedOf: '{{acknowledged}} von {{total}}',
   acknowledgedOfHint: '{{acknowledged}} von {{total}} quittiert',
-  suppressed: 'unterdrückt',
   suppresses: 'unterdrückt {{number}}',
   suppressedBy: 'Unterdrückt durch „{{title}}“',
   by: 'durch {{title}}',

@@ -26,7 +26,6 @@ export const alarms = {
   timesHint: '{{number}} notifications',
   acknowledgedOf: '{{acknowledged}} of {{total}}',
   acknowledgedOfHint: '{{acknowledged}} of {{total}} acknowledged',
-  suppressed: 'suppressed',
   suppresses: 'suppresses {{number}}',
   suppressedBy: 'Suppressed by “{{title}}”',
   by: 'by {{title}}',
