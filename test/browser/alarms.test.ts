@@ -331,10 +331,12 @@ test('what an alarm suppresses is behind it, with the way to the cause and back'
   await page.getByText('A suppressed alarm cannot be acknowledged.').waitFor();
   await row('No answer of edge-2').getByRole('button', { name: 'by Core switch down' }).click();
   await drawer.getByRole('heading', { name: 'Core switch down' }).waitFor();
+  // Rows stay while the mouse is over them.
+  await page.mouse.move(0, 0);
   await lab.server.call('POST', `/api/alarms/${ids[0]}/clear`, { token: key, json: {} });
   await page.getByText('No suppressed alarms').waitFor();
   expect((await alarm(ids[1])).state).toBe('open');
-  await page.goto(page.url().replace(/alarms.*/, `history?id=${ids[1]}`));
+  await page.goto(page.url().replace(/\/alarms\?.*/, `/history?id=${ids[1]}`));
   await drawer.getByText('It was suppressed by “Core switch down” when it came.').waitFor();
   await drawer.getByRole('button', { name: 'Open the cause' }).click();
   await drawer.getByRole('heading', { name: 'Core switch down' }).waitFor();

@@ -200,7 +200,7 @@ function Suppressed({
           <li key={id}>
             <button type="button" className={`${drawer.link} ${styles.open}`} onClick={() => onShow(id)}>
               <LevelMark name={level} iconOnly />
-              <span dir="auto">{host === null ? text : `${text} · ${host}`}</span>
+              <span dir="auto">{host === null || text.includes(host) ? text : `${text} · ${host}`}</span>
             </button>
           </li>
         ))}
