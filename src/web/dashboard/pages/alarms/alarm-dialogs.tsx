@@ -144,7 +144,7 @@ function AssignDialog({ question, actions }: QuestionProps) {
     <Dialog onClose={actions.endQuestion} title={t('assignTitle', subject)}>
       <DialogForm
         action={t('short.assign')}
-        request={members}
+        request={{ error: members.error, isPending: false }}
         isDisabled={members.isPending}
         onSubmit={() =>
           void actions.send('assign', question.target, { userId: chosen === nobody ? null : chosen })
