@@ -130,11 +130,8 @@ async function alarmViews(
     history.suppression(tenant, now()),
   ]);
   const followers = followersOf(suppressed);
-  const causes = await titlesOf(
-    history,
-    tenant,
-    records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []),
-  );
+  const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
+  const causes = await titlesOf(history, tenant, causeIds);
   const at = now();
   return records.map((record) => {
     const { state, ...notification } = historyView(record, snapshot, at);

@@ -128,11 +128,11 @@ function useAnswer(
   const rule = rules.at(-1)?.name ?? '';
   switch (state) {
     case 'muted':
-      return t('why.muted', { rule });
     case 'throttled':
-      return t('why.throttled', { rule });
+      return t(`why.${state}`, { rule });
     case 'unrouted':
-      return t('why.unrouted');
+    case 'shelved':
+      return t(`why.${state}`);
     case 'cleared': {
       const time = formats.dateTime(cleared?.at ?? 0);
       if (isEscalated) return t('why.escalated', { time });
@@ -141,8 +141,6 @@ function useAnswer(
         by: actorText(cleared?.by ?? ''),
       });
     }
-    case 'shelved':
-      return t('why.shelved');
     case 'suppressed':
       return t('why.suppressed', { title: cause });
     case 'expired':
