@@ -250,7 +250,7 @@ test('all keys of the page are listed', async () => {
   await rows.first().waitFor();
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  for (const text of ['Select a range', 'Shelve', 'Mute with a rule', 'Go to History'])
+  for (const text of ['Select a range', 'Shelve', 'Assign', 'Mute with a rule', 'Go to History'])
     await dialog.getByText(text, { exact: true }).waitFor();
   expect(await faultsIn('dark', page)).toEqual([]);
 });
@@ -318,6 +318,124 @@ test('on a phone a finger to the right acknowledges, to the left shelves, and a 
   await bar.getByText('1 selected').waitFor();
   await row('BGP peer lost').tap();
   await bar.getByText('4 selected').waitFor();
+});
+
+const site = { site: 'plant 2' };
+const outage: readonly Sent[] = [
+  { title: 'Core switch down', level: 'critical', host: 'sw-1', key: 'core', labels: site },
+  ...['edge-1', 'edge-2'].map((host) => ({ title: `No answer of ${host}`, host, key: host, labels: site })),
+];
+
+/** A tenant with a rule by which core switches suppress the other alarms of their site. */
+async function openOutage(options: DeskOptions = {}) {
+  const json = {
+    name: 'core switches',
+    when: { title: { contains: 'core switch' } },
+    then: { suppress: { when: { minLevel: 'warning' }, equal: ['label:site'] } },
+    continue: true,
+  };
+  const token = await lab.server.key('admin', `alarms-${count + 1}`);
+  expect((await lab.server.call('POST', '/api/rules', { token, json })).status).toBe(201);
+  return open(outage, options);
+}
+
+test('what an alarm suppresses is behind it, with the way to the cause and back', async () => {
+  const { page, row, rows, tab, drawer, alarm, ids, key } = await openOutage({ path: 'alarms?group=none' });
+  await row('Core switch down').getByText('suppresses 2').click();
+  const list = drawer.getByRole('region', { name: 'Suppresses 2 alarms' });
+  await list.getByRole('button', { name: 'No answer of edge-1' }).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await list.getByRole('button', { name: 'No answer of edge-1' }).click();
+  await drawer.getByText('Suppressed: off the panels as long as “Core switch down” stands.').waitFor();
+  await drawer.getByText('It is on no panel: it is suppressed by “Core switch down”').waitFor();
+  expect(await drawer.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+  await drawer.getByRole('button', { name: 'Show the cause' }).click();
+  await drawer.getByRole('heading', { name: 'Core switch down' }).waitFor();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await expect.poll(() => tab('Suppressed').textContent()).toBe('Suppressed 2');
+  await tab('Suppressed').click();
+  await rows.nth(1).waitFor();
+  await row('No answer of edge-2').getByRole('button', { name: 'by Core switch down' }).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.keyboard.press('j');
+  await page.keyboard.press('a');
+  await page.getByText('A suppressed alarm cannot be acknowledged.').waitFor();
+  await row('No answer of edge-2').getByRole('button', { name: 'by Core switch down' }).click();
+  await drawer.getByRole('heading', { name: 'Core switch down' }).waitFor();
+  // Rows stay while the mouse is over them.
+  await page.mouse.move(0, 0);
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/clear`, { token: key, json: {} });
+  await page.getByText('No suppressed alarms').waitFor();
+  expect((await alarm(ids[1])).state).toBe('open');
+  await page.goto(page.url().replace(/\/alarms\?.*/, `/history?id=${ids[1]}`));
+  await drawer.getByText('It was suppressed by “Core switch down” when it came.').waitFor();
+  await drawer.getByRole('button', { name: 'Open the cause' }).click();
+  await drawer.getByRole('heading', { name: 'Core switch down' }).waitFor();
+});
+
+test('History says of what is suppressed that it is on no panel, and completes the word', async () => {
+  const { page, drawer } = await openOutage({ path: 'history' });
+  const search = page.getByRole('combobox', { name: 'Search' });
+  await search.pressSequentially('is:supp');
+  await page.getByRole('option', { name: 'suppressed' }).click();
+  await search.press('Enter');
+  await page.getByText('No answer of edge-1').first().click();
+  await drawer.getByText(/^It is on no panel: it is suppressed by/).waitFor();
+  expect(await drawer.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+});
+
+test('alarms are assigned with the keyboard, which can be undone; the drawer says by whom', async () => {
+  const { page, rows, row, drawer, alarm, ids, bar } = await open(several);
+  await rows.first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('o');
+  const dialog = page.getByRole('dialog', { name: 'Assign “Core switch down”' });
+  await expect
+    .poll(() => dialog.getByRole('combobox', { name: 'Owner' }).locator('option').allTextContents())
+    .toEqual(['Me (Ada Byron)', 'Nobody']);
+  await page.locator('select:focus').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Assign' }).press('Enter');
+  await page.getByText('Assigned: Core switch down').waitFor();
+  await row('Core switch down').getByText('Ada Byron').waitFor();
+  expect(await alarm(ids[1])).toMatchObject({ state: 'open', owner: { name: 'Ada Byron' } });
+  await row('Core switch down').click();
+  await drawer.getByText('Open, assigned to Ada Byron.').waitFor();
+  await drawer.getByText('Ada Byron assigned it to Ada Byron').waitFor();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await select(page, 'Core switch down').click();
+  await select(page, 'BGP peer lost').click({ modifiers: ['Shift'] });
+  await bar.getByRole('button', { name: 'Assign' }).click();
+  const many = page.getByRole('dialog', { name: 'Assign 4 alarms' });
+  await many.getByRole('combobox', { name: 'Owner' }).selectOption('Nobody');
+  await many.getByRole('button', { name: 'Assign' }).click();
+  await page.getByText('4 alarms are no longer assigned').waitFor();
+  await expect.poll(async () => (await alarm(ids[1])).owner).toBeNull();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect.poll(async () => (await alarm(ids[1])).owner?.name).toBe('Ada Byron');
+  expect((await alarm(ids[2])).owner).toBeNull();
+});
+
+test('on a phone, four tabs and suppressed alarms fit, in German too; a viewer changes nothing', async () => {
+  const viewport = { width: 360, height: 780 };
+  const { page, row, drawer } = await openOutage({
+    ...{
+      viewport,
+      hasTouch: true,
+      isMobile: true,
+      locale: 'de-DE',
+      role: 'viewer',
+      path: 'alarms?tab=suppressed',
+    },
+  });
+  await row('No answer of').getByText('2 Hosts').waitFor();
+  await row('No answer of').getByText('durch Core switch down').waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await row('No answer of').getByText('durch Core switch down').tap();
+  await drawer.getByRole('region', { name: 'Unterdrückt 2 Alarme' }).waitFor();
+  expect(await drawer.getByRole('button', { name: 'Zuweisen' }).count()).toBe(0);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
 test('when the server cannot be reached, the list stays and says how old it is', async () => {

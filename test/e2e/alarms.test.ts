@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { makePerson } from '../support/person.ts';
+import { Receiver } from '../support/receiver.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -7,7 +9,7 @@ let token: string;
 let key: string;
 let tenants = 0;
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1' });
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
@@ -28,7 +30,7 @@ const later = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 test('the list has what stands, the worst first, then what began last, and counts by state', async () => {
   expect(await list()).toEqual({
-    ...{ alarms: [], counts: { open: 0, acknowledged: 0, shelved: 0 }, nextCursor: null },
+    ...{ alarms: [], counts: { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 }, nextCursor: null },
   });
   const first = await send({ key: 'disk', host: 'db-01', labels: { site: 'plant 1' } });
   await later();
@@ -39,7 +41,7 @@ test('the list has what stands, the worst first, then what began last, and count
   const repeat = await send({ key: 'disk', host: 'db-01', labels: { site: 'plant 1' }, level: 'warning' });
   const page = await list();
   expect(idsOf(page)).toEqual([critical, newer, repeat]);
-  expect(page.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0 });
+  expect(page.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0, suppressed: 0 });
   const [, , disk] = page.alarms;
   const detail = (await call('GET', `/${first}`)).json;
   expect(disk).toMatchObject({
@@ -113,7 +115,7 @@ test('an acknowledgement and a shelf end by themselves: the alarm is open again'
   });
   expect(returned.data.notification.remainingMs).toBeGreaterThan(590_000);
   await stream.next(({ event, data }) => event === 'unacknowledge' && data.id === seen);
-  expect((await list('?state=open')).counts).toEqual({ open: 2, acknowledged: 0, shelved: 0 });
+  expect((await list('?state=open')).counts).toEqual({ open: 2, acknowledged: 0, shelved: 0, suppressed: 0 });
   for (const each of [stream, late]) each.close();
 });
 
@@ -194,7 +196,12 @@ test('many are changed by their ids or by a search, with one entry in the audit 
     done: 40,
     failed: [],
   });
-  expect((await list('?q=title:BGP')).counts).toEqual({ open: 0, acknowledged: 40, shelved: 0 });
+  expect((await list('?q=title:BGP')).counts).toEqual({
+    open: 0,
+    acknowledged: 40,
+    shelved: 0,
+    suppressed: 0,
+  });
   expect(idsOf(await list('?state=open'))).toEqual([other]);
   const unknown = '0199c0de-7000-7abc-8def-0123456789ab';
   expect(await act({ action: 'unacknowledge', ids: [ids[0], other, unknown] })).toEqual({
@@ -284,4 +291,140 @@ test('the stream says when the list may have changed', async () => {
   const changed = await stream.next(({ event }) => event === 'change');
   expect(changed.data.head).toBeGreaterThan(data.head);
   stream.close();
+});
+
+test('the owner is a member, whom repeats keep, and who can be changed for many at once', async () => {
+  const ada = await makePerson(server, 'member', { tenant, name: 'Ada' });
+  const stranger = await makePerson(server, 'member', { tenant: 'elsewhere', name: 'Eve' });
+  const admin = await server.key('admin', tenant);
+  const { members } = (await server.call('GET', '/api/members', { token: admin })).json;
+  expect(members).toMatchObject([{ id: ada.id, name: 'Ada' }]);
+  const id = await send({ key: 'disk' });
+  const assign = (userId: unknown, as = key) => call('PUT', `/${id}/owner`, { userId }, as);
+  expect((await assign(ada.id)).json).toEqual({ ok: true, id, changed: true });
+  const repeat = await send({ key: 'disk' });
+  const owner = { id: ada.id, name: 'Ada' };
+  expect((await list()).alarms).toMatchObject([{ id: repeat, count: 2, state: 'open', owner }]);
+  expect((await assign(stranger.id)).status).toBe(400);
+  expect((await assign(undefined)).status).toBe(400);
+  expect((await assign(ada.id, await server.key('viewer', tenant))).status).toBe(403);
+  expect((await assign(null, await server.key('admin', 'elsewhere'))).status).toBe(404);
+  expect((await assign(null)).json).toEqual({ ok: true, id: repeat, changed: true });
+  const detail = (await call('GET', `/${id}`)).json;
+  expect(detail).toMatchObject({
+    owner: null,
+    events: [
+      { event: 'assign', by: 'key key', note: null },
+      { event: 'assign', by: 'key key', note: 'Ada' },
+    ],
+  });
+  const other = await send();
+  const act = (json: object) => call('POST', '/actions', { action: 'assign', ...json });
+  expect((await act({ q: 'level:error', userId: ada.id })).json).toEqual({ done: 2, failed: [] });
+  expect((await list()).alarms).toMatchObject([{ owner }, { owner }]);
+  expect((await act({ ids: [other] })).status).toBe(400);
+  expect((await act({ ids: [other], userId: stranger.id })).status).toBe(400);
+  const audit = (await server.call('GET', '/api/audit?action=alarm', { token: admin })).json;
+  expect(audit.entries).toMatchObject([{ action: 'alarm.assign', detail: { alarms: 2 } }]);
+  await call('POST', `/${other}/clear`, {});
+  expect((await act({ ids: [other], userId: null })).json).toEqual({
+    ...{ done: 0, failed: [{ id: other, error: 'it has ended' }] },
+  });
+});
+
+/** A rule by which core switches suppress the other alarms of their site. */
+const suppressBySite = async () => {
+  const admin = await server.key('admin', tenant);
+  const make = async (path: string, json: object) => {
+    const answer = await server.call('POST', path, { token: admin, json });
+    expect([answer.status, answer.text]).toEqual([201, answer.text]);
+  };
+  await make('/api/rules', {
+    name: 'core switches',
+    when: { title: { contains: 'core switch' } },
+    then: { suppress: { when: { minLevel: 'warning' }, equal: ['label:site'] } },
+    continue: true,
+  });
+  return make;
+};
+const cause = () => send({ title: 'core switch down', level: 'critical', labels: { site: 'plant 2' } });
+
+test('while its cause stands, an alarm is suppressed: listed as such, on no panel, and not acknowledged', async () => {
+  await suppressBySite();
+  const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const early = await send({ title: 'early', labels: { site: 'plant 2' } });
+  const core = await cause();
+  expect((await stream.next(({ event }) => event === 'suppress')).data).toMatchObject({
+    id: early,
+    by: core,
+  });
+  const late = await send({ title: 'late', host: 'sw-7', labels: { site: 'plant 2' } });
+  const elsewhere = await send({ title: 'elsewhere', labels: { site: 'plant 1' } });
+  await stream.next(({ event, data }) => event === 'notification' && data.id === elsewhere);
+  const shown = stream.messages.filter(({ event }) => event === 'notification').map(({ data }) => data.id);
+  expect(shown).toEqual([early, core, elsewhere]);
+  const page = await list('?state=suppressed');
+  expect(page.counts).toEqual({ open: 2, acknowledged: 0, shelved: 0, suppressed: 2 });
+  const suppressedBy = { id: core, title: 'core switch down' };
+  expect(page.alarms).toMatchObject([
+    { id: late, state: 'suppressed', suppressedBy, suppresses: 0 },
+    { id: early, state: 'suppressed', suppressedBy },
+  ]);
+  expect((await list()).alarms).toMatchObject([
+    { id: core, suppresses: 2, suppressedBy: null },
+    { id: elsewhere, suppresses: 0 },
+  ]);
+  expect((await call('GET', `/${core}`)).json.suppressedAlarms).toEqual([
+    { id: late, level: 'error', title: 'late', host: 'sw-7' },
+    { id: early, level: 'error', title: 'early', host: null },
+  ]);
+  expect((await call('GET', `/${early}`)).json.events).toMatchObject([
+    { event: 'suppress', by: core, note: 'core switch down', until: null },
+  ]);
+  const refused = await call('POST', `/${late}/acknowledge`, {});
+  expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining('suppressed')]);
+  expect((await call('POST', '/actions', { action: 'acknowledge', ids: [late] })).json).toMatchObject({
+    failed: [{ id: late, error: expect.stringContaining('suppressed') }],
+  });
+  const history = (path: string, as = key) => server.call('GET', path, { token: as });
+  expect((await history('/api/history?q=is:suppressed')).json.notifications).toMatchObject([
+    { id: late, state: 'suppressed' },
+    { id: early, state: 'suppressed' },
+  ]);
+  expect((await history(`/api/notifications/${late}`)).json).toMatchObject({ suppressedBy });
+  expect((await history(`/api/notifications/${late}`, token)).json.suppressedBy).toBeNull();
+  expect((await call('POST', `/${early}/shelve`, { forMs: minute })).json.changed).toBe(true);
+  expect((await call('POST', `/${late}/clear`, {})).json.changed).toBe(true);
+  expect((await list()).counts).toEqual({ open: 2, acknowledged: 0, shelved: 1, suppressed: 0 });
+  stream.close();
+});
+
+test('when its cause has ended it is on the panels and in the channels, also of a panel that comes back', async () => {
+  const receiver = await Receiver.start();
+  onTestFinished(() => receiver.close());
+  const make = await suppressBySite();
+  const settings = { url: `${receiver.url}/hook` };
+  await make('/api/channels', { name: 'hook', kind: 'webhook', settings });
+  await make('/api/rules', { name: 'all', when: {}, then: { channels: ['hook'] } });
+  const { id: panel, stream } = await server.panel(token, `Wall ${tenant}`);
+  const core = await cause();
+  const { id: cursor } = await stream.next(({ event }) => event === 'notification');
+  const late = await send({ title: 'late', labels: { site: 'plant 2' } });
+  await list();
+  const titles = () => receiver.received.map(({ json }) => json.data.title);
+  await expect.poll(titles).toEqual(['core switch down']);
+  await call('POST', `/${core}/clear`, {});
+  const returned = await stream.next(({ event }) => event === 'unsuppress');
+  expect(returned.data).toMatchObject({ id: late, by: 'belfry', notification: { id: late, title: 'late' } });
+  expect((await list()).alarms).toMatchObject([{ id: late, state: 'open', suppressedBy: null }]);
+  await expect.poll(titles).toContain('late');
+  expect(titles().filter((title) => title === 'late')).toHaveLength(1);
+  const again = await server.stream(`/api/panels/${panel}/events`, token, cursor as string);
+  expect((await again.next(({ event }) => event === 'unsuppress')).data.notification.id).toBe(late);
+  expect(again.messages.filter(({ event, data }) => event === 'notification' && data.id === late)).toEqual(
+    [],
+  );
+  const detail = await server.call('GET', `/api/notifications/${late}`, { token: key });
+  expect(detail.json).toMatchObject({ state: 'live', suppressedBy: { id: core, title: 'core switch down' } });
+  for (const each of [stream, again]) each.close();
 });

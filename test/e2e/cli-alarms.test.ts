@@ -1,6 +1,7 @@
 /** `belfry alarms`, and what people do about alarms on the command line. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
+import { makePerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -59,6 +60,26 @@ test('the list has a line for each alarm, the highest level first, with who take
   ).toHaveLength(3);
 });
 
+test('of a suppressed alarm the list says by which one, and of each alarm who its owner is', async () => {
+  const tenant = `cli-alarms-${tenants}`;
+  const ada = await makePerson(server, 'member', { tenant, name: 'Ada' });
+  const json = {
+    name: 'core switches',
+    when: { title: { contains: 'core switch' } },
+    then: { suppress: { when: { minLevel: 'error' }, equal: [] } },
+  };
+  await server.call('POST', '/api/rules', { token: await server.key('admin', tenant), json });
+  const core = await send({ title: 'core switch down', level: 'critical' });
+  const disk = await send();
+  await server.call('PUT', `/api/alarms/${disk}/owner`, { token: key, json: { userId: ada.id } });
+  expect(await ok('alarms', '--state', 'suppressed')).toMatch(
+    new RegExp(`Disk full .* owner Ada, suppressed by core switch down +${disk}\n$`),
+  );
+  expect(await list('--state', 'open')).toMatchObject([{ id: core, suppresses: 1 }]);
+  expect(await ok('clear', '--query', 'title:disk')).toBe('1 cleared\n');
+  expect(await run(['unshelve', disk])).toMatchObject({ code: 1 });
+});
+
 test('with --json it has the alarms of the API, one a line, and says when there are more', async () => {
   const ids = [await send(), await send({ level: 'critical' })].reverse();
   expect(await list()).toMatchObject(ids.map((id) => ({ id, state: 'open', count: 1 })));
@@ -78,7 +99,7 @@ test('alarms are acknowledged, taken back, shelved, brought back and cleared by 
   expect(await ok('shelve', one, '--until', until, '--note', 'tomorrow')).toBe('1 shelved\n');
   expect(await list('--state', 'shelved')).toMatchObject([{ id: one, shelved: { until, note: 'tomorrow' } }]);
   expect(await run(['ack', one, other])).toMatchObject({
-    ...{ code: 1, stdout: `1 acknowledged, 1 failed: ${one} it is shelved\n`, stderr: '' },
+    ...{ code: 1, stdout: `1 acknowledged, 1 failed: ${one} it is shelved, or suppressed\n`, stderr: '' },
   });
   expect(await ok('unshelve', one)).toBe('1 open again\n');
   expect(await ok('clear', one, other)).toBe('2 cleared\n');
@@ -130,7 +151,7 @@ test('what is called the wrong way is not sent', async () => {
     [['shelve', id, '--for', 'long'], /30s, 15m, 12h/],
     [['shelve', id, '--until', '2020-01-01T00:00Z'], /in the future/],
     [['shelve', id, '--until', 'tomorrow'], /a date and a time/],
-    [['alarms', '--state', 'gone'], /"gone" is not one of open, acknowledged, shelved/],
+    [['alarms', '--state', 'gone'], /"gone" is not one of open, acknowledged, shelved, suppressed/],
     [['alarms', '--limit', '0'], /from 1 to 500/],
   ] as const)
     expect([args, await run(args)]).toMatchObject([

@@ -191,6 +191,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         ['POST', 'shelve', { forMs: 3_600_000 }],
         ['DELETE', 'shelve'],
         ['POST', 'clear', {}],
+        ['PUT', 'owner', { userId: null }],
       ].map(([method, what, json]) => [
         `${method} /api/alarms/:id/${what}`,
         of(async (world, _, fresh) => {

@@ -157,6 +157,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/panels',
     'POST /api/panels/:id/receipts',
     'POST /api/panels/:id/unpair',
+    'PUT /api/alarms/:id/owner',
   ]);
   const open = names((policy) => policy === 'public').filter(
     (name) => !/\/(?:docs|assets)(?:\/|$)/.test(name),

@@ -1,6 +1,11 @@
 /** `belfry ack`, `unack`, `shelve`, `unshelve` and `clear`: what people do about alarms. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AlarmAction, AlarmActionsDone, StandingState } from '#contract/history/alarm.ts';
+import {
+  type AlarmAction,
+  type AlarmActionsDone,
+  type StandingState,
+  standingStates,
+} from '#contract/history/alarm.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readTimeSpan } from '../options.ts';
@@ -70,7 +75,7 @@ const commands: readonly ActionCommand[] = [
     description:
       'take alarms off the panels until a time, also when they repeat; a repeat with a higher level comes back at once',
     done: 'shelved',
-    states: () => ['open', 'acknowledged'],
+    states: () => ['open', 'acknowledged', 'suppressed'],
     options: [
       forOption('for this time: 30m, 4h, 1d'),
       new Option(
@@ -97,7 +102,7 @@ const commands: readonly ActionCommand[] = [
     summary: 'end alarms',
     description: 'end alarms: they leave every panel; history keeps them',
     done: 'cleared',
-    states: () => ['open', 'acknowledged', 'shelved'],
+    states: () => standingStates,
     options: [noteOption()],
     example: 'clear --query "is:acknowledged host:db-01" --note "repaired"',
   },
@@ -120,7 +125,8 @@ export function addAlarmActions(program: Command, io: Io): void {
   }
 }
 
-const statesText = ({ states }: ActionCommand) => states({}).join(' or ');
+const statesFormat = new Intl.ListFormat('en', { type: 'disjunction' });
+const statesText = ({ states }: ActionCommand) => statesFormat.format(states({}));
 
 async function run(
   io: Io,

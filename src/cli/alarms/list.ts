@@ -37,7 +37,7 @@ export function addAlarms(program: Command, io: Io): void {
     .addOption(jsonOption('one alarm a line, as the API has it'))
     .addHelpText(
       'after',
-      `\nExamples:\n  ${io.program} alarms --query "host:db-* level:>=error"\n  ${io.program} alarms --state open --json | jq -r .id`,
+      `\nExamples:\n  ${io.program} alarms --query "host:db-* level:>=error"\n  ${io.program} alarms --state suppressed\n  ${io.program} alarms --state open --json | jq -r .id`,
     )
     .action((options: ListOptions) => list(io, options));
 }
@@ -76,12 +76,17 @@ function tableOf(alarms: readonly Alarm[], now: number): string {
   );
 }
 
-function whoOf({ acknowledged, shelved }: Alarm): string {
+/** Who takes care of it, or why it is off the panels; the owner first. */
+function whoOf({ acknowledged, shelved, suppressedBy, owner }: Alarm): string {
   const given = shelved ?? acknowledged;
-  if (!given) return '-';
-  const until = given.until === null ? '' : ` until ${briefTime(given.until)}`;
-  const note = given.note === null ? '' : `: ${given.note}`;
-  return `${shelved ? 'shelved by ' : ''}${given.by}${until}${note}`;
+  const words = owner ? [`owner ${owner.name}`] : [];
+  if (suppressedBy) words.push(`suppressed by ${suppressedBy.title || suppressedBy.id}`);
+  if (given) {
+    const until = given.until === null ? '' : ` until ${briefTime(given.until)}`;
+    const note = given.note === null ? '' : `: ${given.note}`;
+    words.push(`${shelved ? 'shelved by ' : ''}${given.by}${until}${note}`);
+  }
+  return words.join(', ') || '-';
 }
 
 function readLimit(text: string): number {

@@ -98,6 +98,15 @@ export type AlarmEvent = (typeof alarmEvents)[number];
 
 export const AlarmDetail = component('AlarmDetail', {
   ...Alarm.properties,
+  suppressedAlarms: Type.Array(
+    closed({
+      id: Type.String({ format: 'uuid' }),
+      level: Type.String(),
+      title: Type.String(),
+      host: nullable(Type.String()),
+    }),
+    { description: 'Those that it suppresses, the highest level first, at most 100 of them.' },
+  ),
   notifications: Type.Array(HistoryNotification, {
     description: 'Those of the alarm, newest first, at most 100 of them.',
   }),
@@ -109,7 +118,9 @@ export const AlarmDetail = component('AlarmDetail', {
       by: Type.String({
         description: 'Who did it; "belfry" when a time or a cause ended; of `suppress` the id of the cause.',
       }),
-      note: nullable(Type.String(), { description: 'Of `assign` the name of the owner; null: nobody.' }),
+      note: nullable(Type.String(), {
+        description: 'Of `assign` the name of the owner; null: nobody. Of `suppress` the title of the cause.',
+      }),
       until: nullable(Instant),
     }),
     { description: 'What was done about it, newest first, at most 100.' },
@@ -143,9 +154,10 @@ export const ShelveAlarm = component('ShelveAlarm', {
   note: Type.Optional(note),
 });
 
-export const AssignAlarm = component('AssignAlarm', {
-  userId: nullable(Type.String(), { description: 'An account of the tenant; null: nobody.' }),
+const userId = nullable(Type.String(), {
+  description: 'A member of the tenant, by the `id` in `GET /api/members`; null: nobody.',
 });
+export const AssignAlarm = component('AssignAlarm', { userId });
 
 export const ClearAlarm = component('ClearAlarm', { note: Type.Optional(note) });
 
@@ -156,7 +168,14 @@ export const AlarmChanged = component('AlarmChanged', {
   changed: Type.Boolean({ description: 'false: it has ended, or there was nothing to take back.' }),
 });
 
-export const alarmActions = ['acknowledge', 'unacknowledge', 'shelve', 'unshelve', 'clear'] as const;
+export const alarmActions = [
+  'acknowledge',
+  'unacknowledge',
+  'shelve',
+  'unshelve',
+  'assign',
+  'clear',
+] as const;
 export type AlarmAction = (typeof alarmActions)[number];
 
 /** Either `ids` or `q`: all alarms that match the search and have not ended. */
@@ -176,6 +195,7 @@ export const AlarmActions = component('AlarmActions', {
   forMs: Type.Optional(lasts),
   untilMs: Type.Optional(untilMs),
   take: Type.Optional(Type.Boolean()),
+  userId: Type.Optional(userId),
 });
 
 export const AlarmActionsDone = component('AlarmActionsDone', {

@@ -10,6 +10,7 @@ export const auditActions = [
   'account.rename',
   'account.two-factor',
   'alarm.acknowledge',
+  'alarm.assign',
   'alarm.clear',
   'alarm.shelve',
   'alarm.unacknowledge',

@@ -211,6 +211,10 @@ export const NotificationDetail = component('NotificationDetail', {
     description:
       'null: the rules of that time are no longer stored, because they were changed so often since.',
   }),
+  suppressedBy: nullable(closed({ id: Type.String({ format: 'uuid' }), title: Type.String() }), {
+    description:
+      'By which notification it is suppressed, or was when it came (`then.suppress` of a rule). A token gets null.',
+  }),
   instructions: Type.Array(closed({ rule: NamedRef, text: Type.String() }), {
     description: `What to do, by the rules that matched, as these rules are now: the first ${limits.instructionsShown} that have instructions. A token gets none.`,
   }),

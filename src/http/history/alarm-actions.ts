@@ -14,7 +14,7 @@ import {
 import { limits } from '#contract/limits.ts';
 import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
 import { badField, badRequest, notFound } from '#core/errors.ts';
-import type { Acknowledgement, AlarmAction, AlarmOutcome, Ref, TenantId } from '#core/log/log.ts';
+import type { Acknowledgement, AlarmAction, AlarmOutcome } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { actorOf, type Principal, shownNameOf } from '#core/people/access.ts';
 import { acknowledgedView } from '#core/streams/frames.ts';
@@ -84,9 +84,12 @@ export function alarmActionRoutes(app: App, services: Services): void {
       response: { 200: AlarmChanged },
     }),
     async ({ principal, params, body: { userId } }) => {
-      const owner = userId === null ? null : await memberOf(services, principal.tenant, userId);
-      const action = { kind: 'assign', at: services.now(), by: shownNameOf(principal), owner } as const;
-      const outcome = await actOnOne(services, principal, params.id, action);
+      const outcome = await actOnOne(
+        services,
+        principal,
+        params.id,
+        await toAssignment(services, principal, userId),
+      );
       return { ok: true as const, id: outcome.id, changed: outcome.kind === 'done' };
     },
   );
@@ -103,7 +106,10 @@ export function alarmActionRoutes(app: App, services: Services): void {
     async (request) => {
       const { principal, body } = request;
       const { tenant } = principal;
-      const action = toAction(services, principal, body);
+      const action =
+        body.action === 'assign'
+          ? await toAssignment(services, principal, body.userId)
+          : toAction(services, principal, { ...body, action: body.action });
       if ((body.ids === undefined) === (body.q === undefined))
         throw badRequest('give either ids or q, which names the alarms by a search');
       const ids =
@@ -126,11 +132,18 @@ export function alarmActionRoutes(app: App, services: Services): void {
   );
 }
 
-/** @throws AppError `bad-request` for an account that is no member. */
-async function memberOf({ directory }: Services, tenant: TenantId, userId: string): Promise<Ref> {
-  const member = await directory.members.find(tenant, userId);
+/** @throws AppError `bad-request` without an account, and for one that is no member. */
+async function toAssignment(
+  { directory, now }: Services,
+  principal: Principal,
+  userId: string | null | undefined,
+): Promise<AlarmAction> {
+  const given = { kind: 'assign', at: now(), by: shownNameOf(principal) } as const;
+  if (userId === null) return { ...given, owner: null };
+  if (userId === undefined) throw badRequest('give userId: who takes care of it, or null');
+  const member = await directory.members.find(principal.tenant, userId);
   if (!member) throw badField('userId', 'is no member of this tenant; GET /api/members lists them');
-  return { id: member.person, name: member.name };
+  return { ...given, owner: { id: member.person, name: member.name } };
 }
 
 const refusals: Readonly<Record<BulkAction, string>> = {
@@ -138,6 +151,7 @@ const refusals: Readonly<Record<BulkAction, string>> = {
   unacknowledge: 'it is not acknowledged',
   shelve: 'it has ended',
   unshelve: 'it is not shelved',
+  assign: 'it has ended',
   clear: 'it has ended',
 };
 
@@ -167,7 +181,11 @@ const endOf = ({ untilMs, forMs }: Pick<GivenAction, 'untilMs' | 'forMs'>, at: n
   untilMs ?? (forMs === undefined ? undefined : at + forMs);
 
 /** @throws AppError `bad-request` for a shelf without an end, or one that is over or too long. */
-function toAction({ now }: Services, principal: Principal, given: GivenAction): AlarmAction {
+function toAction(
+  { now }: Services,
+  principal: Principal,
+  given: GivenAction & { readonly action: Exclude<BulkAction, 'assign'> },
+): AlarmAction {
   const by = shownNameOf(principal);
   const at = now();
   const note = given.note?.trim() || null;

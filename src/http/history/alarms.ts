@@ -133,7 +133,8 @@ async function alarmViews(
     history.suppression(tenant, now()),
   ]);
   const followers = followersOf(suppressed);
-  const causes = await titlesOf(history, tenant, records);
+  const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
+  const causes = await titlesOf(history, tenant, causeIds);
   const at = now();
   return records.map((record) => {
     const { state, ...notification } = historyView(record, snapshot, at);
@@ -176,14 +177,13 @@ const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryR
   ...{ shelved: null, suppressed: null, owner: null },
 });
 
-/** The titles of the alarms that suppress these, by the ids that they have of them. */
+/** The titles of notifications by their ids, as far as history has them. */
 async function titlesOf(
   history: Pick<History, 'find'>,
   tenant: TenantId,
-  records: readonly HistoryRecord[],
+  ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = new Set(records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []));
-  const found = await Promise.all([...ids].map((id) => history.find(tenant, id)));
+  const found = await Promise.all([...new Set(ids)].map((id) => history.find(tenant, id)));
   return new Map(found.flatMap((record) => (record ? [[record.id, record.title] as const] : [])));
 }
 
@@ -196,18 +196,36 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const snapshot = await tenancy.get(tenant);
   const ids = records.map((record) => record.id);
   const entries = await history.entriesOf(tenant, ids, detailEvents);
+  const causes = await titlesOf(
+    history,
+    tenant,
+    entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : [])),
+  );
   const [newest = given] = records;
   const [view] = await alarmViews(services, tenant, [newest]);
   const at = now();
   return {
     ...(view as Alarm),
     ...((newest.alarm === null || isResolve(newest)) && endedAlarm(records)),
+    suppressedAlarms: view?.suppresses ? await suppressedAlarms(services, tenant, newest) : [],
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
-    events: entries.toReversed().flatMap(eventView),
+    events: entries.toReversed().flatMap((entry) => eventView(entry, causes)),
     instructions: instructionsOf(newest, snapshot.router),
     runbook: runbookOf(labelsOf(newest.labels)) ?? null,
     escalation: await escalationView(services, tenant, newest),
   };
+}
+
+/** The first of the alarms that one suppresses. */
+async function suppressedAlarms(
+  { history, now }: Services,
+  tenant: TenantId,
+  { position }: HistoryRecord,
+): Promise<AlarmDetail['suppressedAlarms']> {
+  const followers = followersOf(await history.suppression(tenant, now()))(position);
+  const first = followers.slice(0, detailNotifications).map((follower) => follower.position);
+  const records = await history.recordsAt(tenant, first);
+  return records.map(({ id, level, title, host }) => ({ id, level, title, host }));
 }
 
 /** What an alarm that has ended is known by: its notifications, as far as history has them. */
@@ -277,10 +295,16 @@ const events = {
 } as const;
 const returns = { acknowledged: 'unacknowledge', shelved: 'unshelve', suppressed: 'unsuppress' } as const;
 
-function eventView(entry: Entry): AlarmDetail['events'] {
+/** `causes`: titles of the alarms that suppressed it, by their ids. */
+function eventView(entry: Entry, causes: ReadonlyMap<string, string>): AlarmDetail['events'] {
   if (entry.kind === 'notification') return [];
   const event: AlarmEvent = entry.kind === 'return' ? returns[entry.from] : events[entry.kind];
   const { id, at, by, note: given = null, until } = { note: null, until: undefined, ...entry };
-  const note = entry.kind === 'assignment' ? (entry.owner?.name ?? null) : given;
+  const note =
+    entry.kind === 'assignment'
+      ? (entry.owner?.name ?? null)
+      : entry.kind === 'suppression'
+        ? (causes.get(by) ?? null)
+        : given;
   return [{ event, id, at: iso(at), by, note, until: isoOrNull(until) }];
 }

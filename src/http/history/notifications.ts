@@ -45,7 +45,8 @@ export function notificationRoutes(app: App, services: Services): void {
       return {
         ...historyView(record, snapshot, now()),
         trace: await traceOf(services, snapshot, record),
-        // A sender needs to know no internal procedures.
+        // A sender needs to know no internal procedures, and no notifications of others.
+        suppressedBy: principal.kind === 'token' ? null : await causeOf(services, principal.tenant, record),
         instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),
@@ -127,6 +128,12 @@ function receiptTime(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
+}
+
+/** The notification that suppresses it, or did when it came. */
+async function causeOf({ history }: Services, tenant: TenantId, { alarm, route }: HistoryRecord) {
+  const id = alarm?.suppressed?.by ?? route.suppressed?.by;
+  return id === undefined ? null : { id, title: (await history.find(tenant, id))?.title ?? '' };
 }
 
 /** The next step of a notification, and what it was escalated from and to, as answers have them. */

@@ -12,6 +12,7 @@ test('what does not fit is as if it were not there', () => {
   expect(readHistorySearch({ q: ['a'], id: '', live: 'yes', other: 1 })).toEqual({});
   expect(readTokensSearch({ tab: 'secrets', id: {} })).toEqual({});
   expect(readAlarmsSearch({ tab: 'open', group: 1, q: null })).toEqual({ group: '1' });
+  expect(readAlarmsSearch({ tab: 'suppressed' })).toEqual({ tab: 'suppressed' });
   expect(readRulesSearch({ muteWhen: { host: 'a', title: { regex: 'x' }, labels: { a: 1 } } })).toEqual({});
 });
 

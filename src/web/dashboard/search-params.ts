@@ -1,5 +1,5 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
-import type { StandingState } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm.ts';
 import type { RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -40,9 +40,12 @@ export interface AlarmsSearch {
   id?: string;
 }
 
+const isTab = (given: unknown): given is AlarmsTab =>
+  given !== 'open' && standingStates.some((state) => state === given);
+
 export const readAlarmsSearch = (search: Raw): AlarmsSearch => ({
   ...texts(search, 'q', 'group', 'id'),
-  ...((search.tab === 'acknowledged' || search.tab === 'shelved') && { tab: search.tab }),
+  ...(isTab(search.tab) && { tab: search.tab }),
 });
 
 export interface PanelsSearch {

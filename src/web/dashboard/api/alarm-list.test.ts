@@ -14,7 +14,7 @@ function listOf(server: { alarms: readonly Alarm[]; known?: readonly Alarm[] }) 
       const { length: open } = server.alarms;
       return {
         alarms: server.alarms.slice(from, next),
-        counts: { open, acknowledged: 0, shelved: 0 },
+        counts: { open, acknowledged: 0, shelved: 0, suppressed: 0 },
         nextCursor: next < open ? String(next) : null,
       };
     },

@@ -112,6 +112,8 @@ export interface AlarmRequest {
   readonly note?: string;
   readonly untilMs?: number;
   readonly take?: boolean;
+  /** Of `assign`: the owner; null: nobody. */
+  readonly userId?: string | null;
 }
 
 /** Throws the server's error. What shows alarms or notifications is read again afterwards. */

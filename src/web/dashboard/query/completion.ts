@@ -6,6 +6,7 @@ export const states = [
   'open',
   'live',
   'shelved',
+  'suppressed',
   'ended',
   'unseen',
   'acknowledged',

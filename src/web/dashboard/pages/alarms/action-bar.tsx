@@ -2,6 +2,7 @@ import backIcon from 'virtual:icon/arrow-back-up';
 import muteIcon from 'virtual:icon/bell-off';
 import clearIcon from 'virtual:icon/circle-check';
 import shelveIcon from 'virtual:icon/clock-pause';
+import assignIcon from 'virtual:icon/user';
 import acknowledgeIcon from 'virtual:icon/user-check';
 import closeIcon from 'virtual:icon/x';
 import { ActionIcon, Button } from '@mantine/core';
@@ -45,12 +46,21 @@ export function ActionBar({
         )
       )}
       <div className={styles.commands}>
+        {state !== 'suppressed' && (
+          <Command
+            name={`short.${mainActions[state]}`}
+            icon={state === 'open' ? acknowledgeIcon : backIcon}
+            shortcut={state === 'open' ? 'a' : 'u'}
+            isMain
+            onClick={state === 'open' ? commands.acknowledge : commands.takeBack}
+          />
+        )}
         <Command
-          name={`short.${mainActions[state]}`}
-          icon={state === 'open' ? acknowledgeIcon : backIcon}
-          shortcut={state === 'open' ? 'a' : 'u'}
-          isMain
-          onClick={state === 'open' ? commands.acknowledge : commands.takeBack}
+          name="assign"
+          icon={assignIcon}
+          shortcut="o"
+          isMain={state === 'suppressed'}
+          onClick={commands.assign}
         />
         <Command name="shelve" icon={shelveIcon} shortcut="s" onClick={commands.shelve} />
         <Command name="short.clear" icon={clearIcon} shortcut="c" onClick={commands.clear} />
@@ -78,7 +88,7 @@ function Command({
   isMain = false,
   onClick,
 }: {
-  name: `short.${AlarmAction}` | 'shelve' | 'muteThese';
+  name: `short.${AlarmAction}` | 'shelve' | 'assign' | 'muteThese';
   icon: readonly string[];
   shortcut: string;
   isMain?: boolean;

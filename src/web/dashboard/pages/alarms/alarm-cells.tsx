@@ -1,7 +1,9 @@
 /** The cells that alarms and groups have in common. */
 import shelvedIcon from 'virtual:icon/clock-pause';
+import ownerIcon from 'virtual:icon/user';
 import personIcon from 'virtual:icon/user-check';
 import { useTranslation } from 'react-i18next';
+import type { Alarm } from '#contract/history/alarm.ts';
 import { labelPair } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -49,11 +51,27 @@ export function Times({ count }: { count: number }) {
   );
 }
 
-/** Who takes care of it, or until when it is shelved. */
-export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: boolean }) {
+/** How many alarms are off the panels because of it: its details list them. */
+export function Suppresses({ count }: { count: number }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { state, acknowledged, shelved } = alarm;
+  if (count === 0) return null;
+  return <span className={styles.suppresses}>{t('suppresses', { number: formats.number(count) })}</span>;
+}
+
+/** Who takes care of it, until when it is shelved, or by which alarm it is suppressed. */
+export function Who({
+  row: { alarm },
+  short = false,
+  onShow,
+}: {
+  row: AlarmRow;
+  short?: boolean;
+  onShow: (id: string) => void;
+}) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const { state, acknowledged, shelved, suppressedBy, owner } = alarm;
   if (state === 'ended') return <span className={shared.quiet}>{t('ended')}</span>;
   if (state === 'shelved' && shelved)
     return (
@@ -67,6 +85,14 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
         <Icon paths={shelvedIcon} size={14} />
         <span>{t('shelvedUntil', { time: formats.dayTime(shelved.until) })}</span>
         {!short && shelved.note !== null && <bdi className={styles.note}>{shelved.note}</bdi>}
+        {!short && <OwnerNote owner={owner} />}
+      </span>
+    );
+  if (state === 'suppressed' && suppressedBy)
+    return (
+      <span className={styles.person}>
+        <Cause cause={suppressedBy} onShow={onShow} />
+        {!short && <OwnerNote owner={owner} />}
       </span>
     );
   if (acknowledged) {
@@ -81,10 +107,55 @@ export function Who({ row: { alarm }, short = false }: { row: AlarmRow; short?: 
           <span className={styles.end}>{t('shelvedUntil', { time: endText(until, formats) })}</span>
         )}
         {!short && note !== null && <bdi className={styles.note}>{note}</bdi>}
+        {!short && acknowledged.note !== null && <bdi className={styles.note}>{acknowledged.note}</bdi>}
+        {!short && owner?.name !== by && <OwnerNote owner={owner} />}
       </span>
     );
   }
+  if (owner)
+    return (
+      <span className={styles.person} title={t('ownerIs', { name: owner.name })}>
+        <Icon paths={ownerIcon} size={14} />
+        <bdi>{owner.name}</bdi>
+      </span>
+    );
   return <span className={shared.quiet}>{t('nobody')}</span>;
+}
+
+/** Shows the alarm by which another one is suppressed. In a row it is not focusable: the drawer has the same. */
+export function Cause({
+  cause,
+  onShow,
+}: {
+  cause: NonNullable<Alarm['suppressedBy']>;
+  onShow: (id: string) => void;
+}) {
+  const { t } = useTranslation('alarms');
+  const title = cause.title || t('anotherAlarm');
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className={styles.cause}
+      title={t('suppressedBy', { title })}
+      onClick={(event) => {
+        event.stopPropagation();
+        onShow(cause.id);
+      }}
+    >
+      <bdi>{t('by', { title })}</bdi>
+    </button>
+  );
+}
+
+function OwnerNote({ owner }: Pick<Alarm, 'owner'>) {
+  const { t } = useTranslation('alarms');
+  if (!owner) return null;
+  return (
+    <bdi className={styles.note} title={t('ownerIs', { name: owner.name })}>
+      {owner.name}
+    </bdi>
+  );
 }
 
 const dayMs = 86_400_000;

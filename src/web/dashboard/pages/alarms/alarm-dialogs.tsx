@@ -1,8 +1,11 @@
-import { Radio, Stack } from '@mantine/core';
+import { NativeSelect, Radio, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { membersQuery } from '#web/dashboard/api/queries.ts';
+import { usePerson } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Confirm, Consequences } from '#web/dashboard/components/layers.tsx';
+import { Confirm, Consequences, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { DateTimeField } from '#web/dashboard/fields/time-fields.tsx';
 import { clip } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
@@ -20,6 +23,7 @@ export function AlarmQuestion({ actions }: { actions: AlarmActions }) {
   const { question } = actions;
   if (!question) return null;
   if (question.kind === 'shelve') return <ShelveDialog question={question} actions={actions} />;
+  if (question.kind === 'assign') return <AssignDialog question={question} actions={actions} />;
   if (question.kind === 'clear') return <ClearQuestion question={question} actions={actions} />;
   return <AcknowledgeDialog question={question} actions={actions} />;
 }
@@ -123,6 +127,44 @@ function ShelveDialog({ question, actions }: QuestionProps) {
         />
       )}
     </NoteDialog>
+  );
+}
+
+const nobody = '';
+
+/** Asks who takes care of it. */
+function AssignDialog({ question, actions }: QuestionProps) {
+  const { t } = useTranslation('alarms');
+  const subject = useSubject(question);
+  const me = usePerson();
+  const members = useQuery(membersQuery(useTenant()));
+  const others = (members.data ?? []).filter(({ id }) => id !== me.id);
+  const [chosen, setChosen] = useState(me.id);
+  return (
+    <Dialog onClose={actions.endQuestion} title={t('assignTitle', subject)}>
+      <DialogForm
+        action={t('short.assign')}
+        request={{ error: members.error, isPending: false }}
+        isDisabled={members.isPending}
+        onSubmit={() =>
+          void actions.send('assign', question.target, { userId: chosen === nobody ? null : chosen })
+        }
+        onClose={actions.endQuestion}
+      >
+        <NativeSelect
+          label={t('owner')}
+          description={t('assignAbout')}
+          value={chosen}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+          data={[
+            { value: me.id, label: t('assignMe', { name: me.name }) },
+            ...others.map(({ id, name, email }) => ({ value: id, label: name || email })),
+            { value: nobody, label: t('assignNobody') },
+          ]}
+          data-autofocus
+        />
+      </DialogForm>
+    </Dialog>
   );
 }
 

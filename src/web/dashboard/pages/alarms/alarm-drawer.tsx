@@ -24,6 +24,7 @@ export function AlarmDrawer({
   actions,
   onRefine,
   onSearch,
+  onShow,
   onOpenNotification,
   onClose,
 }: {
@@ -33,6 +34,8 @@ export function AlarmDrawer({
   actions: AlarmActions;
   onRefine: OnRefine;
   onSearch: (text: string) => void;
+  /** Shows another alarm, by one of its notifications. */
+  onShow: (id: string) => void;
   onOpenNotification: (id: string) => void;
   onClose: () => void;
 }) {
@@ -51,8 +54,9 @@ export function AlarmDrawer({
       about={
         known && (
           <>
-            <AlarmFacts alarm={known} detail={detail} />
-            {detail && <Events detail={detail} />}
+            <AlarmFacts alarm={known} detail={detail} onShow={onShow} />
+            {detail && detail.suppresses > 0 && <Suppressed detail={detail} onShow={onShow} />}
+            {detail && <Events detail={detail} onShow={onShow} />}
             {detail && detail.notifications.length > 1 && (
               <Notifications detail={detail} onOpen={onOpenNotification} />
             )}
@@ -68,10 +72,18 @@ export function AlarmDrawer({
   );
 }
 
-function AlarmFacts({ alarm, detail }: { alarm: Alarm; detail: AlarmDetail | undefined }) {
+function AlarmFacts({
+  alarm,
+  detail,
+  onShow,
+}: {
+  alarm: Alarm;
+  detail: AlarmDetail | undefined;
+  onShow: (id: string) => void;
+}) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { since, count, highestLevel, shownOn } = alarm;
+  const { since, count, highestLevel, shownOn, owner, suppressedBy } = alarm;
   const note = alarm.shelved?.note ?? alarm.acknowledged?.note;
   return (
     <section className={drawer.section} aria-label={t('alarm')}>
@@ -83,7 +95,20 @@ function AlarmFacts({ alarm, detail }: { alarm: Alarm; detail: AlarmDetail | und
         </p>
       )}
       {detail && <Escalation detail={detail} />}
+      {suppressedBy && (
+        <button type="button" className={drawer.link} onClick={() => onShow(suppressedBy.id)}>
+          {t('showCause')}
+        </button>
+      )}
       <dl className={`${drawer.fields} ${styles.facts}`}>
+        {owner && (
+          <>
+            <dt>{t('owner')}</dt>
+            <dd>
+              <bdi>{owner.name}</bdi>
+            </dd>
+          </>
+        )}
         <dt>{t('fact.since')}</dt>
         <dd>
           {formats.dateTime(since)}{' '}
@@ -106,13 +131,15 @@ function AlarmFacts({ alarm, detail }: { alarm: Alarm; detail: AlarmDetail | und
   );
 }
 
-function useStateText({ state, acknowledged, shelved }: Alarm): string {
+function useStateText({ state, acknowledged, shelved, suppressedBy, owner }: Alarm): string {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   if (state === 'ended') return t('state.ended');
   if (state === 'shelved' && shelved)
     return t('state.shelved', { by: actorText(shelved.by), time: formats.dateTime(shelved.until) });
-  if (!acknowledged) return t('state.open');
+  if (state === 'suppressed')
+    return t('state.suppressed', { title: suppressedBy?.title || t('anotherAlarm') });
+  if (!acknowledged) return owner ? t('state.assigned', { name: owner.name }) : t('state.open');
   const who = { by: actorText(acknowledged.by), ago: formats.relative(acknowledged.at) };
   return acknowledged.until === null
     ? t('state.acknowledged', who)
@@ -122,13 +149,16 @@ function useStateText({ state, acknowledged, shelved }: Alarm): string {
 /** Who Belfry itself is in the events of an alarm. */
 const itself = 'belfry';
 
-function Events({ detail: { events } }: { detail: AlarmDetail }) {
+function Events({ detail: { events }, onShow }: { detail: AlarmDetail; onShow: (id: string) => void }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   if (events.length === 0) return null;
-  const textOf = ({ event, by, until }: AlarmDetail['events'][number]) => {
+  const textOf = ({ event, by, until, note }: AlarmDetail['events'][number]) => {
     if (by === itself && (event === 'unacknowledge' || event === 'unshelve'))
       return t(`event.${event}Itself`);
+    if (event === 'suppress') return t('event.suppress', { title: note ?? t('anotherAlarm') });
+    if (event === 'assign' && note === null) return t('event.assignNobody', { by: actorText(by) });
+    if (event === 'assign') return t('event.assign', { by: actorText(by), name: note ?? '' });
     return t(`event.${event}`, { by: actorText(by), time: formats.dateTime(until ?? 0) });
   };
   return (
@@ -141,12 +171,53 @@ function Events({ detail: { events } }: { detail: AlarmDetail }) {
               {formats.dayTime(each.at)}
             </time>
             <span>
-              {textOf(each)}
-              {each.note !== null && <bdi className={styles.note}>“{each.note}”</bdi>}
+              {each.event === 'suppress' ? (
+                <button type="button" className={drawer.link} onClick={() => onShow(each.by)}>
+                  {textOf(each)}
+                </button>
+              ) : (
+                textOf(each)
+              )}
+              {each.note !== null && each.event !== 'suppress' && each.event !== 'assign' && (
+                <bdi className={styles.note}>“{each.note}”</bdi>
+              )}
             </span>
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+/** The alarms that are off the panels because of this one. */
+function Suppressed({
+  detail: { suppresses, suppressedAlarms },
+  onShow,
+}: {
+  detail: AlarmDetail;
+  onShow: (id: string) => void;
+}) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const title = t('suppressesAlarms', { count: suppresses, number: formats.number(suppresses) });
+  const unnamed = suppresses - suppressedAlarms.length;
+  return (
+    <section className={drawer.section} aria-label={title}>
+      <h3>{title}</h3>
+      <p className={drawer.quiet}>{t('suppressesAbout')}</p>
+      <ul className={styles.names}>
+        {suppressedAlarms.map(({ id, level, title: text, host }) => (
+          <li key={id}>
+            <button type="button" className={`${drawer.link} ${styles.open}`} onClick={() => onShow(id)}>
+              <LevelMark name={level} iconOnly />
+              <span dir="auto">{host === null || text.includes(host) ? text : `${text} · ${host}`}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {unnamed > 0 && (
+        <p className={drawer.quiet}>{t('moreSuppressed', { number: formats.number(unnamed) })}</p>
+      )}
     </section>
   );
 }
@@ -186,12 +257,15 @@ function Notifications({
 function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions }) {
   const { t } = useTranslation('alarms');
   const me = usePerson().name;
-  const target: Target = { count: 1, ids: [alarm.id], title: alarm.title };
+  const target: Target = {
+    ...{ count: 1, ids: [alarm.id], title: alarm.title },
+    owners: [alarm.owner?.id ?? null],
+  };
   const { acknowledged, state } = alarm;
   const note = acknowledged?.note ?? '';
   return (
     <>
-      {!acknowledged && (
+      {!acknowledged && state !== 'shelved' && state !== 'suppressed' && (
         <Button variant="filled" onClick={() => actions.ask({ kind: 'acknowledge', target })}>
           {t('short.acknowledge')}
         </Button>
@@ -212,6 +286,7 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
       ) : (
         <Button onClick={() => actions.ask({ kind: 'shelve', target })}>{t('shelve')}</Button>
       )}
+      <Button onClick={() => actions.ask({ kind: 'assign', target })}>{t('assign')}</Button>
       <Button onClick={() => actions.ask({ kind: 'clear', target })}>{t('short.clear')}</Button>
     </>
   );

@@ -36,6 +36,8 @@ export interface AlarmGridProps {
   readonly swipes: Readonly<Record<Swipe, AlarmAction>>;
   readonly onSwipe: (line: ListLine, way: Swipe) => void;
   readonly onRefine: OnRefine;
+  /** Shows the alarm of a notification. */
+  readonly onShow: (id: string) => void;
   /** Below the rows. */
   readonly children: ReactNode;
 }
@@ -110,6 +112,7 @@ export function AlarmGrid(props: AlarmGridProps) {
               maySelect={maySelect && (layout !== 'card' || selection.keys.size > 0)}
               now={now}
               onRefine={props.onRefine}
+              onShow={props.onShow}
             />
           )
         );

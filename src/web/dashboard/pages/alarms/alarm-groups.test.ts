@@ -63,6 +63,21 @@ test('a group says its hosts in order, what all have in common, and how many are
   });
 });
 
+test('a group names the alarm by which all of it are suppressed, and none if they differ', () => {
+  const [core, other] = [
+    { id: '1', title: 'core' },
+    { id: '2', title: 'other' },
+  ];
+  const causeOf = (...causes: Alarm['suppressedBy'][]) => {
+    const given = causes.map((suppressedBy, n) => ({ host: `sw-${n}`, suppressedBy }));
+    const [line] = linesOf(rowsOf(...given), 'similar', none);
+    return line && 'group' in line ? summaryOf(line.group).suppressedBy : 'no group';
+  };
+  expect(causeOf(core, { ...core })).toEqual(core);
+  for (const differ of [causeOf(core, other), causeOf(core, null), causeOf(null, null)])
+    expect(differ).toBeUndefined();
+});
+
 test('a range takes the alarms of closed groups', () => {
   const lines = linesOf(rows, 'similar', none);
   expect(rowsBetween(lines, 2, 1).map(({ alarm }) => alarm.title)).toEqual([

@@ -102,6 +102,10 @@ export function summaryOf({ rows, title }: AlarmGroup) {
     shelvedUntil: rows.every(({ alarm }) => alarm.shelved !== null)
       ? rows.map(({ alarm }) => alarm.shelved?.until ?? '').sort()[0]
       : undefined,
+    /** The alarm by which all of them are suppressed; undefined when there is no such one. */
+    suppressedBy: rows.every(({ alarm }) => alarm.suppressedBy?.id === first?.alarm.suppressedBy?.id)
+      ? (first?.alarm.suppressedBy ?? undefined)
+      : undefined,
     acknowledged: rows.filter(({ alarm }) => alarm.acknowledged !== null).length,
     /** The oldest. */
     since: rows.reduce(

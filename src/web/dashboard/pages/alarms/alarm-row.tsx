@@ -10,7 +10,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import shared from '#web/dashboard/notifications/list-frame.module.css';
 import { CardCells, type RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
-import { Age, LabelsCell, Times, Who } from './alarm-cells.tsx';
+import { Age, Cause, LabelsCell, Suppresses, Times, Who } from './alarm-cells.tsx';
 import { type AlarmGroup, type Grouping, type ListLine, rowsOf, summaryOf } from './alarm-groups.ts';
 import styles from './alarm-rows.module.css';
 
@@ -28,6 +28,7 @@ export interface LineProps {
   readonly maySelect: boolean;
   readonly now: number;
   readonly onRefine: OnRefine;
+  readonly onShow: (id: string) => void;
 }
 
 export const lineId = (key: string): string => `alarm-${key.replaceAll(/\s/g, '-')}`;
@@ -148,7 +149,7 @@ function Cells({
 }
 
 function AlarmCells({ row, ...props }: LineProps & { row: AlarmRow }) {
-  const { level, title, message, host, labels, count, since } = row.alarm;
+  const { level, title, message, host, labels, count, since, suppresses } = row.alarm;
   const text = message.slice(0, messageChars);
   return (
     <Cells
@@ -158,16 +159,18 @@ function AlarmCells({ row, ...props }: LineProps & { row: AlarmRow }) {
       details={
         <>
           <Times count={count} />
+          <Suppresses count={suppresses} />
           <bdi className={styles.message}>{text}</bdi>
         </>
       }
       host={host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={props.onRefine} />}
       place={
         <span dir="auto">
-          {host !== null && <bdi className={styles.cardHost}>{host}</bdi>} <Times count={count} /> {text}
+          {host !== null && <bdi className={styles.cardHost}>{host}</bdi>} <Times count={count} />{' '}
+          <Suppresses count={suppresses} /> {text}
         </span>
       }
-      who={<Who row={row} short={props.layout === 'card'} />}
+      who={<Who row={row} short={props.layout === 'card'} onShow={props.onShow} />}
     />
   );
 }
@@ -206,16 +209,24 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
         </span>
       }
       place={<span className={shared.mono}>{range}</span>}
-      who={<GroupWho summary={summary} count={count} />}
+      who={<GroupWho summary={summary} count={count} onShow={props.onShow} />}
     />
   );
 }
 
-/** When the first of a group comes back from the shelf, or how many of it somebody takes care of. */
-function GroupWho({ summary, count }: { summary: ReturnType<typeof summaryOf>; count: number }) {
+/** When the first of a group comes back from the shelf, by which alarm all are suppressed, or how many of it somebody takes care of. */
+function GroupWho({
+  summary,
+  count,
+  onShow,
+}: {
+  summary: ReturnType<typeof summaryOf>;
+  count: number;
+  onShow: (id: string) => void;
+}) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { shelvedUntil, acknowledged } = summary;
+  const { shelvedUntil, suppressedBy, acknowledged } = summary;
   const total = formats.number(count);
   if (shelvedUntil !== undefined)
     return (
@@ -224,6 +235,7 @@ function GroupWho({ summary, count }: { summary: ReturnType<typeof summaryOf>; c
         <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
       </span>
     );
+  if (suppressedBy) return <Cause cause={suppressedBy} onShow={onShow} />;
   if (acknowledged === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
   return (
     <span className={shared.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>

@@ -129,6 +129,7 @@ export function AlarmsPage() {
               actions={actions}
               onRefine={onRefine}
               onSearch={(text) => history({ q: text })}
+              onShow={(other) => go({ id: other }, true)}
               onOpenNotification={(other) => history({ id: other })}
               onClose={close}
             />
@@ -150,6 +151,7 @@ export function AlarmsPage() {
             onMove={move}
             onOpen={open}
             onRefine={onRefine}
+            onShow={(shownId) => go({ id: shownId }, id !== undefined)}
             swipes={{ right: mainActions[state], left: 'shelve' }}
             onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
           >

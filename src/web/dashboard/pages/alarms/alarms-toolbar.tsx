@@ -2,6 +2,7 @@ import downIcon from 'virtual:icon/chevron-down';
 import groupIcon from 'virtual:icon/layout-list';
 import { Button, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type StandingState, standingStates } from '#contract/history/alarm.ts';
 import type { AlarmList, AlarmRow } from '#web/dashboard/api/alarm-list.ts';
@@ -17,9 +18,17 @@ import styles from './alarms-page.module.css';
 export function AlarmTabs({ list, state, tail }: { list: AlarmList; state: StandingState; tail: TailState }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
+  const nav = useRef<HTMLElement>(null);
+  const { counts } = list;
+  const isCounted = counts !== undefined;
+  // On a phone the tabs scroll to the side.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab, or the numbers have come
+  useEffect(() => {
+    nav.current?.querySelector('[data-here=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [state, isCounted]);
   return (
     <div className={styles.tabs}>
-      <nav aria-label={t('states')}>
+      <nav ref={nav} aria-label={t('states')}>
         {standingStates.map((each) => (
           <Link
             key={each}
@@ -34,7 +43,7 @@ export function AlarmTabs({ list, state, tail }: { list: AlarmList; state: Stand
             aria-current={each === state ? 'page' : undefined}
             data-here={each === state}
           >
-            {t(`tab.${each}`)} <b>{list.counts && formats.number(list.counts[each])}</b>
+            {t(`tab.${each}`)} <b>{counts && formats.number(counts[each])}</b>
           </Link>
         ))}
       </nav>

@@ -13,6 +13,8 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 export interface Target {
   readonly count: number;
   readonly ids: readonly string[];
+  /** Who takes care of each, by their account. */
+  readonly owners: readonly (string | null)[];
   /** Of the first. */
   readonly title: string;
   /** All that match a search are meant; `ids` are those that are loaded. */
@@ -21,13 +23,13 @@ export interface Target {
 
 /** What is asked before the request is sent. */
 export interface Question {
-  readonly kind: 'acknowledge' | 'note' | 'shelve' | 'clear';
+  readonly kind: 'acknowledge' | 'note' | 'shelve' | 'assign' | 'clear';
   readonly target: Target;
   /** The note until now. */
   readonly note?: string;
 }
 
-type Details = Pick<AlarmRequest, 'note' | 'untilMs' | 'take'>;
+type Details = Pick<AlarmRequest, 'note' | 'untilMs' | 'take' | 'userId'>;
 
 export interface AlarmActions {
   readonly mayAct: boolean;
@@ -38,7 +40,20 @@ export interface AlarmActions {
   send(action: AlarmAction, target: Target, details?: Details): Promise<void>;
 }
 
-const wayBack = { acknowledge: 'unacknowledge', shelve: 'unshelve' } as const;
+/** The requests that undo an action. An owner before may differ from alarm to alarm. */
+function waysBack(
+  action: AlarmAction,
+  { ids, owners }: Target,
+): readonly { readonly action: AlarmAction; readonly ids: readonly string[]; readonly details: Details }[] {
+  if (action === 'acknowledge') return [{ action: 'unacknowledge', ids, details: {} }];
+  if (action === 'shelve') return [{ action: 'unshelve', ids, details: {} }];
+  if (action !== 'assign') return [];
+  const before = Map.groupBy(ids, (_, i) => owners[i] ?? null);
+  return [...before].map(([userId, some]) => ({ action, ids: some, details: { userId } }));
+}
+
+/** The target without its search. */
+const one = ({ search: _, ...target }: Target): Target => target;
 
 /** @param onDone called when the alarms were changed, or changed back. */
 export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions {
@@ -66,20 +81,25 @@ export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions
           message: sentenceOf(new Error(first.error)),
         });
       if (done === 0) return;
-      const message = t(`done.${action}`, {
+      const message = t(details.userId === null ? 'done.assignNobody' : `done.${action}`, {
         count: done,
         number: formats.number(done),
         title: clip(target.title, 80),
         time: formats.dateTime(details.untilMs ?? 0),
       });
-      const back = action === 'acknowledge' || action === 'shelve' ? wayBack[action] : undefined;
+      const back = waysBack(action, target).map((way) => ({
+        ...way,
+        ids: way.ids.filter((id) => !failed.some((each) => each.id === id)),
+      }));
       // Of alarms that are not loaded, the ids are not known.
-      if (!back || ids.length < target.count) return void showToast({ message });
-      const changed = { ...target, ids: ids.filter((id) => !failed.some((each) => each.id === id)) };
-      const { search: _, ...again } = { ...changed, count: changed.ids.length };
+      if (back.length === 0 || ids.length < target.count || isUndo) return void showToast({ message });
       showDone(message, {
         label: t('undo', { ns: 'history' }),
-        onUndo: () => void send(back, again, {}, true),
+        onUndo: () => {
+          for (const { action: way, ids: some, details: given } of back)
+            if (some.length > 0)
+              void send(way, { ...one(target), ids: some, count: some.length }, given, true);
+        },
       });
     } catch (error) {
       showFailure({ title: t('failed'), message: sentenceOf(error) });

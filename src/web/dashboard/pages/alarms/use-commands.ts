@@ -17,6 +17,7 @@ export interface AlarmCommands {
   acknowledge(): void;
   takeBack(): void;
   shelve(): void;
+  assign(): void;
   clear(): void;
   mute(): void;
 }
@@ -24,7 +25,7 @@ export interface AlarmCommands {
 /** As buttons and keys call them, or for one line that a finger pushed. */
 export interface Commands extends AlarmCommands {
   shelve(line?: ListLine): void;
-  /** At once, without a note. */
+  /** At once, without a note; assigning asks to whom. */
   mainAction(line: ListLine): void;
 }
 
@@ -33,6 +34,7 @@ export const mainActions = {
   open: 'acknowledge',
   acknowledged: 'unacknowledge',
   shelved: 'unshelve',
+  suppressed: 'assign',
 } as const satisfies Record<StandingState, AlarmAction>;
 
 /** The commands for the selected alarms; without a selection, for the active line. */
@@ -60,14 +62,24 @@ export function useCommands({
     ...targetOf(rows),
     ...(selection.isAll && { count: counts?.[state] ?? rows.length, search: { q, state: [state] } }),
   };
+  const isSuppressed = state === 'suppressed' && actions.mayAct && target.count > 0;
   return {
-    acknowledge: () => actions.ask({ kind: 'acknowledge', target }),
-    mainAction: (line) => void actions.send(mainActions[state], targetOf(rowsOf(line))),
+    acknowledge: () => {
+      if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
+      actions.ask({ kind: 'acknowledge', target });
+    },
+    mainAction: (line) => {
+      const meant = targetOf(rowsOf(line));
+      if (state === 'suppressed') actions.ask({ kind: 'assign', target: meant });
+      else void actions.send(mainActions[state], meant);
+    },
     takeBack: () => {
       if (!actions.mayAct || target.count === 0) return actions.ask({ kind: 'acknowledge', target });
+      if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
       void actions.send(state === 'shelved' ? 'unshelve' : 'unacknowledge', target);
     },
     shelve: (line) => actions.ask({ kind: 'shelve', target: line ? targetOf(rowsOf(line)) : target }),
+    assign: () => actions.ask({ kind: 'assign', target }),
     clear: () => actions.ask({ kind: 'clear', target }),
     mute: () => {
       if (!may('admin')) return void showToast({ message: t('mayNotMute', { ns: 'history' }) });
@@ -94,6 +106,7 @@ function targetOf(rows: readonly AlarmRow[]): Target {
   return {
     count: standing.length,
     ids: standing.map(({ alarm }) => alarm.id),
+    owners: standing.map(({ alarm }) => alarm.owner?.id ?? null),
     title: standing[0]?.alarm.title ?? '',
   };
 }

@@ -5,12 +5,14 @@ import liveIcon from 'virtual:icon/eye';
 import pendingIcon from 'virtual:icon/hourglass';
 import replacedIcon from 'virtual:icon/replace';
 import unroutedIcon from 'virtual:icon/route-off';
+import suppressedIcon from 'virtual:icon/sitemap-off';
 import throttledIcon from 'virtual:icon/stack-2';
 import escalatedIcon from 'virtual:icon/stairs-up';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/history/notification.ts';
 import type { PanelReceipt } from '#contract/panels/panel.ts';
+import type { NotificationDetail } from '#contract/routing/routing.ts';
 import { notificationQuery } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -28,11 +30,14 @@ export const ownSenderOf = (origin: string | null) => ownSenders.find((each) => 
 export function DrawerAnswer({
   notification,
   deliveries,
+  suppressedBy,
   onOpen,
 }: {
   notification: HistoryNotification;
   /** Of all its panels, or of the first ones; empty until they are read. */
   deliveries: readonly PanelReceipt[];
+  /** By what it is suppressed, or was when it came. */
+  suppressedBy: NotificationDetail['suppressedBy'];
   onOpen: (id: string) => void;
 }) {
   const { t } = useTranslation('history');
@@ -40,6 +45,7 @@ export function DrawerAnswer({
   const isEscalated = useIsEscalated(notification);
   const { acknowledged, cleared, state, throttledOn, origin } = notification;
   const { icon, tone } = isEscalated ? looks.escalated : looks[lookOf(notification)];
+  const cause = suppressedBy?.title || t('why.anotherAlarm');
   const sentBy = ownSenderOf(origin);
   const related = throttledOn ?? (state === 'cleared' && cleared?.reason === 'replaced' ? cleared.by : null);
   return (
@@ -48,7 +54,13 @@ export function DrawerAnswer({
         <Icon paths={icon} size={18} />
       </span>
       <div>
-        <p className={styles.answerText}>{useAnswer(notification, deliveries, isEscalated)}</p>
+        <p className={styles.answerText}>{useAnswer(notification, deliveries, { isEscalated, cause })}</p>
+        {suppressedBy && state !== 'suppressed' && <p>{t('why.wasSuppressed', { title: cause })}</p>}
+        {suppressedBy && (
+          <button type="button" className={styles.link} onClick={() => onOpen(suppressedBy.id)}>
+            {t('openCause')}
+          </button>
+        )}
         {acknowledged && (
           <p>
             {t(acknowledged.until === null ? 'why.acknowledged' : 'why.acknowledgedUntil', {
@@ -84,6 +96,7 @@ const looks = {
   cleared: { icon: clearedIcon, tone: 'quiet' },
   replaced: { icon: replacedIcon, tone: 'quiet' },
   shelved: { icon: pendingIcon, tone: 'quiet' },
+  suppressed: { icon: suppressedIcon, tone: 'quiet' },
   expired: { icon: expiredIcon, tone: 'quiet' },
   escalated: { icon: escalatedIcon, tone: 'warn' },
 } as const;
@@ -108,7 +121,7 @@ function useIsEscalated({ state, cleared }: HistoryNotification): boolean {
 function useAnswer(
   notification: HistoryNotification,
   deliveries: readonly PanelReceipt[],
-  isEscalated: boolean,
+  { isEscalated, cause }: { readonly isEscalated: boolean; readonly cause: string },
 ): string {
   const { t } = useTranslation('history');
   const formats = useFormats();
@@ -116,11 +129,11 @@ function useAnswer(
   const rule = rules.at(-1)?.name ?? '';
   switch (state) {
     case 'muted':
-      return t('why.muted', { rule });
     case 'throttled':
-      return t('why.throttled', { rule });
+      return t(`why.${state}`, { rule });
     case 'unrouted':
-      return t('why.unrouted');
+    case 'shelved':
+      return t(`why.${state}`);
     case 'cleared': {
       const time = formats.dateTime(cleared?.at ?? 0);
       if (isEscalated) return t('why.escalated', { time });
@@ -129,8 +142,8 @@ function useAnswer(
         by: actorText(cleared?.by ?? ''),
       });
     }
-    case 'shelved':
-      return t('why.shelved');
+    case 'suppressed':
+      return t('why.suppressed', { title: cause });
     case 'expired':
       return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
     case 'live': {

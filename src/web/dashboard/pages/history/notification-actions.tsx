@@ -137,10 +137,11 @@ export function DrawerActions({
   const [acknowledging, setAcknowledging] = useState(false);
   const { timeZone } = useTenant();
   const muteFor = (until: number) => void actions.muteUntil(notification, new Date(until));
+  const isOff = notification.state === 'shelved' || notification.state === 'suppressed';
   const subject = notification.host !== null ? 'host' : notification.ip !== null ? 'ip' : 'title';
   return (
     <footer className={styles.foot}>
-      {actions.mayClear && notification.acknowledged === null && (
+      {actions.mayClear && notification.acknowledged === null && !isOff && (
         <Button onClick={() => setAcknowledging(true)}>{t('acknowledge')}</Button>
       )}
       {actions.mayClear && notification.acknowledged !== null && notification.state === 'live' && (

@@ -72,7 +72,12 @@ export function NotificationDrawer(props: DrawerProps) {
             <p className={styles.message}>{notification.message}</p>
             <Instructions notification={notification} instructions={detail?.instructions ?? []} />
             {about}
-            <DrawerAnswer notification={notification} deliveries={detail?.deliveries ?? []} onOpen={onOpen} />
+            <DrawerAnswer
+              notification={notification}
+              deliveries={detail?.deliveries ?? []}
+              suppressedBy={detail?.suppressedBy ?? null}
+              onOpen={onOpen}
+            />
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (

@@ -45,6 +45,7 @@ export const audit: TranslatedPage<'audit'> = {
   'done.account.rename': 'Person umbenannt',
   'done.account.two-factor': 'Zwei-Faktor-Anmeldung geändert',
   'done.alarm.acknowledge': 'Alarme quittiert',
+  'done.alarm.assign': 'Zuständige Person von Alarmen geändert',
   'done.alarm.clear': 'Alarme erledigt',
   'done.alarm.shelve': 'Alarme zurückgestellt',
   'done.alarm.unacknowledge': 'Quittierungen zurückgenommen',

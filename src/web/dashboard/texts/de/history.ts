@@ -60,6 +60,7 @@ export const history: TranslatedPage<'history'> = {
   refineHint: 'Nach {{term}} filtern; mit Alt oder Umschalt ausschließen',
   'state.live': 'jetzt auf Anzeigen',
   'state.shelved': 'zurückgestellt',
+  'state.suppressed': 'durch einen anderen Alarm unterdrückt',
   'state.expired': 'Anzeigedauer ist vorbei',
   'state.cleared': 'erledigt',
   'state.muted': 'von einer Regel stummgeschaltet: aufgezeichnet, aber nicht gezeigt',
@@ -116,6 +117,11 @@ export const history: TranslatedPage<'history'> = {
     'Nicht mehr auf Anzeigen: am {{time}} durch eine neuere Meldung mit demselben Schlüssel ersetzt.',
   'why.escalated': 'Nicht mehr auf Anzeigen: am {{time}} eskaliert. Belfry hat sie erneut gesendet.',
   'why.shelved': 'Jemand hat sie zurückgestellt; sie kommt von selbst wieder.',
+  'why.suppressed':
+    'Auf keiner Anzeige: Sie wird durch „{{title}}“ unterdrückt, solange dieser Alarm besteht.',
+  'why.wasSuppressed': 'Als sie kam, war sie durch „{{title}}“ unterdrückt.',
+  'why.anotherAlarm': 'einen anderen Alarm',
+  openCause: 'Ursache öffnen',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
   'why.noPanels': 'Auf keiner Anzeige: Es gibt noch keine Anzeigen.',
   'why.noneTagged':

@@ -45,6 +45,7 @@ export const audit = {
   'done.account.rename': 'Person renamed',
   'done.account.two-factor': 'Two-factor authentication changed',
   'done.alarm.acknowledge': 'Alarms acknowledged',
+  'done.alarm.assign': 'Owner of alarms changed',
   'done.alarm.clear': 'Alarms cleared',
   'done.alarm.shelve': 'Alarms shelved',
   'done.alarm.unacknowledge': 'Acknowledgements taken back',
