@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { noTexts } from '#contract/history/fields.ts';
-import type { Route } from '#core/log/log.ts';
+import type { Route } from '#core/log/route.ts';
 import { type Db, openWritable } from '#storage/sqlite/file/database-file.ts';
 import { clear } from '#storage/sqlite/log/alarms.ts';
 import { append, recordReceipts } from '#storage/sqlite/log/changes.ts';

@@ -10,7 +10,8 @@ import {
   type WaitingChannel,
 } from '#core/channels/channels.ts';
 import { coalesced } from '#core/limits/concurrency.ts';
-import type { History, HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { History, HistoryRecord } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { SendResult } from './message.ts';
 
 /** The most channels served in parallel, on this node and of one tenant. */

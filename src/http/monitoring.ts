@@ -5,7 +5,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { unauthorized, unavailable } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { route } from './openapi/route-schemas.ts';
 import type { App, Services } from './services.ts';
 

@@ -7,8 +7,9 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { Entry, History, TenantId } from '#core/log/log.ts';
+import type { Entry, History } from '#core/log/log.ts';
 import type { ReceiptRow, ReceiptStore } from '#core/log/receipts.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { readMeta, transferMark, writeMeta } from './database/meta.ts';
 import type { Database, Schema } from './database/sql.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { InvitationRecord } from '#core/people/members.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 

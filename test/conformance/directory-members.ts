@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { MemberChange } from '#core/people/members.ts';
 import type { DirectoryLab } from './directory.ts';
 

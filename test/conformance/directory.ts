@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { CredentialRecord, Directory } from '#core/tenants/directory.ts';
 import type { AuditRow, Database, Statement } from '#storage/database/sql.ts';
 import { createDirectory } from '#storage/directory/directory.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AlarmAction, AlarmOutcome, Entry, History, TenantId } from '#core/log/log.ts';
+import type { AlarmAction, AlarmOutcome, Entry, History } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { SearchState } from '#core/search/search-query.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import {

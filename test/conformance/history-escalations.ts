@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
-import type {
-  AlarmAction,
-  AppendTerms,
-  DueStep,
-  Escalation,
-  History,
-  NotificationDraft,
-  TenantId,
-} from '#core/log/log.ts';
+import type { AlarmAction, AppendTerms, DueStep, History, NotificationDraft } from '#core/log/log.ts';
+import type { Escalation, TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, everyone, type HistoryLab, lobby, now, readAll, shownOn, store } from './history-lab.ts';
 

@@ -8,9 +8,9 @@ import type {
   LiveNotification,
   Notification,
   NotificationDraft,
-  TenantId,
 } from '#core/log/log.ts';
 import type { ReceiptStore } from '#core/log/receipts.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import type { PanelAddress, Target } from '#core/log/target.ts';
 import type { Directory } from '#core/tenants/directory.ts';

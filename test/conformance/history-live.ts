@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { NotificationEvent } from '#contract/history/notification.ts';
-import type { History, TenantId } from '#core/log/log.ts';
+import type { History } from '#core/log/log.ts';
 import { enforceLiveLimit } from '#core/log/retention.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { FrameBuffer } from '#core/streams/frames.ts';
 import { PanelStream } from '#core/streams/panel-stream.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';

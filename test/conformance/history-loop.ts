@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Counted, CountTimes } from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { draftOf, instant, panelOf, query, type Step, start, step } from '../support/arbitrary-history.ts';

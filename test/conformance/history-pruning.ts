@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { History, TenantId } from '#core/log/log.ts';
+import type { History } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { now, readAll } from './history-lab.ts';
 
 /** Prunes until there is no more to drop; answers what each call dropped. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { draft, type HistoryLab, now, store } from './history-lab.ts';
 import { prune, titles } from './history-pruning.ts';
 

@@ -1,7 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
 import { recordForms } from '#core/log/history-view.ts';
-import type { HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { HistoryRecord } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { WantedValues } from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
 import { followersOf } from '#core/alarms/suppression.ts';
-import type { Entry, History, SuppressKeys, TenantId } from '#core/log/log.ts';
+import type { Entry, History } from '#core/log/log.ts';
+import type { SuppressKeys, TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
 

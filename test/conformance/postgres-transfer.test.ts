@@ -1,7 +1,8 @@
 /** What a transfer to PostgreSQL stores beside the log. */
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import type { AlarmAction, Entry, History, NotificationDraft, Route, TenantId } from '#core/log/log.ts';
+import type { AlarmAction, Entry, History, NotificationDraft } from '#core/log/log.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
 import { routeTo } from '../support/notification-draft.ts';

@@ -1,7 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { History, NotificationDraft, TenantId } from '#core/log/log.ts';
+import type { History, NotificationDraft } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { draft as anyDraft, routeTo } from '../support/notification-draft.ts';
 import { onStorage } from '../support/storage.ts';
 

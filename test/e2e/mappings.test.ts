@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { PayloadTurns } from '#http/intake/overload.ts';
 import { eventually } from '../support/eventually.ts';
 import { IntakeDesk } from '../support/intake.ts';

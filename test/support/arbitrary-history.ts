@@ -1,7 +1,8 @@
 /** Random histories and searches, for tests that compare the database with a plain list. */
 import fc from 'fast-check';
 import { parseAddressRange } from '#core/addresses.ts';
-import type { NotificationDraft, Route } from '#core/log/log.ts';
+import type { NotificationDraft } from '#core/log/log.ts';
+import type { Route } from '#core/log/route.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { negate } from '#core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';

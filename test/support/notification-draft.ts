@@ -1,6 +1,7 @@
 import { noTexts } from '#contract/history/fields.ts';
 import { newNotificationId } from '#core/intake/idempotency.ts';
-import type { NotificationDraft, Route } from '#core/log/log.ts';
+import type { NotificationDraft } from '#core/log/log.ts';
+import type { Route } from '#core/log/route.ts';
 import type { Target } from '#core/log/target.ts';
 
 /** A decision of the rules; what is not given of the target is nobody. */

@@ -1,7 +1,7 @@
 /** Email: what is sent, over which server, and how much of the installation's own server a tenant may use. */
 import { createHash } from 'node:crypto';
 import { createLruMap } from '#core/limits/lru-map.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,

@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import { type CheckedFields, type Expectation, fieldsOfStored } from '../intake/notification.ts';
 import { ownSenderId, type Sender } from '../intake/own-sender.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { isEscalation, type TakeOffContext, takeOff, takeOffStanding } from '../log/take-off.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';

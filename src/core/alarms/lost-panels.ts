@@ -8,7 +8,7 @@ import { durationText } from '#contract/time.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { CheckedFields } from '../intake/notification.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { isEscalation, type TakeOffContext, takeOffStanding } from '../log/take-off.ts';
 import type { UsageRecorder } from '../people/usage-recorder.ts';
 import type { Presence } from '../streams/presence.ts';

@@ -10,7 +10,7 @@
  * Due times: actions at a later time, kept in the database so that each happens once, even if a server stops in between.
  */
 import { AppError } from '../errors.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 
 /**
  * `expectation`: the next notification of a key has not come. `panel`: checks whether a panel is connected.

@@ -14,8 +14,8 @@ import {
   belfryAsActor,
   type History,
   type HistoryRecord,
-  type TenantId,
 } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { join, type Query } from '../search/search-query.ts';
 

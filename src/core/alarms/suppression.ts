@@ -1,5 +1,6 @@
 /** Alarms that are off the panels while another one, their cause, stands: what time and changed rules do to them, and who follows whom. */
-import type { Bus, History, LivePosition, SuppressedAlarms, TenantId } from '../log/log.ts';
+import type { Bus, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 
 export interface SuppressionContext {

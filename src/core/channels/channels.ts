@@ -12,7 +12,7 @@ import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channels/c
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { PushDevice, PushSubscription } from '#contract/panels/push.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
 import { iso, isoOrNull } from '../time/time.ts';
 

@@ -15,13 +15,12 @@ import type {
   AppendOutcome,
   AppendTerms,
   Bus,
-  Escalation,
   History,
   Idempotency,
   NotificationDraft,
-  TenantId,
   ThrottleClaim,
 } from '../log/log.ts';
+import type { Escalation, TenantId } from '../log/route.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import { RegexTime } from '../routing/regex.ts';
 import type { Decision } from '../routing/router.ts';

@@ -2,7 +2,7 @@
 import type { Mapping } from '#contract/integrations/integration.ts';
 import { limits } from '#contract/limits.ts';
 import { createLruMap, type LruMap } from '../limits/lru-map.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Directory } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
 

@@ -1,6 +1,7 @@
 /** Who sends a notification: a token, or Belfry itself. */
 import { ownSenderNames } from '#contract/routing/rule-names.ts';
-import type { HistoryRecord, Ref, Route, TenantId } from '../log/log.ts';
+import type { HistoryRecord } from '../log/log.ts';
+import type { Ref, Route, TenantId } from '../log/route.ts';
 import { unite } from '../log/target.ts';
 import type { Principal } from '../people/access.ts';
 import type { Decision } from '../routing/router.ts';

@@ -1,7 +1,7 @@
 /** Work that waits for other work, or gives way to it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 
 /** Runs `work` once at a time. A call during a run begins one more after it, however many calls there are. */
 export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {

@@ -6,7 +6,8 @@ import { getOrMake } from '../maps.ts';
 import { acknowledgedView, contentOf, groupedBy } from '../streams/frames.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import { iso, isoOrNull } from '../time/time.ts';
-import type { HistoryRecord, RecordForm, RecordForms, Ref, Route } from './log.ts';
+import type { HistoryRecord, RecordForm, RecordForms } from './log.ts';
+import type { Ref, Route } from './route.ts';
 import { isEmpty, noPanel, reaches, type Target } from './target.ts';
 
 /** The most panels named in one answer; the count includes all. */

@@ -1,5 +1,5 @@
 /** Display receipts: the reports of panels about what they showed. */
-import type { TenantId } from './log.ts';
+import type { TenantId } from './route.ts';
 import type { PanelAddress } from './target.ts';
 
 export interface ReceiptWrite {

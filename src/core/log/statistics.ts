@@ -4,7 +4,8 @@ import type { CountBucket } from '#contract/history/search.ts';
 import { badRequest } from '../errors.ts';
 import { type Query, timesOf } from '../search/search-query.ts';
 import { iso, zoneOffset } from '../time/time.ts';
-import type { CallOptions, TenantId } from './log.ts';
+import type { CallOptions } from './log.ts';
+import type { TenantId } from './route.ts';
 
 /** Buckets of `bucketMs` from `origin` on. Counts notifications received at `after` or later, and before `before`. */
 export interface CountTimes {

@@ -1,4 +1,5 @@
-import type { Bus, ClearOutcome, History, HistoryRecord, TenantId } from './log.ts';
+import type { Bus, ClearOutcome, History, HistoryRecord } from './log.ts';
+import type { TenantId } from './route.ts';
 
 export interface TakeOffContext {
   readonly history: Pick<History, 'clear' | 'find' | 'findLive'>;

@@ -1,5 +1,3 @@
-import type { Route } from './log.ts';
-
 /** The panels that routing chose: all, or those with one of the ids or tags. If everything is empty: none. */
 export interface Target {
   readonly all: boolean;
@@ -31,10 +29,6 @@ const bytesBesideName = 24;
 export function namesSize(names: readonly string[]): number {
   return names.reduce((sum, name) => sum + name.length + bytesBesideName, 0);
 }
-
-/** Whether what has this route was on no panel of its target when it came. */
-export const isOffPanels = ({ shelved, suppressed }: Pick<Route, 'shelved' | 'suppressed'>): boolean =>
-  shelved === true || suppressed !== undefined;
 
 /** The union of two targets. */
 export function unite(a: Target, b: Target): Target {

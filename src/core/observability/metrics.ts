@@ -4,7 +4,7 @@
  */
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type RejectionReason, rejectionReasons } from '#contract/history/search.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];

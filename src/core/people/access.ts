@@ -9,7 +9,7 @@
 import type { Role, Scope } from '#contract/people/token.ts';
 import { roles } from '#contract/people/token.ts';
 import { AppError, forbidden, notFound } from '../errors.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { isGone, type RateSetting, type TenantRecord } from '../tenants/tenants.ts';
 
 /** The caller, as their credential identifies them. The tenant of a request comes only from here. */

@@ -1,7 +1,7 @@
 /** People's accounts: the port that storage implements. Memberships are in `members.ts`. */
 import type { AuditAction, AuditDetail } from '#contract/people/audit.ts';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { InvitationRecord } from './members.ts';
 
 /** A person, independent of their memberships. */

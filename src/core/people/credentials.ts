@@ -10,7 +10,7 @@ import {
 } from '#contract/people/token.ts';
 import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from '../addresses.ts';
 import { badField, badRequest, forbidden } from '../errors.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
 import type { CredentialRecord, Credentials, FoundCredential, PanelRecord } from '../tenants/directory.ts';
 import { iso, isoOrNull } from '../time/time.ts';

@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { InvitationCreate } from '#contract/people/member.ts';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
 import type { TenantRecord } from '../tenants/tenants.ts';
 import type { Principal } from './access.ts';

@@ -1,7 +1,7 @@
 /** Pairing: a screen shows a code, a person approves it, and the screen collects a token for its one panel. */
 import { limits } from '#contract/limits.ts';
 import { AppError, conflict, requireFound, unavailable } from '../errors.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Directory, PanelRecord } from '../tenants/directory.ts';
 import { actorOf, type Principal } from './access.ts';
 import { newPanelToken } from './credentials.ts';

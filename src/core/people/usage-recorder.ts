@@ -1,4 +1,4 @@
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 import type { Directory, PanelRecord, Screen } from '../tenants/directory.ts';
 

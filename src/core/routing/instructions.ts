@@ -1,7 +1,7 @@
 /** What to do about a notification, as the rules that matched it say. It is not stored with the notification. */
 import { limits } from '#contract/limits.ts';
 import type { NotificationDetail } from '#contract/routing/routing.ts';
-import type { Route } from '../log/log.ts';
+import type { Route } from '../log/route.ts';
 import type { Router } from './router.ts';
 
 type Routed = { readonly route: Route };

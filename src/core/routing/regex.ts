@@ -11,7 +11,7 @@ import type { RuleSpec, TextCondition } from '#contract/routing/rule.ts';
 import { badField, badRequest } from '../errors.ts';
 import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { createLruMap } from '../limits/lru-map.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 
 /** The most instructions of a pattern: about as many as its characters, with repetitions written out. A title is always read whole. */

@@ -2,7 +2,8 @@
 import type { ReplayResponse } from '#contract/routing/routing.ts';
 import type { EscalationStep } from '#contract/routing/rule.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
-import type { Entry, Ref, Route } from '../log/log.ts';
+import type { Entry } from '../log/log.ts';
+import type { Ref, Route } from '../log/route.ts';
 import { isEmpty, type PanelAddress, reaches, type Target } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import type { Recorded } from './explain.ts';

@@ -1,7 +1,8 @@
 /** In a replay: which causes stand, and so what they suppress, from the entries of the log alone. */
 import { isResolve } from '../channels/channels.ts';
 import { ownSenderId } from '../intake/own-sender.ts';
-import type { Entry, Route } from '../log/log.ts';
+import type { Entry } from '../log/log.ts';
+import type { Route } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 import type { Recorded } from './explain.ts';
 import type { Decision } from './router.ts';

@@ -1,6 +1,7 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing/routing.ts';
 import { createYieldToEventLoop } from '../limits/concurrency.ts';
-import type { Entry, History, Route, TenantId } from '../log/log.ts';
+import type { Entry, History } from '../log/log.ts';
+import type { Route, TenantId } from '../log/route.ts';
 import { isEmpty, reaches, type Target } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import { iso } from '../time/time.ts';

@@ -12,7 +12,7 @@
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec, RuleThen } from '#contract/routing/rule.ts';
-import type { Escalation, Ref, Route, SuppressKeys } from '../log/log.ts';
+import type { Escalation, Ref, Route, SuppressKeys } from '../log/route.ts';
 import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import { regexBudgetSpent, regexTextTooLong } from './regex.ts';

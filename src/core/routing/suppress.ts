@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Suppress } from '#contract/routing/rule.ts';
-import type { SuppressKey, SuppressKeys } from '../log/log.ts';
+import type { SuppressKey, SuppressKeys } from '../log/route.ts';
 import { type Condition, compileConditions, type RankedLevels } from './conditions.ts';
 import type { RoutingSubject } from './subject.ts';
 import { throttleValues } from './throttle.ts';

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { isLabelField, labelEntries, labelOfField } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
-import type { NotificationDraft, TenantId, ThrottleClaim } from '../log/log.ts';
+import type { NotificationDraft, ThrottleClaim } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 import { foldCase } from './glob.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -17,7 +17,7 @@ import {
 } from '#contract/history/fields.ts';
 import { labelStart } from '#contract/history/labels.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
-import type { Route, TenantId } from '../log/log.ts';
+import type { Route, TenantId } from '../log/route.ts';
 import { isEmpty } from '../log/target.ts';
 import { type Pattern, spacedWords } from './search-words.ts';
 

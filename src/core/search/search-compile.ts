@@ -1,7 +1,7 @@
 /** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
 import type { SearchedField } from '#contract/history/fields.ts';
 import { labelStart } from '#contract/history/labels.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { blocksOf } from './address-blocks.ts';
 import {

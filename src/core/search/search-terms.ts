@@ -9,7 +9,7 @@ import { labelPair } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
-import type { Ref } from '../log/log.ts';
+import type { Ref } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { zoneOffset } from '../time/time.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';

@@ -15,7 +15,8 @@ import type {
   Shelving,
   Suppression,
 } from '../log/log.ts';
-import { isEmpty, isOffPanels, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
+import { isOffPanels } from '../log/route.ts';
+import { isEmpty, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { Router } from '../routing/router.ts';
 import { iso, isoOrNull } from '../time/time.ts';

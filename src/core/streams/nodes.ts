@@ -1,5 +1,5 @@
 /** How the nodes of one database learn of each other. */
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Screen } from '../tenants/directory.ts';
 import type { ConnectedPanel } from './hub.ts';
 

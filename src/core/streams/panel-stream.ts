@@ -1,7 +1,8 @@
 import { limits } from '#contract/limits.ts';
 import type { ReadyEvent, ResumeKind } from '#contract/panels/panel.ts';
 import { type Cursor, encodeSse, formatCursor } from '#contract/panels/sse.ts';
-import type { History, LogBounds, TenantId } from '../log/log.ts';
+import type { History, LogBounds } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { iso } from '../time/time.ts';
 import { encodeNotification, type FrameBuffer, type FrameContext, framesOf, joinFrames } from './frames.ts';

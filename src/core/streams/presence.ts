@@ -1,5 +1,6 @@
 import { coalesced } from '../limits/concurrency.ts';
-import type { Bus, TenantId } from '../log/log.ts';
+import type { Bus } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { ConnectedPanel } from './hub.ts';
 import type { Nodes, PanelCommandEvent } from './nodes.ts';
 import type { TenantStreams } from './tenant-streams.ts';

@@ -2,7 +2,8 @@
 import { limits } from '#contract/limits.ts';
 import type { SuppressesEvent } from '#contract/panels/panel.ts';
 import { followersOf } from '../alarms/suppression.ts';
-import type { History, HistoryRecord, TenantId } from '../log/log.ts';
+import type { History, HistoryRecord } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
 
 /** A cause, and what it suppresses. */

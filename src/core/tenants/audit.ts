@@ -1,7 +1,7 @@
 /** The audit log: who changed which configuration of a tenant, and when. Each change writes its entry; see storage/directory/change.ts. */
 import { limits } from '#contract/limits.ts';
 import type { AuditAction, AuditDetail, AuditEntry } from '#contract/people/audit.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 
 /** Who changes something, for the audit log: "key deploy", "cli", a person's email. */
 export type Actor = string;

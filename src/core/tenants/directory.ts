@@ -6,7 +6,7 @@ import type { Role, Scope } from '#contract/people/token.ts';
 import type { Level, LevelPut } from '#contract/routing/level.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { Channels, PushDevices } from '../channels/channels.ts';
-import type { Ref, TenantId } from '../log/log.ts';
+import type { Ref, TenantId } from '../log/route.ts';
 import type { Principal } from '../people/access.ts';
 import type { Invitations, Members } from '../people/members.ts';
 import type { DeletedPanel } from '../search/search-terms.ts';

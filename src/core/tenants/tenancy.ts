@@ -11,7 +11,7 @@ import type { Level } from '#contract/routing/level.ts';
 import type { ChannelRecord } from '../channels/channels.ts';
 import { coalesced, createYieldToEventLoop } from '../limits/concurrency.ts';
 import { createLruMap } from '../limits/lru-map.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
 import type { Router } from '../routing/router.ts';
 import { compileRulesInSlices } from '../routing/rules.ts';

@@ -1,5 +1,5 @@
 import { badField } from '../errors.ts';
-import type { TenantId } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
 import type { Actor } from './audit.ts';
 
 /** Each installation has a tenant of this name: it is made at the start when it is missing. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Metrics } from '#core/observability/metrics.ts';
 import { endWhenStalled } from '../requests.ts';
 import type { App, ExpensiveKind } from '../services.ts';

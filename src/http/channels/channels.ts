@@ -25,7 +25,7 @@ import {
   deliveryView,
 } from '#core/channels/channels.ts';
 import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { actorOf, mayReadReceivers } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { takeFrom } from '../callers/rate-limits.ts';

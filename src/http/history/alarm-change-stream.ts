@@ -1,5 +1,5 @@
 import { encodeSse } from '#contract/panels/sse.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import { iso } from '#core/time/time.ts';
 import type { Services } from '../services.ts';

@@ -1,7 +1,7 @@
 import { limits } from '#contract/limits.ts';
 import { encodeSse, encodeSseJson } from '#contract/panels/sse.ts';
 import { historyJson } from '#core/log/history-view.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import { iso } from '#core/time/time.ts';
 import type { Services } from '../services.ts';

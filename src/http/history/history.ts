@@ -6,7 +6,7 @@ import { FieldValues, Histogram } from '#contract/history/search.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError, badRequest } from '#core/errors.ts';
 import { csvHeader, historyJson } from '#core/log/history-view.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { histogramTimes, toBuckets, type ValueField, valueFields } from '#core/log/statistics.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { isoOrNull } from '#core/time/time.ts';

@@ -1,7 +1,7 @@
 import { LRUCache, type Perf } from 'lru-cache';
 import { Overview } from '#contract/history/search.ts';
 import { limits } from '#contract/limits.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { toBuckets } from '#core/log/statistics.ts';
 import { iso } from '#core/time/time.ts';
 import { route } from '../openapi/route-schemas.ts';

@@ -4,7 +4,7 @@ import { SavedSearch, SavedSearchList, SavedSearchPut } from '#contract/history/
 import { limits } from '#contract/limits.ts';
 import { AppError, notFound, requireFound } from '#core/errors.ts';
 import { ownSenders } from '#core/intake/own-sender.ts';
-import type { Ref, TenantId } from '#core/log/log.ts';
+import type { Ref, TenantId } from '#core/log/route.ts';
 import { actorOf } from '#core/people/access.ts';
 import { parseQuery } from '#core/search/search-parser.ts';
 import type { Query } from '#core/search/search-query.ts';

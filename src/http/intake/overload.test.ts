@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import { guardIntake, IntakeGate, PayloadTurns } from './overload.ts';
 

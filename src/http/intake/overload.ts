@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { unavailable } from '#core/errors.ts';
 import { FairQueue } from '#core/limits/concurrency.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 
 /** A notification that has arrived completely and is not answered yet. */
 interface UnderWay {

@@ -5,7 +5,7 @@ import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
 import { rulesThatName } from '#contract/routing/rule-names.ts';
 import { component } from '#contract/schema.ts';
 import { type AppError, badRequest, conflict, notFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { actorOf } from '#core/people/access.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';

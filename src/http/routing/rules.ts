@@ -4,7 +4,8 @@ import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#c
 import { type KnownNames, knownNames, namesTokens } from '#contract/routing/rule-names.ts';
 import { badRequest, conflict, notFound, requireFound } from '#core/errors.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/limits/concurrency.ts';
-import type { Entry, TenantId } from '#core/log/log.ts';
+import type { Entry } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { actorOf } from '#core/people/access.ts';
 import { tokenView } from '#core/people/credentials.ts';
 import { type Question, subjectOf } from '#core/routing/explain.ts';

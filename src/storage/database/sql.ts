@@ -1,5 +1,5 @@
 import { type Compilable, type CompiledQuery, type Dialect, Kysely, type RawBuilder } from 'kysely';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 
 /** A statement: built from a {@link Database}, or written with `sql`. */
 export type Statement<Row = unknown> = Compilable<Row> | RawBuilder<Row>;

@@ -10,7 +10,7 @@ import type {
   PushDevices,
 } from '#core/channels/channels.ts';
 import { conflict } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { ChannelRow, Database, PushDeviceRow, Statement } from '../database/sql.ts';
 import { difference } from '../directory/audit.ts';
 import {

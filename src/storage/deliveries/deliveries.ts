@@ -14,7 +14,7 @@ import {
   type TrimOptions,
   type WaitingChannel,
 } from '#core/channels/channels.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Database, DeliveryRow } from '../database/sql.ts';
 import { isActive } from '../people/tenants.ts';
 

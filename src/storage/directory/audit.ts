@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import type { AuditAction, AuditDetail, AuditEntry } from '#contract/people/audit.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Actor, AuditLog, AuditQuery } from '#core/tenants/audit.ts';
 import { iso } from '#core/time/time.ts';
 import type { AuditRow, Database, Statement } from '../database/sql.ts';

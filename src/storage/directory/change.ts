@@ -11,7 +11,7 @@
  *
  */
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Database, Schema, Statement } from '../database/sql.ts';
 import { auditMark, type NewAuditEntry } from './audit.ts';
 

@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { Level, LevelPut } from '#contract/routing/level.ts';
 import { builtInLevels, compareLevels, isBuiltInLevel } from '#contract/routing/level-styles.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Levels } from '#core/tenants/directory.ts';
 import type { Database, LevelRow, Statement } from '../database/sql.ts';
 import { deletions, difference } from './audit.ts';

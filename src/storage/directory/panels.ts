@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { DisplaySettings } from '#contract/panels/panel.ts';
 import { conflict } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Actor } from '#core/tenants/audit.ts';
 import type { Pairing, Pairings, PanelRecord, Panels } from '#core/tenants/directory.ts';
 import type { Database, PairingRow, PanelRow } from '../database/sql.ts';

@@ -4,7 +4,7 @@
  */
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { conflict } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Actor } from '#core/tenants/audit.ts';
 import type { Database, Statement } from '../database/sql.ts';
 import { change } from './change.ts';

@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import { conflict } from '#core/errors.ts';
-import type { Ref, TenantId } from '#core/log/log.ts';
+import type { Ref, TenantId } from '#core/log/route.ts';
 import type { RuleRecord, Rules } from '#core/tenants/directory.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import type { Database, RuleRow } from '../database/sql.ts';

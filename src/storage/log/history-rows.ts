@@ -12,18 +12,15 @@ import type {
   AlarmMemory,
   Clear,
   Entry,
-  Escalation,
   HistoryRecord,
   Idempotency,
   Notification,
   NotificationDraft,
-  Ref,
   RepeatOutcome,
   Return,
-  Route,
   Shelved,
-  SuppressKeys,
 } from '#core/log/log.ts';
+import type { Escalation, Ref, Route, SuppressKeys } from '#core/log/route.ts';
 import { isEmpty } from '#core/log/target.ts';
 
 /** The columns of an entry that are the same in both stores. */

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type {
   AccountRows,
   AccountStore,

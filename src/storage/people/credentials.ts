@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
 import { type Role, roles, type Scope } from '#contract/people/token.ts';
 import { conflict, forbidden, notFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { credentialActor, type Principal } from '#core/people/access.ts';
 import { assertMayAllowInUrl } from '#core/people/credentials.ts';
 import type { CredentialRecord, Credentials } from '#core/tenants/directory.ts';

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
 import { AppError, conflict, forbidden, notFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { InvitationRecord, Invitations, MembershipRecord } from '#core/people/members.ts';
 import { iso } from '#core/time/time.ts';
 import type { Database, InvitationRow } from '../database/sql.ts';

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/people/token.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { grantableRoles } from '#core/people/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/people/members.ts';
 import type { Database, MemberRow, PersonRow, Statement } from '../database/sql.ts';

@@ -8,7 +8,7 @@ import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { type Expected, overdueAt } from '#core/alarms/expectations.ts';
 import { conflict, forbidden, notFound } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import {
   type DeletedTenant,
   defaultTenant,

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { AppError, unavailable } from '#core/errors.ts';
 import { afterWaiting } from '#core/limits/concurrency.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { isLost, isMissingTable, toAppError } from './errors.ts';
 
 /** How long things may take; each ends in an answer of 503. */

@@ -1,5 +1,6 @@
 /** What a transfer stores of alarms: the memory of live notifications, and what people did about them. */
-import type { Acknowledgement, Clear, Notification, TenantId } from '#core/log/log.ts';
+import type { Acknowledgement, Clear, Notification } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import {
   type AlarmEntry,
   type EscalationRow,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { AppError } from '#core/errors.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import type { Database } from '../database/sql.ts';
 import type { Storage } from '../database/storage.ts';

@@ -8,7 +8,8 @@
 import { isSearchedField, searchForm } from '#contract/history/fields.ts';
 import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
 import { recordForms } from '#core/log/history-view.ts';
-import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import type { HistoryRecord, RecordForm, SearchOptions, SearchPage } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
 import { getOrMake } from '#core/maps.ts';
 import { addressesFrom, families } from '#core/search/address-blocks.ts';

@@ -4,11 +4,11 @@ import type {
   History,
   NotificationDraft,
   RecordForm,
-  Route,
   SearchOptions,
   SearchPage,
 } from '#core/log/log.ts';
 import type { ReceiptStore } from '#core/log/receipts.ts';
+import type { Route } from '#core/log/route.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import { getOrMake } from '#core/maps.ts';
 import { isShown, isUuid, toRepeat } from '../log/history-rows.ts';

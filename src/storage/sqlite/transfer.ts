@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
-import type { Notification, TenantId } from '#core/log/log.ts';
+import type { Notification } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { Database } from '../database/sql.ts';
 import { type AlarmEntry, storedChange } from '../log/history-rows.ts';
 import { type TransferDatabase, type TransferEntry, timeOf } from '../transfer.ts';

@@ -7,8 +7,8 @@ import type {
   DueStep,
   History,
   Notification,
-  Route,
 } from '#core/log/log.ts';
+import type { Route } from '#core/log/route.ts';
 import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
 import type { AppendQueue } from './append-queue.ts';

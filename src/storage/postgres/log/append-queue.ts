@@ -11,10 +11,9 @@ import type {
   History,
   Idempotency,
   NotificationDraft,
-  Route,
-  TenantId,
   ThrottleClaim,
 } from '#core/log/log.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import { columnList, columnValue, isShown } from '../../log/history-rows.ts';
 import type { Availability } from '../connections.ts';

@@ -1,13 +1,7 @@
 import { stepsOf } from '#core/limits/concurrency.ts';
-import type {
-  ClearOutcome,
-  History,
-  LiveNotification,
-  LivePosition,
-  LogBounds,
-  Route,
-} from '#core/log/log.ts';
+import type { ClearOutcome, History, LiveNotification, LivePosition, LogBounds } from '#core/log/log.ts';
 import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
+import type { Route } from '#core/log/route.ts';
 import {
   type AcknowledgedRow,
   acknowledgedColumns,

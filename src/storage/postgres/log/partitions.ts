@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { LogRange } from '../../search/log-search.ts';
 import type { Connections, Scope } from '../connections.ts';
 import { isLockTimeout, isMissingPartition, isRetryable, isTimeout } from '../errors.ts';

@@ -1,5 +1,5 @@
 /** What is deleted: expired rows by sweeps, and the oldest entries of a tenant's log by rounds of retention. */
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { ClockSteps } from '../../database/meta.ts';
 import type { Storage } from '../../database/storage.ts';
 import {

@@ -1,5 +1,6 @@
 /** Converts rows of the log to the types of core. */
-import type { Entry, HistoryRecord, Notification, Route, TenantId } from '#core/log/log.ts';
+import type { Entry, HistoryRecord, Notification } from '#core/log/log.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import {
   acknowledgedColumns,
   acknowledgedJoin,

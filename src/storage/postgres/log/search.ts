@@ -2,7 +2,8 @@
  * Searches of the log: a statement at a time. Between two statements nothing is held, and other tenants have their turn. Rows are
  * found by the lists of their terms; PostgreSQL tests those that are in no list yet, a bounded number in a statement.
  */
-import type { RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import type { RecordForm, SearchOptions, SearchPage } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { CountTimes, LevelCount } from '#core/log/statistics.ts';
 import type { TermExpression } from '#core/search/index-terms.ts';
 import { compileQuery, type StoreTerms } from '#core/search/search-compile.ts';

@@ -2,7 +2,7 @@
 
 import { mapPatternFields, patternFields } from '#contract/history/fields.ts';
 import { type FairQueue, stepsOf } from '#core/limits/concurrency.ts';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type {
   BusyHost,
   Counted,

@@ -1,6 +1,6 @@
 /** Lists of the rows that have a term: what a search reads of them. */
 import type pg from 'pg';
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import type { Storage } from '../../database/storage.ts';
 import { type IndexedRows, RowSet, type SingleTerm, TermIndex } from '../../search/row-set.ts';

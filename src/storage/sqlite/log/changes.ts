@@ -1,16 +1,9 @@
 /** Appends a notification. Runs inside the transaction of its batch. */
 import { limits } from '#contract/limits.ts';
 import { isResolve } from '#core/channels/channels.ts';
-import type {
-  Acknowledged,
-  Acknowledgement,
-  Clear,
-  Idempotency,
-  RepeatOutcome,
-  Route,
-  TenantId,
-} from '#core/log/log.ts';
+import type { Acknowledged, Acknowledgement, Clear, Idempotency, RepeatOutcome } from '#core/log/log.ts';
 import type { ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
 import { type EscalationRow, type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows.ts';
 import {

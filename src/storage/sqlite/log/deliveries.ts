@@ -1,7 +1,8 @@
 /** Queues notifications for channels. Runs inside the transaction of its batch. */
 import { isResolve } from '#core/channels/channels.ts';
-import type { Notification, TenantId } from '#core/log/log.ts';
-import { isOffPanels } from '#core/log/target.ts';
+import type { Notification } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
+import { isOffPanels } from '#core/log/route.ts';
 import type { Inserted, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
 import type { DraftRow } from './rows.ts';

@@ -1,5 +1,6 @@
 /** The escalation of an alarm: columns of its live row, written in the transaction that stores a notification of it. */
-import type { AppendOutcome, DueStep, Route, TenantId } from '#core/log/log.ts';
+import type { AppendOutcome, DueStep } from '#core/log/log.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { type EscalationRow, escalationRow, toEscalation, toOff } from '../../log/history-rows.ts';
 import { readAcknowledged, readStanding, readUnder, staysShelved } from './alarms.ts';
 import { findById, idAt } from './log-lookup.ts';

@@ -1,5 +1,5 @@
 /** Where in the partitions something lies. */
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { isUuid } from '../../log/history-rows.ts';
 import {
   findPartition,

@@ -1,8 +1,17 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
-import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/log/log.ts';
+import type {
+  AlarmPlace,
+  DueReturn,
+  Entry,
+  LiveNotification,
+  LivePosition,
+  LogBounds,
+  LogPage,
+} from '#core/log/log.ts';
 import type { ReceiptRow } from '#core/log/receipts.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { PanelAddress } from '#core/log/target.ts';
-import { charsBySender, leavesAt } from '../../log/history-rows.ts';
+import { charsBySender, firstAlarmRank, leavesAt } from '../../log/history-rows.ts';
 import { notificationFinder, readAcknowledged } from './alarms.ts';
 import type { Leaving, LiveRowEnd } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
@@ -240,4 +249,68 @@ export function oldestRevision({ sql }: LogConnection, tenant: number): number |
     )
     .get(tenant);
   return found?.revision ?? undefined;
+}
+
+/** Alarms. */
+
+export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now: number): AlarmPlace[] {
+  liveOrder.refresh();
+  return sql
+    .of<[number, number], AlarmPlace>(
+      `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+         CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+       FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
+       LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
+       WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       ORDER BY l.rank DESC, since DESC, l.position DESC`,
+    )
+    .all(tenant, now);
+}
+
+export function dueReturns({ sql }: Pick<LogConnection, 'sql'>, now: number, limit: number): DueReturn[] {
+  return sql
+    .of<[{ now: number; limit: number }], { tenant: TenantId; row: number; isShelved: 0 | 1 }>(
+      `SELECT tenant, row, shelved IS NOT NULL AS isShelved FROM live INDEXED BY live_returns
+       WHERE returns_at <= @now AND (expires_at IS NULL OR expires_at > @now) ORDER BY returns_at LIMIT @limit`,
+    )
+    .all({ now, limit })
+    .map(({ tenant, row, isShelved }) => ({
+      tenant,
+      id: idAt(sql, row),
+      kind: isShelved === 1 ? 'unshelve' : 'unacknowledge',
+    }));
+}
+
+export function entriesOf(
+  connection: LogConnection,
+  tenant: TenantId,
+  ids: readonly string[],
+  limit: number,
+): Entry[] {
+  const { sql } = connection;
+  const positions = ids.flatMap((id) => {
+    const found = findById(sql, tenant, id);
+    if (!found) return [];
+    return sql
+      .of<[number, number, number], { position: number }>(
+        'SELECT position FROM alarm_entries WHERE tenant = ? AND row = ? ORDER BY position DESC LIMIT ?',
+      )
+      .all(tenant, found.row, limit)
+      .map(({ position }) => position);
+  });
+  const newest = positions.sort((a, b) => a - b).slice(-limit);
+  return newest.flatMap((position) => entryAt(connection, tenant, position) ?? []);
+}
+
+/** The entry at a position, if it is kept. */
+export function entryAt(connection: LogConnection, tenant: TenantId, position: number): Entry | undefined {
+  const { sql, reader } = connection;
+  for (const { partition, rows } of entriesFrom<EntryRow>(
+    sql,
+    { tenant, from: position, limit: 1 },
+    entryColumns,
+  ))
+    for (const row of rows)
+      if (row.position === position) return reader.entry(row, partition, notificationFinder(connection));
+  return undefined;
 }

@@ -5,7 +5,8 @@
  * time; a search reads the others from the log. After a rollback, what the writer keeps in memory (counters, routes, texts, rows
  * to index) is dropped and read again.
  */
-import type { Clear, Route } from '#core/log/log.ts';
+import type { Clear } from '#core/log/log.ts';
+import type { Route } from '#core/log/route.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import {
   columnList,

@@ -1,5 +1,5 @@
 /** Retention: a reader computes the new beginning of a tenant's log, so that the writer only has to move it. */
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import {
   type RetentionBounds,
   type RetentionEntry,

@@ -1,5 +1,6 @@
 /** Converts rows of the log to the types of core. Every reader of the log uses it. */
-import type { Entry, Notification, NotificationDraft, Route, TenantId } from '#core/log/log.ts';
+import type { Entry, Notification, NotificationDraft } from '#core/log/log.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { getOrMake } from '#core/maps.ts';
 import {
   columnList,

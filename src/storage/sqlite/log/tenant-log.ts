@@ -1,4 +1,4 @@
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { getOrMake } from '#core/maps.ts';
 import type { Statements } from './partitions.ts';
 

@@ -5,7 +5,7 @@
  * order, each followed by its row numbers; all but the first of a page are stored as differences. The `_idx` table has the
  * page of a term.
  */
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { getOrMake } from '#core/maps.ts';
 import { flagTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { type Pattern, patternMatcher } from '#core/search/search-words.ts';

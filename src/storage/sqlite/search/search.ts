@@ -1,7 +1,8 @@
 /** Searches of the log on one connection. Each must run inside a transaction, so that nothing changes during it. */
 
 import { resultOf } from '#core/limits/concurrency.ts';
-import type { HistoryRecord, RecordForm, SearchOptions, SearchPage, TenantId } from '#core/log/log.ts';
+import type { HistoryRecord, RecordForm, SearchOptions, SearchPage } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { getOrMake } from '#core/maps.ts';
 import { flagTerm, one } from '#core/search/index-terms.ts';
 import { type CompiledQuery, compileQuery, type StoreTerms } from '#core/search/search-compile.ts';

@@ -1,5 +1,6 @@
 /** A stored notification for the test of a query. It reads a field from its row only if the query uses the field. */
-import type { HistoryRecord, TenantId } from '#core/log/log.ts';
+import type { HistoryRecord } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { SearchableNotification } from '#core/search/search-evaluate.ts';
 import { acknowledgedColumns, type MemoryRow, offOf, type StateRow } from '../../log/history-rows.ts';
 import { type Partition, type Statements, tablesOf } from '../log/partitions.ts';

@@ -1,5 +1,5 @@
 /** The rows of states that notifications enter later. They are in tables of their own, and found as if the index had a term for each state. */
-import type { TenantId } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { flagTerm, type LaterState } from '#core/search/index-terms.ts';
 import type { LogRange } from '../../search/log-search.ts';
 import type { RowSet } from '../../search/row-set.ts';

@@ -6,7 +6,8 @@
 import { isSearchedField, searchedValues } from '#contract/history/fields.ts';
 import { labelStart } from '#contract/history/labels.ts';
 import { resultOf } from '#core/limits/concurrency.ts';
-import type { Notification, TenantId } from '#core/log/log.ts';
+import type { Notification } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { BusyHost, CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
 import type { StoreTerms } from '#core/search/search-compile.ts';
 import type { Query } from '#core/search/search-query.ts';

@@ -10,11 +10,13 @@ import {
   isDiskFailure,
   openReadOnly,
 } from '../file/database-file.ts';
-import { alarms, dueReturns, entriesOf } from '../log/alarms.ts';
 import { dueSteps } from '../log/escalations.ts';
 import { findRetry } from '../log/log-lookup.ts';
 import {
+  alarms,
   bounds,
+  dueReturns,
+  entriesOf,
   expired,
   findLive,
   firstShown,

@@ -107,7 +107,6 @@ export function Who({
           <span className={styles.end}>{t('shelvedUntil', { time: endText(until, formats) })}</span>
         )}
         {!short && note !== null && <bdi className={styles.note}>{note}</bdi>}
-        {!short && acknowledged.note !== null && <bdi className={styles.note}>{acknowledged.note}</bdi>}
         {!short && owner?.name !== by && <OwnerNote owner={owner} />}
       </span>
     );
