@@ -142,10 +142,7 @@ export function startLoops(
     loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
-    loop('suppress', alarmsMs, () =>
-      // What returns may be queued for channels.
-      settleSuppressed({ ...services, now }, stopped, (tenant) => services.channels.wake(tenant)),
-    ),
+    loop('suppress', alarmsMs, () => settleSuppressed({ ...services, now }, stopped)),
     loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),

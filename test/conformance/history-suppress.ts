@@ -180,12 +180,14 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const { history } = database;
     await store(history, tenant, cause);
     const host = await store(history, tenant, follower);
-    expect(await history.suppressingRules()).toContainEqual({ tenant, rule });
-    await history.endSuppressing(tenant, 'another');
+    const { revision } = host.route;
+    expect(await history.suppressingRules()).toContainEqual({ tenant, rule, revision });
+    await history.endSuppressing(tenant, 'another', revision);
+    await history.endSuppressing(tenant, rule, revision - 1);
     expect(await settle(history, tenant)).toEqual([]);
-    await history.endSuppressing(tenant, rule);
+    await history.endSuppressing(tenant, rule, revision);
     expect(await settle(history, tenant)).toMatchObject([{ kind: 'return', id: host.id }]);
-    expect(await history.suppressingRules()).not.toContainEqual({ tenant, rule });
+    expect(await history.suppressingRules()).not.toContainEqual({ tenant, rule, revision });
   });
 
   test('a suppressed alarm can be shelved and cleared, not acknowledged; a shelf goes before a cause', async () => {

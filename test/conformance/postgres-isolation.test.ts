@@ -195,7 +195,7 @@ const otherRows = {
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
   acknowledgements: "1, 0, '', NULL",
-  alarm_causes: "'ID', 1, 1, 1, '', false",
+  alarm_causes: "'ID', 1, 1, 1, '', 0, false",
   due_times: "'panel', 'ID', 0, '', '{}'",
   throttles: "'ID', gen_random_uuid(), 0, 0",
   'node_panels (tenant, node, panel_id, lag)': '(SELECT id FROM nodes), 0, 0',

@@ -410,7 +410,8 @@ test('when its cause has ended it is on the panels and in the channels, also of 
   const core = await cause();
   const { id: cursor } = await stream.next(({ event }) => event === 'notification');
   const late = await send({ title: 'late', labels: { site: 'plant 2' } });
-  await list();
+  const aside = await send({ title: 'aside', labels: { site: 'plant 2' } });
+  await call('POST', `/${aside}/shelve`, { forMs: 60 * minute });
   const titles = () => receiver.received.map(({ json }) => json.data.title);
   await expect.poll(titles).toEqual(['core switch down']);
   await call('POST', `/${core}/clear`, {});
@@ -419,6 +420,9 @@ test('when its cause has ended it is on the panels and in the channels, also of 
   expect((await list()).alarms).toMatchObject([{ id: late, state: 'open', suppressedBy: null }]);
   await expect.poll(titles).toContain('late');
   expect(titles().filter((title) => title === 'late')).toHaveLength(1);
+  // It was suppressed when it came, and never in its channel.
+  await call('DELETE', `/${aside}/shelve`);
+  await expect.poll(() => titles().filter((title) => title === 'aside')).toHaveLength(1);
   const again = await server.stream(`/api/panels/${panel}/events`, token, cursor as string);
   expect((await again.next(({ event }) => event === 'unsuppress')).data.notification.id).toBe(late);
   expect(again.messages.filter(({ event, data }) => event === 'notification' && data.id === late)).toEqual(

@@ -5,6 +5,7 @@
  */
 import type { StandingState } from '#contract/history/alarm.ts';
 import { limits } from '#contract/limits.ts';
+import type { ChannelService } from '../channels/channels.ts';
 import { unavailable } from '../errors.ts';
 import {
   type AlarmAction,
@@ -22,6 +23,7 @@ import { join, type Query } from '../search/search-query.ts';
 export interface AlarmsContext {
   readonly history: Pick<History, 'alarms' | 'recordsAt' | 'search' | 'act'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly channels: Pick<ChannelService, 'wake'>;
   readonly now: () => number;
 }
 
@@ -111,6 +113,8 @@ export async function actOnAlarms(
     outcomes.push(...some);
     const entries = some.flatMap((outcome) => (outcome.kind === 'done' ? outcome.entry : []));
     if (entries.length > 0) context.bus.publish(tenant, entries);
+    // What was suppressed when it came is queued for its channels now.
+    if (entries.some(({ kind }) => kind === 'return')) context.channels.wake(tenant);
   }
   return outcomes;
 }

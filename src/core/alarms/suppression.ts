@@ -1,11 +1,12 @@
 /** Alarms that are off the panels while another one, their cause, stands: what time and changed rules do to them, and who follows whom. */
+import type { ChannelService } from '../channels/channels.ts';
 import type { Bus, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
-import type { TenantId } from '../log/route.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 
 export interface SuppressionContext {
   readonly history: Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly channels: Pick<ChannelService, 'wake'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
 }
@@ -14,29 +15,28 @@ const settledAtOnce = 200;
 
 /**
  * Suppresses what stood before its cause, and brings back what has none any more: it has ended, or its rule was changed, disabled or
- * deleted. On several nodes each of them may call it: the first one counts. `onReturned`: called for a tenant some of whose alarms are back.
+ * deleted. On several nodes each of them may call it: the first one counts.
  */
-export async function settleSuppressed(
-  context: SuppressionContext,
-  stopped: () => boolean,
-  onReturned: (tenant: TenantId) => void,
-): Promise<void> {
-  const { history, bus, now } = context;
+export async function settleSuppressed(context: SuppressionContext, stopped: () => boolean): Promise<void> {
+  const { history, bus, channels, now } = context;
   await endChangedRules(context);
   while (!stopped()) {
     const settled = await history.settleSuppressed(now(), settledAtOnce);
     if (settled.size === 0) return;
     for (const [tenant, entries] of settled) {
       bus.publish(tenant, entries);
-      if (entries.some(({ kind }) => kind === 'return')) onReturned(tenant);
+      // What comes back may be queued for channels.
+      if (entries.some(({ kind }) => kind === 'return')) channels.wake(tenant);
     }
   }
 }
 
 async function endChangedRules({ history, tenancy }: SuppressionContext): Promise<void> {
-  for (const { tenant, rule } of await history.suppressingRules()) {
+  for (const { tenant, rule, revision } of await history.suppressingRules()) {
     const { router } = await tenancy.get(tenant);
-    if (!router.suppressing.includes(rule)) await history.endSuppressing(tenant, rule);
+    // Another node may have newer rules than this one.
+    if (router.revision < revision || router.suppressing.includes(rule)) continue;
+    await history.endSuppressing(tenant, rule, router.revision);
   }
 }
 

@@ -151,6 +151,12 @@ export interface AlarmMemory {
   readonly escalation?: AlarmEscalation;
 }
 
+export interface SuppressingRule {
+  readonly tenant: TenantId;
+  readonly rule: string;
+  readonly revision: number;
+}
+
 export interface SuppressedAlarms {
   readonly causes: readonly { readonly position: number; readonly key: string }[];
   readonly suppressed: readonly (LivePosition & { readonly key: string })[];
@@ -411,10 +417,10 @@ export interface History {
    * `limit` of them. Returns the entries of each tenant, for the bus; empty: nothing is left to do.
    */
   settleSuppressed(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
-  /** The rules by which alarms of a tenant suppress others, as {@link SuppressKey} names them. */
-  suppressingRules(): Promise<readonly { readonly tenant: TenantId; readonly rule: string }[]>;
-  /** Alarms no longer suppress others by this rule. */
-  endSuppressing(tenant: TenantId, rule: string): Promise<void>;
+  /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */
+  suppressingRules(): Promise<readonly SuppressingRule[]>;
+  /** Alarms of revisions up to this one no longer suppress others by this rule. */
+  endSuppressing(tenant: TenantId, rule: string, revision: number): Promise<void>;
   /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
   /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */

@@ -317,10 +317,15 @@ export class TenantStreams {
   /** Configuration changed: panels get their new settings, and the streams of deleted panels end. Yields to the event loop. */
   async #changed(tenant: TenantId): Promise<void> {
     const yieldToEventLoop = createYieldToEventLoop();
-    for (const [stream, state] of this.#hubs.get(tenant)?.hub?.connections ?? []) {
+    const hub = this.#hubs.get(tenant)?.hub;
+    if (!hub) return;
+    for (const [stream, state] of hub.connections) {
       // Read each time, because the configuration may change again during a pause.
       const snapshot = this.#options.tenancy.peek(tenant);
-      if (snapshot) updateSettings(snapshot, stream, state);
+      if (snapshot) {
+        updateSettings(snapshot, stream, state);
+        updateSuppresses(snapshot, stream, state, hub.suppressing.last);
+      }
       const pause = yieldToEventLoop();
       if (pause) await pause;
     }

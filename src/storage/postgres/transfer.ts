@@ -167,7 +167,7 @@ async function importPage(
       if (isLive) {
         live.push({ ...place, rank, expires_at, key, to_all, to_ids, to_tags, ...memory });
         for (const cause of suppressKeysOf(entry, route).causes)
-          alarms.causes.push({ ...place, ...cause, rank, is_new: true });
+          alarms.causes.push({ ...place, ...cause, rank, revision: route.revision, is_new: true });
       }
       const counts = throttledOn === null ? undefined : placed.get(throttledOn);
       if (counts) stateOf(counts).counted += 1;

@@ -96,8 +96,8 @@ export function createSqliteHistory({
     async settleSuppressed(now, limit) {
       return (await reader.isUnsettled(now)) ? queue.push('settleSuppressed', now, limit) : new Map();
     },
-    async endSuppressing(tenant, rule) {
-      await queue.push('endSuppressing', tenant, rule);
+    async endSuppressing(tenant, rule, revision) {
+      await queue.push('endSuppressing', tenant, rule, revision);
     },
     suppression: (tenant, now) => searches.run(tenant, () => searcher.suppression(tenant, now)),
     settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),

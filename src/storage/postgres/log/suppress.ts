@@ -1,5 +1,11 @@
 /** Alarms that are off the panels while another one stands; the functions of the schema say how. */
-import { belfryAsActor, type Entry, type History, type SuppressedAlarms } from '#core/log/log.ts';
+import {
+  belfryAsActor,
+  type Entry,
+  type History,
+  type SuppressedAlarms,
+  type SuppressingRule,
+} from '#core/log/log.ts';
 import type { Route, TenantId } from '#core/log/route.ts';
 import type { AlarmLanes } from './alarms.ts';
 import { readNotifications } from './rows.ts';
@@ -43,15 +49,19 @@ export const createSuppression = (
   },
 
   suppressingRules: () =>
-    lanes.reads.query<{ tenant: TenantId; rule: string }>(
+    lanes.reads.query<SuppressingRule>(
       'all',
-      'SELECT DISTINCT tenant, rule FROM alarm_causes',
+      'SELECT tenant, rule, max(revision) AS revision FROM alarm_causes GROUP BY tenant, rule',
       [],
     ),
 
-  async endSuppressing(tenant, rule) {
+  async endSuppressing(tenant, rule, revision) {
     await lanes.write(tenant, 0, (client) =>
-      client.query('DELETE FROM alarm_causes WHERE tenant = $1 AND rule = $2', [tenant, rule]),
+      client.query('DELETE FROM alarm_causes WHERE tenant = $1 AND rule = $2 AND revision <= $3', [
+        tenant,
+        rule,
+        revision,
+      ]),
     );
   },
 

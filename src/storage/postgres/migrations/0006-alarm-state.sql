@@ -17,6 +17,7 @@ CREATE TABLE alarm_causes (
   rank bigint NOT NULL,     -- … and in `live`
   position bigint NOT NULL,
   rule text NOT NULL,       -- what the key was made of
+  revision bigint NOT NULL, -- of the rule set
   is_new boolean NOT NULL,  -- alarms that stood before have not been looked at
   PRIMARY KEY (tenant, key, row)
 );
@@ -348,8 +349,8 @@ BEGIN
     FROM wanted f WHERE f.shown
   ),
   causes AS (
-    INSERT INTO alarm_causes (tenant, key, row, rank, position, rule, is_new)
-    SELECT DISTINCT f.tenant, c.key, f.row, (f.fields).rank, f.position, c.rule, true FROM wanted f, jsonb_to_recordset(f.suppress->'causes') c (key text, rule text)
+    INSERT INTO alarm_causes (tenant, key, row, rank, position, rule, revision, is_new)
+    SELECT DISTINCT f.tenant, c.key, f.row, (f.fields).rank, f.position, c.rule, f.revision, true FROM wanted f, jsonb_to_recordset(f.suppress->'causes') c (key text, rule text)
     WHERE f.suppress IS NOT NULL ON CONFLICT DO NOTHING
   ),
   counted_minutes AS (
@@ -475,6 +476,9 @@ BEGIN
   UPDATE live l SET shelved = new_shelf, returns_at = a.until, suppressed = NULL, next_step_at = CASE WHEN a.kind LIKE 'un%' THEN l.step_at END
     WHERE l.tenant = entry.tenant AND l.rank = entry.rank AND l.position = entry.position
     AND (l.shelved, l.returns_at, l.next_step_at) IS DISTINCT FROM (new_shelf, a.until, CASE WHEN a.kind LIKE 'un%' THEN l.step_at END);
+  IF a.kind = 'unshelve' THEN
+    PERFORM queue_returned(entry, a.at);
+  END IF;
   RETURN add_change(entry, a.at, a."by",
     CASE a.kind WHEN 'acknowledge' THEN 'acknowledged' WHEN 'unacknowledge' THEN 'unacknowledged' WHEN 'shelve' THEN 'shelved' ELSE 'unshelved' END,
     a.note, a.until);
@@ -508,9 +512,7 @@ BEGIN
     UPDATE live l SET suppressed = NULL, shelved = NULL, returns_at = NULL, next_step_at = step_at
       WHERE l.tenant = of_tenant AND l.rank = shown.rank AND l.position = shown.position;
     SELECT g.* INTO entry FROM entries_of(of_tenant, ARRAY[shown.row]) g;
-    IF entry.route ? 'suppressed' THEN
-      PERFORM queue_returned(entry, now_at);
-    END IF;
+    PERFORM queue_returned(entry, now_at);
     left_over := left_over - 1;
     RETURN QUERY SELECT 'return', entry.id, add_change(entry, now_at, 'belfry', 'unsuppressed', NULL, NULL), entry.route, NULL::text, NULL::uuid;
   END LOOP;
@@ -539,10 +541,11 @@ BEGIN
   END LOOP;
 END $$;
 
--- Queues a notification for the channels of its route, as appending does.
+-- What was suppressed when it came goes to its channels when it is on the panels for the first time.
 CREATE FUNCTION queue_returned(entry log, now_at bigint) RETURNS void LANGUAGE sql AS $$
   WITH wanted AS MATERIALIZED (
-    SELECT c.id FROM channels c WHERE c.tenant = entry.tenant AND c.enabled = 1 AND entry.route->'channels' ? c.id FOR KEY SHARE OF c
+    SELECT c.id FROM channels c WHERE c.tenant = entry.tenant AND c.enabled = 1 AND entry.route ? 'suppressed' AND entry.route->'channels' ? c.id
+      AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.tenant = c.tenant AND d.channel = c.id AND d.notification = entry.id::text) FOR KEY SHARE OF c
   ),
   closed AS (
     UPDATE deliveries d SET open_key = NULL FROM wanted w WHERE d.tenant = entry.tenant AND d.open_key = entry.key AND d.channel = w.id

@@ -29,6 +29,7 @@ import {
   toAcknowledged,
   toOff,
 } from '../../log/history-rows.ts';
+import { queueReturned } from './deliveries.ts';
 import { type FoundRow, findById, idAt, keyAt } from './log-lookup.ts';
 import { type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
 import { findPartition, type Statements, tablesOf } from './partitions.ts';
@@ -356,7 +357,9 @@ export function putOnShelf(
 }
 
 function unshelve(writer: LogWriter, tenant: TenantId, { id, found }: LiveStanding, { at, by }: By): Done {
-  return { kind: 'done', entry: returnToPanels(writer, tenant, found, { id, at, by, from: 'shelved' }) };
+  const entry = returnToPanels(writer, tenant, found, { id, at, by, from: 'shelved' });
+  queueReturned(writer.sql, tenant, entry.shown, at);
+  return { kind: 'done', entry };
 }
 
 /** The alarm is open again, and on its panels: it comes off the shelf, or its cause has ended. */

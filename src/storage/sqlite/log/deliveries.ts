@@ -64,7 +64,7 @@ function queueDelivery(
     .run(position, id, at, openKey, tenant, channel);
 }
 
-/** What was suppressed when it came goes to its channels when it is on the panels again. */
+/** What was suppressed when it came goes to its channels when it is on the panels for the first time. */
 export function queueReturned(
   sql: Statements,
   tenant: TenantId,
@@ -72,5 +72,10 @@ export function queueReturned(
   at: number,
 ): void {
   if (suppressed === undefined) return;
-  for (const channel of channels) queueDelivery(sql, tenant, channel, { id, position, at, openKey: key });
+  const known = sql
+    .of<[number, string], string>('SELECT channel FROM deliveries WHERE tenant = ? AND notification = ?')
+    .pluck()
+    .all(tenant, id);
+  for (const channel of channels)
+    if (!known.includes(channel)) queueDelivery(sql, tenant, channel, { id, position, at, openKey: key });
 }

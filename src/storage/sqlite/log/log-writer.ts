@@ -246,8 +246,10 @@ export class LogWriter {
         );
       for (const { key, rule } of suppressKeysOf(d, decided).causes)
         this.sql
-          .of('INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, is_new) VALUES (?, ?, ?, ?, 1)')
-          .run(tenant, key, row, rule);
+          .of(
+            'INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, revision, is_new) VALUES (?, ?, ?, ?, ?, 1)',
+          )
+          .run(tenant, key, row, rule, decided.revision);
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');

@@ -3,7 +3,7 @@
  * have the keys that they follow, and the table `alarm_causes` has those of causes. A new notification is suppressed when it is
  * stored; `settleSuppressed` does what time and other notifications change later.
  */
-import { belfryAsActor, type Entry, type SuppressedAlarms } from '#core/log/log.ts';
+import { belfryAsActor, type Entry, type SuppressedAlarms, type SuppressingRule } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { SuppressedRow } from '../../log/history-rows.ts';
 import { putOffFor, returnToPanels } from './alarms.ts';
@@ -196,8 +196,19 @@ export function suppression(
 }
 
 export const suppressingRules = ({ sql }: Pick<LogConnection, 'sql'>) =>
-  sql.of<[], { tenant: TenantId; rule: string }>('SELECT DISTINCT tenant, rule FROM alarm_causes').all();
+  sql
+    .of<[], SuppressingRule>(
+      'SELECT tenant, rule, max(revision) AS revision FROM alarm_causes GROUP BY tenant, rule',
+    )
+    .all();
 
 /** Returns how many keys are gone. */
-export const endSuppressing = ({ sql }: LogWriter, tenant: TenantId, rule: string): number =>
-  sql.of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ?').run(tenant, rule).changes;
+export const endSuppressing = (
+  { sql }: LogWriter,
+  tenant: TenantId,
+  rule: string,
+  revision: number,
+): number =>
+  sql
+    .of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ? AND revision <= ?')
+    .run(tenant, rule, revision).changes;

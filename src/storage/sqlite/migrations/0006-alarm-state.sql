@@ -15,6 +15,7 @@ CREATE TABLE alarm_causes (
   key TEXT NOT NULL,
   row INTEGER NOT NULL,     -- of the notification, in the log
   rule TEXT NOT NULL,       -- what the key was made of
+  revision INTEGER NOT NULL, -- of the rule set
   is_new INTEGER NOT NULL,  -- 1: alarms that stood before have not been looked at
   PRIMARY KEY (tenant, key, row)
 ) WITHOUT ROWID;
