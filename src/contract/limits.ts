@@ -81,6 +81,8 @@ export const limits = {
   shelfMs: 366 * 24 * 3_600_000,
   /** Rules of a tenant with `then.suppress`: each is tested with every notification. */
   suppressRules: 50,
+  /** Keys by which alarms of a tenant can suppress others at a time; what comes beyond it suppresses nothing. */
+  suppressCauses: 2_000,
   /** Suppressed alarms that a panel is told by name, for each cause. */
   suppressedNamed: 50,
   /** The shortest time that a level or rule gives an acknowledgement. */

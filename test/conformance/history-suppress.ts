@@ -174,6 +174,69 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect(followers(itself.position)).toEqual([]);
   });
 
+  test('alarms that would suppress each other are not hidden when the one on the panels ends', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const both = (keys: string[], follows: string[]) =>
+      suppress({ causes: keys.map((each) => ({ key: each, rule })), follows });
+    const [a, b, c] = [
+      await store(history, tenant, both(['k'], ['k'])),
+      await store(history, tenant, both(['k'], ['k'])),
+      await store(history, tenant, both(['k'], ['k'])),
+    ];
+    expect(await shownOn(history, tenant)).toEqual([a.id]);
+    await history.act(tenant, [a.id], { kind: 'clear', at: now, by: 'Ada' });
+    await settle(history, tenant);
+    expect(await shownOn(history, tenant)).toEqual([b.id]);
+    expect((await history.find(tenant, c.id))?.alarm?.suppressed?.by).toBe(b.id);
+    await history.act(tenant, [b.id, c.id], { kind: 'clear', at: now, by: 'Ada' });
+    // Two keys: a root, and two that hold each other.
+    const root = await store(history, tenant, suppress({ causes: [{ key: 'y', rule }] }));
+    const x = await store(history, tenant, both(['x'], ['y']));
+    const y = await store(history, tenant, both(['y'], ['x']));
+    expect(await shownOn(history, tenant)).toEqual([root.id]);
+    await history.act(tenant, [root.id], { kind: 'clear', at: now, by: 'Ada' });
+    await settle(history, tenant);
+    const [shown, ...others] = await shownOn(history, tenant);
+    expect(others).toEqual([]);
+    const hidden = shown === x.id ? y : x;
+    expect((await history.find(tenant, hidden.id))?.alarm?.suppressed?.by).toBe(shown);
+  });
+
+  test('the end of a suppressed alarm is on no panel either, and nothing of it stands', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const core = await store(history, tenant, cause);
+    await store(history, tenant, { key: 'host', ...follower });
+    const end = await store(history, tenant, { key: 'host', rank: 10, level: 'success', ttl: 0 });
+    expect(end.route.suppressed?.by).toBe(core.id);
+    expect(await shownOn(history, tenant)).toEqual([core.id]);
+    expect(await history.suppression(tenant, now)).toMatchObject({ suppressed: [] });
+    await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
+    expect(await settle(history, tenant)).toEqual([]);
+    expect(await shownOn(history, tenant)).toEqual([]);
+  });
+
+  test('an alarm that is open again while its cause stands is suppressed', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const seen = await store(history, tenant, follower);
+    const aside = await store(history, tenant, follower);
+    await history.act(tenant, [seen.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
+    await history.act(tenant, [aside.id], { kind: 'shelve', at: now, by: 'Ada', note: null, until: now + 9 });
+    await store(history, tenant, cause);
+    expect(await settle(history, tenant)).toEqual([]);
+    await history.act(tenant, [seen.id], { kind: 'unacknowledge', at: now, by: 'Ada' });
+    await history.act(tenant, [aside.id], { kind: 'unshelve', at: now, by: 'Ada' });
+    expect(await settle(history, tenant)).toMatchObject([
+      { kind: 'suppression', id: seen.id },
+      { kind: 'suppression', id: aside.id },
+    ]);
+  });
+
   test('a rule that suppresses no more lets them return', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -1,7 +1,7 @@
 /** Who sends a notification: a token, or Belfry itself. */
 import { ownSenderNames } from '#contract/routing/rule-names.ts';
 import type { HistoryRecord } from '../log/log.ts';
-import type { Ref, Route, TenantId } from '../log/route.ts';
+import type { Ref, Route, SuppressKeys, TenantId } from '../log/route.ts';
 import { unite } from '../log/target.ts';
 import type { Principal } from '../people/access.ts';
 import type { Decision } from '../routing/router.ts';
@@ -62,6 +62,13 @@ export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route
   return { ...repeat, level, rank, route: { ...repeat.route, target, ...kept } };
 }
 
+/** What both suppress, and are suppressed by. */
+function uniteKeys(a: SuppressKeys | undefined, b: SuppressKeys | undefined): SuppressKeys | undefined {
+  if (!a || !b) return a ?? b;
+  const causes = new Map([...a.causes, ...b.causes].map((each) => [each.key, each]));
+  return { causes: [...causes.values()], follows: [...new Set([...a.follows, ...b.follows])] };
+}
+
 /**
  * Keeps the level, and adds the panels and channels of the escalation to those of the rules; a notification that rules mute stays muted. Rules
  * may match the original by fields that the escalation lacks: its token, address and level.
@@ -71,7 +78,8 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
   // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
-  const { group = to.group, suppress = to.suppress, acknowledgeForMs = to.acknowledgeForMs } = route;
+  const { group = to.group, acknowledgeForMs = to.acknowledgeForMs } = route;
+  const suppress = uniteKeys(to.suppress, route.suppress);
   const shown = route.muted
     ? {}
     : {

@@ -31,9 +31,8 @@ export const createSuppression = (
     const due = await lanes.reads.query<{ tenant: TenantId }>(
       'all',
       `SELECT tenant FROM alarm_causes WHERE is_new
-       UNION SELECT l.tenant FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')} AND NOT EXISTS (
-         SELECT 1 FROM alarm_causes c JOIN live o ON o.tenant = c.tenant AND o.rank = c.rank AND o.position = c.position
-         WHERE c.tenant = l.tenant AND c.key = l.suppressed AND c.row <> l.row AND (o.expires_at IS NULL OR o.expires_at > $1))
+       UNION SELECT u.tenant FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
+         WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
        ORDER BY tenant`,
       [now],
     );

@@ -23,6 +23,7 @@ CREATE TABLE alarm_causes (
 );
 
 CREATE INDEX live_steps ON live (next_step_at) WHERE next_step_at IS NOT NULL;
+CREATE INDEX alarm_causes_rows ON alarm_causes (tenant, row);
 CREATE INDEX alarm_causes_new ON alarm_causes (tenant) WHERE is_new;
 CREATE INDEX live_suppressed ON live (tenant, suppressed) WHERE suppressed IS NOT NULL;
 CREATE INDEX live_follows ON live (tenant) WHERE follows IS NOT NULL AND suppressed IS NULL;
@@ -49,18 +50,29 @@ DELETE FROM due_times WHERE kind = 'escalation';
 -- A resolve is none.
 CREATE FUNCTION is_alarm(key text, rank bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT key IS NULL OR rank >= first_alarm_rank() $$;
 
--- The cause by one of these keys for an alarm, other than itself (`of_row`). A cause may be suppressed itself, but not by this alarm, also not
--- through others: of a circle, one must be on the panels.
-CREATE FUNCTION find_cause(of_tenant bigint, keys text[], now_at bigint, of_row bigint) RETURNS TABLE (key text, id uuid) LANGUAGE sql STABLE AS $$
-  WITH RECURSIVE up (first, id, key, row, suppressed) AS (
-    SELECT l.row, l.id, c.key, l.row, l.suppressed FROM alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position
-    WHERE c.tenant = of_tenant AND c.key = ANY (keys) AND l.row IS DISTINCT FROM of_row AND (l.expires_at IS NULL OR l.expires_at > now_at)
+-- Whether a cause by this key, or one of its causes, is on the panels, from cause to cause, without passing by the alarm in `of_row`.
+CREATE FUNCTION is_held(of_tenant bigint, of_key text, now_at bigint, of_row bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE up (key) AS (
+    SELECT of_key COLLATE "C"
     UNION
-    SELECT up.first, up.id, up.key, l.row, l.suppressed FROM up JOIN alarm_causes c ON c.tenant = of_tenant AND c.key = up.suppressed
+    SELECT l.suppressed FROM up JOIN alarm_causes c ON c.tenant = of_tenant AND c.key = up.key
       JOIN live l ON l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position
-    WHERE l.row IS DISTINCT FROM of_row AND (l.expires_at IS NULL OR l.expires_at > now_at)
+    WHERE l.suppressed IS NOT NULL AND l.row IS DISTINCT FROM of_row AND (l.expires_at IS NULL OR l.expires_at > now_at)
   )
-  SELECT u.key, u.id FROM up u WHERE u.suppressed IS NULL ORDER BY u.first DESC LIMIT 1
+  SELECT EXISTS (SELECT 1 FROM up JOIN alarm_causes c ON c.tenant = of_tenant AND c.key = up.key
+      JOIN live l ON l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position
+    WHERE l.suppressed IS NULL AND l.row IS DISTINCT FROM of_row AND (l.expires_at IS NULL OR l.expires_at > now_at))
+$$;
+
+-- The cause by one of these keys for an alarm, other than itself (`of_row`).
+CREATE FUNCTION find_cause(of_tenant bigint, keys text[], now_at bigint, of_row bigint) RETURNS TABLE (key text, id uuid) LANGUAGE sql STABLE AS $$
+  SELECT k.key, x.id FROM unnest(keys) WITH ORDINALITY k (key, n)
+  CROSS JOIN LATERAL (
+    SELECT l.id FROM alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position
+    WHERE c.tenant = of_tenant AND c.key = k.key AND l.row IS DISTINCT FROM of_row AND (l.expires_at IS NULL OR l.expires_at > now_at)
+    ORDER BY l.suppressed IS NOT NULL, l.row DESC LIMIT 1
+  ) x
+  WHERE is_held(of_tenant, k.key, now_at, of_row) ORDER BY k.n LIMIT 1
 $$;
 
 CREATE TYPE append_suppressed AS (n bigint, key text, id uuid);
@@ -209,6 +221,7 @@ BEGIN
       FROM (SELECT tenant, array_agg(row) AS rows FROM shown GROUP BY 1) t CROSS JOIN LATERAL entries_of(t.tenant, t.rows) g
       JOIN shown s ON s.row = g.row);
     DELETE FROM live l USING unnest(replaced) r WHERE l.tenant = r.tenant AND l.rank = r.rank AND l.position = r.was;
+    DELETE FROM alarm_causes c USING unnest(replaced) r WHERE c.tenant = r.tenant AND c.row = r.was_row;
   END IF;
   IF cardinality(replaced) > 0 THEN
     inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, d.route, a."by", a.note, a.until)::append_taken_over
@@ -247,7 +260,7 @@ BEGIN
       WHERE f.shown AND (l.n IS NOT NULL OR i.n IS NOT NULL));
   END IF;
   IF with_suppress THEN
-    -- Causes may stand already, or come before it in the same batch. Whether one of the batch is suppressed itself is settled later.
+    -- Causes may stand already, or come in the same batch. Whether one of the batch is suppressed itself is settled later.
     suppressed := array(
       SELECT DISTINCT ON (f.n) ROW(f.n, c.key, c.id)::append_suppressed
       FROM unnest(fresh) f JOIN unnest(decisions) d ON d.nr = f.decision
@@ -256,13 +269,17 @@ BEGIN
         UNION ALL
         SELECT k->>'key', b.id FROM unnest(fresh) b JOIN unnest(decisions) e ON e.nr = b.decision
           CROSS JOIN LATERAL jsonb_array_elements(e.route->'suppress'->'causes') k
-        WHERE b.tenant = f.tenant AND b.n < f.n AND b.shown AND is_alarm((b.fields).key, (b.fields).rank) AND (b.fields).key IS DISTINCT FROM (f.fields).key
+        WHERE b.tenant = f.tenant AND b.n <> f.n AND b.shown AND is_alarm((b.fields).key, (b.fields).rank)
           AND d.route->'suppress'->'follows' ? (k->>'key') AND e.route->'suppress'->'follows' = '[]'
       ) c
       WHERE f.shown AND d.route ? 'suppress' AND is_alarm((f.fields).key, (f.fields).rank)
         AND NOT EXISTS (SELECT 1 FROM unnest(inherited) i WHERE i.n = f.n) AND NOT EXISTS (SELECT 1 FROM unnest(alarms) m WHERE m.n = f.n AND m.shelved IS NOT NULL)
       ORDER BY f.n);
   END IF;
+  -- The end of a suppressed alarm is on no panel, and does not stand.
+  suppressed := suppressed || array(SELECT DISTINCT ON (f.n) ROW(f.n, '', (r.shelved::jsonb->>'by')::uuid)::append_suppressed
+    FROM unnest(fresh) f JOIN unnest(replaced) r ON r.n = f.n
+    WHERE f.shown AND NOT is_alarm((f.fields).key, (f.fields).rank) AND r.shelved IS NOT NULL AND NOT r.shelved::jsonb ? 'until' ORDER BY f.n);
   IF with_retry THEN
     INSERT INTO idempotency (tenant, key, hash, id, expires_at)
     SELECT f.tenant, f.idempotency_key, f.idempotency_hash, f.id, f.idempotency_until FROM unnest(fresh) f WHERE f.idempotency_key IS NOT NULL
@@ -346,12 +363,12 @@ BEGIN
     SELECT f.tenant, (f.fields).rank, f.position, f.row, f.id, f.expires_at, (f.fields).key, f.to_all, f.to_ids, f.to_tags,
       coalesce(f.since, f.at), f.earlier, f.highest_level, f.highest_rank, f.owner, f.shelved, f.returns_at, f.suppressed,
       nullif(f.suppress->'follows', '[]')::text, f.escalates, f.next_step, f.step_at, f.next_step_at
-    FROM wanted f WHERE f.shown
+    FROM wanted f WHERE f.shown AND f.suppressed IS DISTINCT FROM ''
   ),
   causes AS (
     INSERT INTO alarm_causes (tenant, key, row, rank, position, rule, revision, is_new)
     SELECT DISTINCT f.tenant, c.key, f.row, (f.fields).rank, f.position, c.rule, f.revision, true FROM wanted f, jsonb_to_recordset(f.suppress->'causes') c (key text, rule text)
-    WHERE f.suppress IS NOT NULL ON CONFLICT DO NOTHING
+    WHERE f.suppress IS NOT NULL AND (SELECT count(*) FROM alarm_causes k WHERE k.tenant = f.tenant) < 2000 ON CONFLICT DO NOTHING
   ),
   counted_minutes AS (
     INSERT INTO minutes (tenant, minute, level, count)
@@ -375,6 +392,23 @@ BEGIN
 END $$;
 
 -- Functions: alarms -----------------------------------------------------------------------------------------------------
+
+-- Takes a live notification off its panels by an entry of its own; the caller holds the lock on the tenant's counters.
+CREATE OR REPLACE FUNCTION take_off(l live, new_at bigint, new_by text, new_reason text DEFAULT 'cleared', new_note text DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  new_position bigint;
+BEGIN
+  DELETE FROM live WHERE tenant = l.tenant AND rank = l.rank AND position = l.position;
+  DELETE FROM alarm_causes c WHERE c.tenant = l.tenant AND c.row = l.row;
+  UPDATE logs SET head = head + 1 WHERE tenant = l.tenant RETURNING head INTO new_position;
+  INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+    SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, g.route, l.position, new_by, new_reason, new_note
+    FROM entries_of(l.tenant, ARRAY[l.row]) g;
+  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, new_reason)
+    ON CONFLICT (row) DO UPDATE SET cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason;
+  RETURN new_position;
+END $$;
 
 -- The memory of an alarm passes to a notification that is live already, if there is one of this id.
 CREATE OR REPLACE FUNCTION hand_over(last live, to_id uuid) RETURNS void LANGUAGE plpgsql AS $$
@@ -476,6 +510,11 @@ BEGIN
   UPDATE live l SET shelved = new_shelf, returns_at = a.until, suppressed = NULL, next_step_at = CASE WHEN a.kind LIKE 'un%' THEN l.step_at END
     WHERE l.tenant = entry.tenant AND l.rank = entry.rank AND l.position = entry.position
     AND (l.shelved, l.returns_at, l.next_step_at) IS DISTINCT FROM (new_shelf, a.until, CASE WHEN a.kind LIKE 'un%' THEN l.step_at END);
+  -- An alarm that is open again may have a cause: those that it follows count as new.
+  IF a.kind LIKE 'un%' AND shown.follows IS NOT NULL THEN
+    UPDATE alarm_causes c SET is_new = true WHERE c.tenant = entry.tenant
+      AND c.key = ANY (array(SELECT jsonb_array_elements_text(shown.follows::jsonb)));
+  END IF;
   IF a.kind = 'unshelve' THEN
     PERFORM queue_returned(entry, a.at);
   END IF;
@@ -493,6 +532,7 @@ DECLARE
   left_over bigint := most;
   looked_at bigint;
   changed bigint;
+  until constant timestamptz := clock_timestamp() + interval '20 ms';
   shown live;
   cause record;
   new_cause alarm_causes;
@@ -502,7 +542,9 @@ BEGIN
   DELETE FROM alarm_causes c WHERE c.tenant = of_tenant AND NOT EXISTS (SELECT 1 FROM live l
     WHERE l.tenant = c.tenant AND l.rank = c.rank AND l.position = c.position AND (l.expires_at IS NULL OR l.expires_at > now_at));
   FOR shown IN SELECT l.* FROM live l WHERE l.tenant = of_tenant AND l.suppressed IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > now_at)
-    AND NOT EXISTS (SELECT 1 FROM alarm_causes c WHERE c.tenant = l.tenant AND c.key = l.suppressed AND c.row <> l.row) ORDER BY l.row LIMIT most LOOP
+    AND l.suppressed IN (
+      SELECT u.key FROM (SELECT DISTINCT k.suppressed AS key FROM live k WHERE k.tenant = of_tenant AND k.suppressed IS NOT NULL) u
+      WHERE NOT is_held(of_tenant, u.key, now_at, NULL)) ORDER BY l.row LIMIT most LOOP
     SELECT s.* INTO cause FROM find_cause(of_tenant, array(SELECT jsonb_array_elements_text(shown.follows::jsonb)), now_at, shown.row) s;
     IF FOUND THEN
       UPDATE live l SET suppressed = cause.key, shelved = jsonb_build_object('at', now_at, 'by', cause.id)::text
@@ -517,12 +559,13 @@ BEGIN
     RETURN QUERY SELECT 'return', entry.id, add_change(entry, now_at, 'belfry', 'unsuppressed', NULL, NULL), entry.route, NULL::text, NULL::uuid;
   END LOOP;
   FOR new_cause IN SELECT c.* FROM alarm_causes c WHERE c.tenant = of_tenant AND c.is_new ORDER BY c.row LOOP
-    EXIT WHEN left_over <= 0;
+    -- Writes of this tenant wait for it.
+    EXIT WHEN left_over <= 0 OR clock_timestamp() > until;
     looked_at := 0;
     changed := 0;
     FOR shown IN SELECT l.* FROM live l WHERE l.tenant = of_tenant AND l.follows IS NOT NULL AND l.suppressed IS NULL AND l.shelved IS NULL
       AND l.row <> new_cause.row AND (l.expires_at IS NULL OR l.expires_at > now_at) AND l.follows::jsonb ? new_cause.key
-      AND NOT EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = l.tenant AND a.row = l.row) ORDER BY l.row LIMIT left_over LOOP
+      AND NOT EXISTS (SELECT 1 FROM acknowledgements a WHERE a.tenant = l.tenant AND a.row = l.row) ORDER BY l.row LIMIT most LOOP
       looked_at := looked_at + 1;
       SELECT s.* INTO cause FROM find_cause(of_tenant, ARRAY[new_cause.key], now_at, shown.row) s;
       CONTINUE WHEN NOT FOUND;
@@ -534,7 +577,7 @@ BEGIN
         new_cause.key, cause.id;
     END LOOP;
     -- What is left could only be suppressed by itself.
-    IF looked_at < left_over OR changed = 0 THEN
+    IF looked_at < most OR changed = 0 THEN
       UPDATE alarm_causes c SET is_new = false WHERE c.tenant = of_tenant AND c.key = new_cause.key AND c.row = new_cause.row;
     END IF;
     left_over := left_over - changed;

@@ -316,6 +316,7 @@ export function endAcknowledgement(
 ): Return {
   removeAcknowledgement(writer.sql, tenant, of.row);
   writer.sql.of('UPDATE live SET returns_at = NULL, next_step_at = step_at WHERE row = ?').run(of.row);
+  lookAgain(writer.sql, tenant, of.row);
   const from = 'acknowledged';
   const place = insertEntry(writer, tenant, of, { id, at, by, reason: returnReasons[from] });
   return { kind: 'return', id, at, by, from, shown: null, ...place };
@@ -374,11 +375,21 @@ export function returnToPanels(
       'UPDATE live SET shelved = NULL, returns_at = NULL, suppressed = NULL, next_step_at = step_at WHERE row = ?',
     )
     .run(found.row);
+  lookAgain(writer.sql, tenant, found.row);
   const shown = readNotification({ sql: writer.sql, reader: new RowReader(writer.sql) }, found);
   const { from, ...rest } = change;
   const place = insertEntry(writer, tenant, found, { ...rest, reason: returnReasons[from] });
   return { kind: 'return', ...change, shown, ...place };
 }
+
+/** An alarm that is open again may have a cause: those that it follows count as new. */
+const lookAgain = (sql: Statements, tenant: TenantId, row: number) =>
+  sql
+    .of(
+      `UPDATE alarm_causes SET is_new = 1 WHERE tenant = ? AND key IN (
+         SELECT k.value FROM live l CROSS JOIN json_each(l.follows) k WHERE l.row = ?)`,
+    )
+    .run(tenant, row);
 
 /** Takes the alarm off its panels as long as its cause stands. */
 export function putOffFor(

@@ -5,7 +5,13 @@ import type { Acknowledged, Acknowledgement, Clear, Idempotency, RepeatOutcome }
 import type { ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import type { Route, TenantId } from '#core/log/route.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
-import { type EscalationRow, type MemoryRow, suppressKeysOf, toRepeat } from '../../log/history-rows.ts';
+import {
+  type EscalationRow,
+  type MemoryRow,
+  suppressKeysOf,
+  toOff,
+  toRepeat,
+} from '../../log/history-rows.ts';
 import {
   insertAcknowledgement,
   passedOn,
@@ -65,8 +71,11 @@ export function append(
   const route = writer.routeOf(tenant, draft.route);
   const given = last && takenOver(writer, tenant, { draft, route, last });
   const memory = last && remember(writer, draft, last);
-  const off = offPanels(writer, tenant, { draft, route, isShelved: memory?.shelved != null, given });
-  const placed = off ? { ...draft, route: JSON.stringify({ ...route, ...off }) } : draft;
+  const off = offPanels(writer, tenant, { draft, route, last, isShelved: memory?.shelved != null, given });
+  const placed = off
+    ? // The end of a suppressed alarm does not stand.
+      { ...draft, shown: draft.shown && !isResolve(draft), route: JSON.stringify({ ...route, ...off }) }
+    : draft;
   const inserted = writer.insert(tenant, placed, {
     ...memory,
     ...escalation,
@@ -98,19 +107,26 @@ interface Coming {
   readonly route: Route;
 }
 
-/** Why it comes to no panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it. */
+/** Why it comes to no panel, as its route then says: its alarm is shelved, or a cause stands that suppresses it, or the alarm that it ends. */
 function offPanels(
   { sql }: LogWriter,
   tenant: TenantId,
   {
     draft,
     route,
+    last,
     isShelved,
     given,
-  }: Coming & { readonly isShelved: boolean; readonly given: Acknowledged | null | undefined },
+  }: Coming & {
+    readonly last: RememberingRow | undefined;
+    readonly isShelved: boolean;
+    readonly given: Acknowledged | null | undefined;
+  },
 ): Pick<Route, 'shelved' | 'suppressed'> | undefined {
   if (isShelved) return { shelved: true };
   if (!draft.shown || given) return undefined;
+  const before = isResolve(draft) && last ? toOff(last.shelved).suppressed : null;
+  if (before) return { suppressed: { by: before.by, key: '' } };
   const { follows: keys } = suppressKeysOf(draft, route);
   const cause = findCause(sql, tenant, { keys, now: draft.receivedAt });
   return cause && { suppressed: { by: cause.id, key: cause.key } };

@@ -5,6 +5,7 @@
  * time; a search reads the others from the log. After a rollback, what the writer keeps in memory (counters, routes, texts, rows
  * to index) is dropped and read again.
  */
+import { limits } from '#contract/limits.ts';
 import type { Clear } from '#core/log/log.ts';
 import type { Route } from '#core/log/route.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
@@ -160,6 +161,7 @@ export class LogWriter {
     { reason, by, at, note = null }: Pick<Clear, 'reason' | 'by' | 'at' | 'note'>,
   ): Clear {
     this.sql.of('DELETE FROM live WHERE row = ?').run(live.row);
+    this.sql.of('DELETE FROM alarm_causes WHERE row = ?').run(live.row);
     const position = this.insertChange(tenant, live, id, { reason, by, at, note });
     this.#saveState(
       live.row,
@@ -247,9 +249,11 @@ export class LogWriter {
       for (const { key, rule } of suppressKeysOf(d, decided).causes)
         this.sql
           .of(
-            'INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, revision, is_new) VALUES (?, ?, ?, ?, ?, 1)',
+            `INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, revision, is_new)
+             SELECT @tenant, @key, @row, @rule, @revision, 1
+             WHERE (SELECT count(*) FROM alarm_causes WHERE tenant = @tenant) < ${limits.suppressCauses}`,
           )
-          .run(tenant, key, row, rule, decided.revision);
+          .run({ tenant, key, row, rule, revision: decided.revision });
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');

@@ -22,9 +22,12 @@ export interface Cause {
 
 const standing = '(l.expires_at IS NULL OR l.expires_at > @now)';
 
+/** The live notifications, other than `@row`, that are causes by the key in `up`. */
+const causesOfKey = `alarm_causes c CROSS JOIN live l ON l.row = c.row WHERE c.tenant = @tenant AND c.key = up.key AND l.row IS NOT @row AND ${standing}`;
+
 /**
- * The cause by one of these keys for an alarm, other than itself (`row`). A cause may be suppressed itself, but not by this alarm,
- * also not through others: of a circle, one must be on the panels.
+ * The cause by one of these keys for an alarm, other than itself (`row`). A cause may be suppressed itself: then one of its causes
+ * must be on the panels, from cause to cause, without passing by this alarm.
  */
 export function findCause(
   sql: Statements,
@@ -35,36 +38,55 @@ export function findCause(
     row = null,
   }: { readonly keys: readonly string[]; readonly now: number; readonly row?: number | null },
 ): Cause | undefined {
-  if (keys.length === 0) return undefined;
-  const found = sql
-    .of<[object], { key: string; row: number }>(
-      `WITH RECURSIVE up (first, key, row, suppressed) AS (
-         SELECT l.row, c.key, l.row, l.suppressed FROM json_each(@keys) k
-         CROSS JOIN alarm_causes c ON c.tenant = @tenant AND c.key = k.value CROSS JOIN live l ON l.row = c.row
-         WHERE l.row IS NOT @row AND ${standing}
-         UNION
-         SELECT up.first, up.key, l.row, l.suppressed FROM up
-         CROSS JOIN alarm_causes c ON c.tenant = @tenant AND c.key = up.suppressed CROSS JOIN live l ON l.row = c.row
-         WHERE l.row IS NOT @row AND ${standing}
-       ) SELECT key, first AS row FROM up WHERE suppressed IS NULL ORDER BY first DESC LIMIT 1`,
-    )
-    .get({ tenant, keys: JSON.stringify(keys), now, row });
-  return found && { key: found.key, id: idAt(sql, found.row) };
+  const given = { tenant, now, row };
+  for (const key of keys) {
+    const held = sql
+      .of<[object], { held: 1 }>(
+        `WITH RECURSIVE up (key) AS (VALUES (@key) UNION SELECT l.suppressed FROM up CROSS JOIN ${causesOfKey} AND l.suppressed IS NOT NULL)
+         SELECT 1 AS held FROM up WHERE EXISTS (SELECT 1 FROM ${causesOfKey} AND l.suppressed IS NULL) LIMIT 1`,
+      )
+      .get({ ...given, key });
+    const found =
+      held &&
+      sql
+        .of<[object], { row: number }>(
+          `WITH up (key) AS (VALUES (@key))
+           SELECT l.row FROM up CROSS JOIN ${causesOfKey} ORDER BY l.suppressed IS NULL DESC, l.row DESC LIMIT 1`,
+        )
+        .get({ ...given, key });
+    if (found) return { key, id: idAt(sql, found.row) };
+  }
+  return undefined;
 }
 
-const withoutCause = `FROM live l INDEXED BY live_suppressed WHERE l.suppressed IS NOT NULL AND ${standing} AND NOT EXISTS (
-  SELECT 1 FROM alarm_causes c CROSS JOIN live o ON o.row = c.row WHERE c.tenant = l.tenant AND c.key = l.suppressed
-    AND o.row <> l.row AND (o.expires_at IS NULL OR o.expires_at > @now))`;
+interface UsedKey {
+  readonly tenant: TenantId;
+  readonly key: string;
+}
+
+/** The keys by which alarms are suppressed although no cause by them, nor a cause of those, is on the panels. */
+function endedKeys(sql: Statements, now: number): UsedKey[] {
+  return sql
+    .of<[object], UsedKey>(
+      `SELECT DISTINCT l.tenant, l.suppressed AS key FROM live l INDEXED BY live_suppressed
+       WHERE l.suppressed IS NOT NULL AND ${standing}`,
+    )
+    .all({ now })
+    .filter(({ tenant, key }) => findCause(sql, tenant, { keys: [key], now }) === undefined);
+}
 
 /** Whether `settleSuppressed` would change anything. */
 export function isUnsettled({ sql }: Pick<LogConnection, 'sql'>, now: number): boolean {
-  const found = sql
-    .of<[object], { due: 0 | 1 }>(
-      `SELECT EXISTS (SELECT 1 FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1) OR EXISTS (SELECT 1 ${withoutCause}) AS due`,
+  const [found] = sql
+    .of<[], UsedKey>(
+      'SELECT tenant, key FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1 LIMIT 1',
     )
-    .get({ now });
-  return found?.due === 1;
+    .all();
+  return found !== undefined || endedKeys(sql, now).length > 0;
 }
+
+/** How long one call looks for alarms that stood before their cause: other writes wait. */
+const scanMs = 20;
 
 interface FollowerRow {
   readonly tenant: TenantId;
@@ -86,16 +108,15 @@ export function settleSuppressed(
     )
     .run({ now });
   const settled: { tenant: TenantId; entry: Entry }[] = [];
-  const released = sql
-    .of<[object], FollowerRow>(`SELECT l.tenant, l.row, l.follows ${withoutCause} LIMIT @limit`)
-    .all({ now, limit });
-  for (const each of released) {
-    const entry = release(writer, each, now);
-    if (entry) settled.push({ tenant: each.tenant, entry });
-  }
+  for (const ended of endedKeys(sql, now))
+    for (const each of suppressedBy(sql, ended, { now, limit: limit - settled.length })) {
+      const entry = release(writer, each, now);
+      if (entry) settled.push({ tenant: each.tenant, entry });
+    }
+  const until = performance.now() + scanMs;
   for (const cause of newCauses(sql)) {
-    if (settled.length >= limit) break;
-    settled.push(...suppressFor(writer, cause, { now, limit: limit - settled.length }));
+    if (settled.length >= limit || performance.now() > until) break;
+    settled.push(...suppressFor(writer, cause, { now, limit }));
   }
   return new Map(
     [...Map.groupBy(settled, ({ tenant }) => tenant)].map(([tenant, some]) => [
@@ -104,6 +125,18 @@ export function settleSuppressed(
     ]),
   );
 }
+
+const suppressedBy = (
+  sql: Statements,
+  { tenant, key }: UsedKey,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): FollowerRow[] =>
+  sql
+    .of<[object], FollowerRow>(
+      `SELECT l.tenant, l.row, l.follows FROM live l INDEXED BY live_suppressed
+       WHERE l.tenant = @tenant AND l.suppressed = @key AND ${standing} ORDER BY l.row LIMIT @limit`,
+    )
+    .all({ tenant, key, now, limit: Math.max(0, limit) });
 
 /** Its cause has ended: another one takes its place, or it is on the panels again. */
 function release(writer: LogWriter, { tenant, row, follows }: FollowerRow, now: number): Entry | undefined {
@@ -131,7 +164,7 @@ interface CauseRow {
 const newCauses = (sql: Statements): CauseRow[] =>
   sql
     .of<[], CauseRow>(
-      'SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1',
+      'SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1 LIMIT 100',
     )
     .all();
 

@@ -20,6 +20,7 @@ CREATE TABLE alarm_causes (
   PRIMARY KEY (tenant, key, row)
 ) WITHOUT ROWID;
 
+CREATE INDEX alarm_causes_rows ON alarm_causes (row);
 CREATE INDEX alarm_causes_new ON alarm_causes (tenant) WHERE is_new = 1;
 CREATE INDEX live_suppressed ON live (tenant, suppressed) WHERE suppressed IS NOT NULL;
 CREATE INDEX live_follows ON live (tenant) WHERE follows IS NOT NULL AND suppressed IS NULL;
