@@ -81,7 +81,7 @@ export const limits = {
   shelfMs: 366 * 24 * 3_600_000,
   /** Rules of a tenant with `then.suppress`: each is tested with every notification. */
   suppressRules: 50,
-  /** Suppressed alarms that a panel is told by name, for each cause. */
+  /** Suppressed alarms that the event `suppresses` names for each cause. */
   suppressedNamed: 50,
   /** The shortest time that a level or rule gives an acknowledgement. */
   acknowledgeMinMs: 60_000,
