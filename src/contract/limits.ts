@@ -83,7 +83,7 @@ export const limits = {
   suppressRules: 50,
   /** Keys by which alarms of a tenant can suppress others at a time; what comes beyond it suppresses nothing. */
   suppressCauses: 2_000,
-  /** Suppressed alarms that a panel is told by name, for each cause. */
+  /** Suppressed alarms that the event `suppresses` names for each cause. */
   suppressedNamed: 50,
   /** The shortest time that a level or rule gives an acknowledgement. */
   acknowledgeMinMs: 60_000,

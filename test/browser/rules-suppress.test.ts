@@ -34,7 +34,7 @@ test('a rule that suppresses is begun from its template, changed by keyboard, an
   const sheet = page.getByRole('dialog');
   await sheet
     .getByText(
-      'suppress other alarms whose title contains “unreachable” with the same label site while it stands, then continue',
+      'suppress other alarms whose title contains “unreachable” with the same label site while the alarm stands, then continue',
     )
     .waitFor();
   const suppress = suppressIn(sheet);
@@ -47,7 +47,9 @@ test('a rule that suppresses is begun from its template, changed by keyboard, an
   await same.pressSequentially('label:room');
   await page.getByRole('option', { name: 'label:room' }).waitFor();
   await page.keyboard.press('Enter');
-  await sheet.getByText('and host does not match lab-* with the same label room while it stands').waitFor();
+  await sheet
+    .getByText('and host does not match lab-* with the same label room while the alarm stands')
+    .waitFor();
   // Closes the list of fields.
   await page.keyboard.press('Tab');
   expect(await faultsInBothSchemes(page)).toEqual([]);
@@ -66,7 +68,7 @@ test('what is wrong in what a rule suppresses is told at its place', async () =>
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Add action' }).click();
-  await page.getByRole('menuitem', { name: 'Suppress other alarms while it stands' }).click();
+  await page.getByRole('menuitem', { name: 'Suppress other alarms while this one stands' }).click();
   const suppress = suppressIn(sheet);
   const add = async (field: string) => {
     await suppress.getByRole('button', { name: 'Add condition' }).click();
@@ -122,7 +124,7 @@ test('a replay says what would be suppressed, and that it is shown later', async
   await sheet.getByRole('tab', { name: 'Replay' }).click();
   await sheet.getByRole('button', { name: 'Replay', exact: true }).click();
   await sheet.getByText('2 suppressed').waitFor();
-  await sheet.getByText('Another alarm that stood then suppresses them.').waitFor();
+  await sheet.getByText('Another alarm that stood at that time would have suppressed them.').waitFor();
   await sheet.getByRole('link', { name: 'host unreachable' }).first().waitFor();
   await sheet.getByText('all panels').first().waitFor();
 });

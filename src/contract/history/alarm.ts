@@ -64,7 +64,8 @@ export const Alarm = component('Alarm', {
   }),
   suppresses: Type.Integer({
     minimum: 0,
-    description: 'How many alarms are off the panels as long as this one stands, also through each other.',
+    description:
+      'How many alarms are off the panels as long as this one stands, with those that the suppressed ones suppress.',
   }),
   shownOn: Type.Array(NamedRef, { description: 'Panels that have reported showing it, at most 50 of them.' }),
 });

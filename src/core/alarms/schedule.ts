@@ -1,11 +1,12 @@
 /**
  * Alarms: what Belfry does later, when something stays silent. There are two kinds: an *expectation* (the next notification of a
- * key has not come) and a *panel* (no screen of it is connected). Each is a due time: a row in the database with a kind, a subject, a time and data, at most one of each
- * subject. A due time is waiting until its time, then one node claims it for thirty seconds, acts, and settles it: it gets a new
- * time, or is removed. Settling succeeds only if nobody changed the due time since it was read (its version); then the handler
- * reads it again. A node that dies in between does not settle, so another one acts after the claim; the notification is still
- * stored once, as its retry key contains the version. If the system clock is set, the due times are shifted with it. Not
- * promised: punctuality to the second, as with several nodes the others look for new due times every five seconds.
+ * key has not come) and a *panel* (no screen of it is connected). Each is a due time: a row in the database with a kind, a
+ * subject, a time and data, at most one of each subject. A due time is waiting until its time, then one node claims it for thirty
+ * seconds, acts, and settles it: it gets a new time, or is removed. Settling succeeds only if nobody changed the due time since
+ * it was read (its version); then the handler reads it again. A node that dies in between does not settle, so another one acts
+ * after the claim; the notification is still stored once, as its retry key contains the version. If the system clock is set, the
+ * due times are shifted with it. Not promised: punctuality to the second, as with several nodes the others look for new due times
+ * every five seconds.
  *
  * Due times: actions at a later time, kept in the database so that each happens once, even if a server stops in between.
  */

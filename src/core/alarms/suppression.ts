@@ -1,4 +1,7 @@
-/** Alarms that are off the panels while another one, their cause, stands: what time and changed rules do to them, and who follows whom. */
+/**
+ * Alarms that are off the panels while another one, their cause, stands: the sweep that suppresses them and brings them back, and
+ * which alarms a cause suppresses.
+ */
 import type { ChannelService } from '../channels/channels.ts';
 import type { Bus, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
@@ -40,7 +43,7 @@ async function endChangedRules({ history, tenancy }: SuppressionContext): Promis
   }
 }
 
-/** By the position of a cause: what it suppresses, also through each other, the highest in rank first, then the newest. */
+/** By the position of a cause: what it suppresses, and what these suppress; the highest rank first, then the newest. */
 export function followersOf({
   causes,
   suppressed,

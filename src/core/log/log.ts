@@ -31,7 +31,7 @@ export interface NotificationDraft extends OptionalTexts {
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly route: Route;
-  /** If a throttle suppressed this notification: the id of the shown one, and the ordinal of this one (1 for the first). */
+  /** If a throttle counted this notification on another one: the id of the shown one, and the ordinal of this one (1 for the first). */
   readonly throttledOn: string | null;
   readonly throttleCount: number;
 }
@@ -174,7 +174,7 @@ export interface AlarmEscalation extends Escalation {
 export type LivePosition = Pick<Notification, 'rank' | 'position'>;
 
 export interface LiveNotification extends Notification {
-  /** How many later notifications a throttle suppressed and counted on this one. */
+  /** How many later notifications a throttle counted on this one. */
   readonly count: number;
   readonly acknowledged: Acknowledged | null;
 }

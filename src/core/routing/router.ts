@@ -36,7 +36,10 @@ export interface Decision {
   readonly rank: number;
   /** Milliseconds; 0 stays until cleared. */
   readonly ttl: number;
-  /** Equal decisions of one router are the same object, unless alarms suppress each other by it. A muted notification's target is no panel. */
+  /**
+   * Equal decisions of one router are the same object, unless alarms suppress each other by it. A muted notification's target is no
+   * panel.
+   */
   readonly route: Route;
   /** Pass these to `Throttle.check` before it is shown; empty if no panel shows it. */
   readonly throttle: readonly ThrottleDemand[];
@@ -186,13 +189,13 @@ export class Router {
     now: number,
   ): SuppressKeys | undefined {
     if (this.#suppressing.length === 0) return undefined;
-    const causing = this.#suppressing.filter(({ ordinal }) => matching.includes(ordinal));
-    const naming = this.#suppressing.filter(({ ref, activity, suppress: { conditions } }) =>
+    const asCause = this.#suppressing.filter(({ ordinal }) => matching.includes(ordinal));
+    const asSuppressed = this.#suppressing.filter(({ ref, activity, suppress: { conditions } }) =>
       this.#matches({ ref, activity, conditions }, context, now),
     );
     const suppressOf = ({ suppress }: SuppressingRule) => suppress;
     return suppressKeysOf(
-      { causing: causing.map(suppressOf), naming: naming.map(suppressOf) },
+      { asCause: asCause.map(suppressOf), asSuppressed: asSuppressed.map(suppressOf) },
       context.subject,
     );
   }

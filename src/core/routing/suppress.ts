@@ -40,12 +40,12 @@ function keyOf({ rule, equal }: CompiledSuppress, subject: RoutingSubject): Supp
 /** Of a notification that rules matched: what it suppresses, and by what it is suppressed. undefined: neither. */
 export function suppressKeysOf(
   {
-    causing,
-    naming,
-  }: { readonly causing: readonly CompiledSuppress[]; readonly naming: readonly CompiledSuppress[] },
+    asCause,
+    asSuppressed,
+  }: { readonly asCause: readonly CompiledSuppress[]; readonly asSuppressed: readonly CompiledSuppress[] },
   subject: RoutingSubject,
 ): SuppressKeys | undefined {
-  const causes = causing.flatMap((each) => keyOf(each, subject) ?? []);
-  const follows = naming.flatMap((each) => keyOf(each, subject)?.key ?? []);
+  const causes = asCause.flatMap((each) => keyOf(each, subject) ?? []);
+  const follows = asSuppressed.flatMap((each) => keyOf(each, subject)?.key ?? []);
   return causes.length === 0 && follows.length === 0 ? undefined : { causes, follows };
 }

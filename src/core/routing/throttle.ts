@@ -64,7 +64,8 @@ type Leveled = Pick<NotificationDraft, 'level' | 'rank' | 'key'>;
 /**
  * Whether a notification must be shown although a throttle has `shown` another one lately: that one was cleared, it is shelved or
  * suppressed and of another alarm, the new one is more serious, or it gives the same key another level. Otherwise an outage would
- * be counted where nobody sees it, and a resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its escalation.
+ * be counted where nobody sees it, and a resolve on the alarm that it ends. `current`: what is in the place of `shown`, such as its
+ * escalation.
  */
 export function mustShow({ level, rank, key }: Leveled, shown: Shown, current = shown): boolean {
   if (!shown || !current || current.cleared || rank > current.rank) return true;

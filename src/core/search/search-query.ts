@@ -19,8 +19,8 @@ export const searchStates = [
 
 /**
  * `live`: on its panels now. `shelved`: off them until a time. `suppressed`: off them while its cause stands. `expired`: its ttl
- * ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a person. `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled,
- * but no panel has reported showing it.
+ * ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a person. `throttled`: counted on an earlier one.
+ * `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled, but no panel has reported showing it.
  */
 export type SearchState = (typeof searchStates)[number];
 

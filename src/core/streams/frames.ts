@@ -144,7 +144,7 @@ function encodeReturn(
   });
 }
 
-/** A throttle suppressed one more notification: the panel raises the count on the shown one. */
+/** A throttle counted one more notification: the panel raises the count on the shown one. */
 function encodeThrottled(epoch: string, n: Notification): string {
   const data = {
     id: n.throttledOn,

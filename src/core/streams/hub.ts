@@ -16,7 +16,7 @@ export interface ConnectionState {
   readonly screen: Screen;
   /** Digest of the settings that were last sent to it. */
   settingsDigest: string;
-  /** What it was last told of the alarms that a notification suppresses, by its id. */
+  /** Digest of the last `suppresses` event sent, by the id of the notification. */
   readonly suppresses: Map<string, string>;
 }
 
@@ -123,7 +123,7 @@ export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, st
   stream.sendEvent('settings', data);
 }
 
-/** Tells a stream which alarms those on its panel suppress, as far as that has changed. */
+/** Sends a stream the `suppresses` events that have changed. */
 export function updateSuppresses(
   snapshot: TenantSnapshot,
   stream: PanelStream,

@@ -1,4 +1,4 @@
-/** What panels are told of suppressed alarms: how many follow the alarms that they show, and the first of them. */
+/** The event `suppresses`: how many alarms the alarms of a panel suppress, and the first of them. */
 import { limits } from '#contract/limits.ts';
 import type { SuppressesEvent } from '#contract/panels/panel.ts';
 import { followersOf } from '../alarms/suppression.ts';
@@ -16,7 +16,7 @@ export interface Suppressing {
 
 /** Records of followers that are read at once, of all causes. */
 const mostRead = 500;
-/** Causes that panels are told of: each has a card, and a panel has no more. */
+/** Causes for which panels get the event: a panel has no more cards. */
 const mostCauses = limits.liveSet;
 
 export async function readSuppressing(
@@ -35,11 +35,11 @@ export async function readSuppressing(
     .map((cause) => ({ cause, following: followers(cause) }))
     .filter(({ following }) => following.length > 0)
     .slice(0, mostCauses);
-  const each = Math.max(1, Math.floor(mostRead / Math.max(1, all.length)));
+  const perCause = Math.max(1, Math.floor(mostRead / Math.max(1, all.length)));
   const wanted = all.map(({ cause, following }) => ({
     cause,
     count: following.length,
-    first: following.slice(0, each).map(({ position }) => position),
+    first: following.slice(0, perCause).map(({ position }) => position),
   }));
   const positions = wanted.flatMap(({ cause, first }) => [cause, ...first]);
   const records = new Map(
@@ -52,7 +52,7 @@ export async function readSuppressing(
   });
 }
 
-/** For a panel that shows the cause. It is told of those alone that would be on it, as far as they were read. */
+/** The event for a panel that shows the cause, with those alarms that would be on it, as far as they were read. */
 export function suppressesEvent(
   { cause, count, followers }: Suppressing,
   panel: PanelAddress,

@@ -309,7 +309,10 @@ interface Appended {
   readonly draft: NotificationDraft;
 }
 
-/** One of a shelved or suppressed alarm goes to no channel. The channel is locked until the commit, so that a transaction that deletes it sees what was queued for it. */
+/**
+ * One of a shelved or suppressed alarm goes to no channel. The channel is locked until the commit, so that a transaction that deletes
+ * it sees what was queued for it.
+ */
 const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_to_log($1, $2)),
   wanted AS MATERIALIZED (
     SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at, w.open_key FROM appended a

@@ -39,7 +39,10 @@ interface ListFrameProps extends HTMLAttributes<HTMLDivElement> {
   readonly frameStyle?: CSSProperties;
 }
 
-/** A list that scrolls, with its names of columns, the visible rows, and the button for new ones. All else is of the element that scrolls. */
+/**
+ * A list that scrolls, with its names of columns, the visible rows, and the button for new ones. All else is of the element that
+ * scrolls.
+ */
 export function ListFrame({
   role,
   scroller,

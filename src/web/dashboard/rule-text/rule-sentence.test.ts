@@ -58,13 +58,13 @@ test('a rule says what it suppresses, in each language', () => {
   const suppress = { when: { title: { contains: 'unreachable' } }, equal: ['label:site' as const] };
   const rule: SentenceRule = { when: { host: ['core-sw'] }, then: { suppress }, continue: true };
   expect(sentenceOf(rule)).toBe(
-    'When host is core-sw → suppress other alarms whose title contains “unreachable” with the same label site while it stands, then continue',
+    'When host is core-sw → suppress other alarms whose title contains “unreachable” with the same label site while the alarm stands, then continue',
   );
   expect(sentenceOf(rule, german)).toBe(
-    'Wenn Host core-sw ist → andere Alarme, bei denen Titel „unreachable“ enthält, mit gleichem Wert für Label „site“ unterdrücken, solange er ansteht, dann weiter',
+    'Wenn Host core-sw ist → andere Alarme, bei denen Titel „unreachable“ enthält, mit gleichem Wert für Label „site“ unterdrücken, solange der Alarm besteht, dann weiter',
   );
   expect(sentenceOf({ then: { suppress: { when: {}, equal: [] } } })).toBe(
-    'Every notification → suppress other alarms while it stands, then stop',
+    'Every notification → suppress other alarms while the alarm stands, then stop',
   );
 });
 
@@ -126,7 +126,7 @@ test.each<[string, SentenceRule]>([
     'Every notification → end acknowledgements after 3600 s, then continue',
     { then: { acknowledgeForMs: 3_600_000 }, continue: true },
   ],
-  ['Every notification → keep acknowledgements, then stop', { then: { acknowledgeForMs: 0 } }],
+  ['Every notification → end acknowledgements with the alarm, then stop', { then: { acknowledgeForMs: 0 } }],
   [
     'When not all of (label env matches stag*, label site is present) → mute, then stop',
     { when: { not: { labels: { env: ['stag*'], site: ['*'] } } }, then: { mute: true } },

@@ -157,7 +157,7 @@ const fieldsSentence = (fields: NonNullable<RuleThen['throttle']>['by'], words: 
     words.t('and'),
   );
 
-/** "suppress alarms whose title contains “unreachable” with the same label site while it stands" */
+/** "suppress alarms whose title contains “unreachable” with the same label site while the alarm stands" */
 function suppressSentence({ when, equal }: Suppress, words: RuleWords): Sentence {
   const conditions = join(conditionSentences(when, words), words.t('and'));
   const same = fieldsSentence(equal, words);

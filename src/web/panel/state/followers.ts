@@ -1,8 +1,8 @@
 import type { Card } from '#client/board.ts';
 
 /**
- * How many alarms follow these. One that follows several is counted once, as far as it is named: of causes that share a named
- * alarm, those that are not named are taken to be the same.
+ * How many alarms these cards suppress. An alarm that several of them suppress is counted once, if it is named. If two cards name
+ * the same alarm, the unnamed ones of the second are not counted, because most are likely the same.
  */
 export function followersOf(cards: readonly Card[]): number {
   const named = new Set<string>();

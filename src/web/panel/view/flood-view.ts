@@ -157,7 +157,10 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   };
 }
 
-/** A row of one line: level, host, title, how many alarms follow, and age; for similar alarms the number of hosts in the place of the host. */
+/**
+ * A row of one line: level, host, title, how many alarms it suppresses, and age; for similar alarms the number of hosts in the place
+ * of the host.
+ */
 export function createRowView(first: FloodItem, context: Context, onOpen: (id: string) => void): ItemView {
   const { translate, lookOf, serverTime } = context;
   let item = first;

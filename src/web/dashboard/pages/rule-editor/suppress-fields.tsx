@@ -7,7 +7,7 @@ import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';
 import { FieldsSelect } from './fields-select.tsx';
 
-/** "suppress other alarms while it stands, whose title contains unreachable, with the same label site": a row for each part. */
+/** "while this alarm stands, suppress other alarms whose title contains unreachable, with the same label site": a row for each part. */
 export function SuppressFields({
   value: suppress,
   onChange,

@@ -59,7 +59,7 @@ export const rules: TranslatedPage<'rules'> = {
   emptyReading:
     'Ohne Regeln gehen alle Meldungen an alle Anzeigen. Admins und Eigentümer können Regeln anlegen.',
   'start.noc': 'An bestimmte Anzeigen senden',
-  'start.cause': 'Ein Switch ist aus: unterdrücken, was dahinter liegt',
+  'start.cause': 'Ein Switch ist ausgefallen: unterdrücken, was dahinter liegt',
   'start.night': 'Nachts stummschalten',
   gone: 'Regel nicht gefunden',
   goneAbout:
@@ -105,7 +105,7 @@ export const rules: TranslatedPage<'rules'> = {
   'action.setLevel': 'Stufe setzen',
   'action.setTtl': 'Anzeigedauer setzen',
   'action.throttle': 'Drosseln (eine zeigen, den Rest zählen)',
-  'action.suppress': 'Andere Alarme unterdrücken, solange er ansteht',
+  'action.suppress': 'Andere Alarme unterdrücken, solange dieser besteht',
   'action.group': 'Auf einer Karte gruppieren',
   'action.acknowledgeForMs': 'Quittierungen beenden',
   acknowledgeFor: 'Quittierungen beenden',
@@ -150,7 +150,7 @@ export const rules: TranslatedPage<'rules'> = {
   'escalate.remove': 'Schritt entfernen',
   'escalate.up': 'Schritt nach oben',
   'escalate.down': 'Schritt nach unten',
-  'suppress.others': 'solange er ansteht, andere Alarme unterdrücken',
+  'suppress.others': 'solange der Alarm besteht, andere unterdrücken',
   'suppress.whose': 'deren',
   'suppress.all': 'alle',
   'suppress.with': 'mit',
@@ -282,7 +282,7 @@ export const rules: TranslatedPage<'rules'> = {
   'replay.kind.other-panels': 'auf anderen Anzeigen',
   'replay.kind.other-look': 'mit anderer Stufe oder Anzeigedauer',
   'replay.suppressedAbout':
-    'Ein anderer Alarm, der dann anstand, unterdrückt sie. Sie werden später gezeigt, wenn sie nach seinem Ende noch anstehen.',
+    'Ein anderer Alarm, der zu dieser Zeit bestand, hätte sie unterdrückt. Besteht eine nach dessen Ende noch, wird sie dann gezeigt.',
   'replay.newest': 'Die neuesten 20.',
   'replay.becomes': 'wird zu',
   'replay.one.muted': 'stumm',
