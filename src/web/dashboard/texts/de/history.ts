@@ -120,8 +120,7 @@ export const history: TranslatedPage<'history'> = {
   'why.suppressed':
     'Auf keiner Anzeige: Sie wird durch „{{title}}“ unterdrückt, solange dieser Alarm besteht.',
   'why.wasSuppressed': 'Als sie kam, war sie durch „{{title}}“ unterdrückt.',
-  'why.suppressedByAnother':
-    'Sie ist auf keiner Anzeige: Sie ist unterdrückt, solange ein anderer Alarm besteht.',
+  'why.suppressedByAnother': 'Auf keiner Anzeige: Sie ist unterdrückt, solange ein anderer Alarm besteht.',
   'why.wasSuppressedByAnother': 'Als sie kam, war sie durch einen anderen Alarm unterdrückt.',
   openCause: 'Ursache öffnen',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
