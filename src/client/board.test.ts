@@ -178,8 +178,9 @@ describe('what an alarm suppresses', () => {
     board.apply({ type: 'reset', data: { reason: 'r', head: 1 } }, start);
     board.apply(note(1), start);
     expect(counts()).toEqual([41]);
-    expect(board.apply(ready({ resume: 'replayed' }), start)).toMatchObject([{ kind: 'followed' }]);
+    expect(board.apply(ready({ resume: 'replayed' }), start)).toEqual([]);
     expect(counts()).toEqual([undefined]);
+    expect(board.apply(suppresses('n1', 41), start)).toMatchObject([{ kind: 'followed' }]);
   });
 
   test('is no change of a card that the settings hide', () => {

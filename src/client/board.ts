@@ -97,10 +97,9 @@ export class Board {
     if (event.type === 'heartbeat') this.#isFilling = false;
     if (event.type === 'settings') return this.#settle(event.data);
     if (event.type !== 'ready') return this.#shownOf(this.#take(event, now));
-    // The server sends them anew after `ready`, and does not say which have ended meanwhile.
-    const unfollowed = this.#shownOf(this.#forgetSuppressed());
+    this.#forgetSuppressed();
     const dropped = event.data.resume === 'replayed' ? [] : this.#shownOf(this.#clear());
-    return [...unfollowed, ...dropped, ...this.#settle(event.data)];
+    return [...dropped, ...this.#settle(event.data)];
   }
 
   /** Removes expired cards. */
@@ -196,10 +195,13 @@ export class Board {
     return this.#setSuppresses(id, suppresses);
   }
 
-  #forgetSuppressed(): BoardChange[] {
-    const ids = [...this.#suppressed.keys()];
+  /**
+   * The server sends them anew after `ready`, and does not say which have ended meanwhile. No change: only the number is
+   * unknown.
+   */
+  #forgetSuppressed(): void {
+    for (const id of this.#suppressed.keys()) this.#setSuppresses(id, undefined);
     this.#suppressed.clear();
-    return ids.flatMap((id) => this.#setSuppresses(id, undefined));
   }
 
   #setSuppresses(id: string, suppresses: Suppressed | undefined): BoardChange[] {

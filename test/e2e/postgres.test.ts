@@ -92,7 +92,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       const returned = stream.messages.filter(({ event }) => event.startsWith('un'));
       expect(returned).toHaveLength(2);
       const { json } = await two.call('GET', '/api/alarms', { token: key });
-      expect(json.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0 });
+      expect(json.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0, suppressed: 0 });
       stream.close();
     });
 
@@ -108,7 +108,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       const { json: done } = await two.call('POST', '/api/alarms/actions', { token: key, json });
       expect(done).toEqual({ done: 434, failed: [] });
       const { json: list } = await one.call('GET', '/api/alarms', { token: key });
-      expect(list.counts).toEqual({ open: 0, acknowledged: 434, shelved: 0 });
+      expect(list.counts).toEqual({ open: 0, acknowledged: 434, shelved: 0, suppressed: 0 });
     });
 
     test('is stored once when it is tried again on the other with the same idempotency key', async () => {

@@ -22,6 +22,7 @@ export const snapshot = {
   record: { id: 1, name: 't', title: 'T', timeZone: 'UTC' },
   levels: new Map(),
   panels: new Map([[panel.id, panel]]),
+  router: { suppressing: [] },
 } as unknown as TenantSnapshot;
 
 /** A client that takes what it is sent at once, but for a chunk with `pausesAt` in it: that it takes when it resumes. */

@@ -117,7 +117,8 @@ export const AlarmDetail = component('AlarmDetail', {
       id: Type.String({ format: 'uuid', description: 'The notification that stood then.' }),
       at: Instant,
       by: Type.String({
-        description: 'Who did it; "belfry" when a time or a cause ended; of `suppress` the id of the cause.',
+        description:
+          'Who did it; "belfry" when a time ended or nothing suppresses it any more; of `suppress` the id of the cause.',
       }),
       note: nullable(Type.String(), {
         description: 'Of `assign` the name of the owner; null: nobody. Of `suppress` the title of the cause.',

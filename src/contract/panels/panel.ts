@@ -273,7 +273,7 @@ export const SuppressEvent = Type.Object(
 );
 export type SuppressEvent = Static<typeof SuppressEvent>;
 
-/** Show the notification again: its cause has ended. */
+/** Show the notification again: nothing suppresses it any more. */
 export const UnsuppressEvent = Type.Object(UnshelveEvent.properties, { title: 'UnsuppressEvent' });
 export type UnsuppressEvent = Static<typeof UnsuppressEvent>;
 
@@ -286,7 +286,8 @@ export const SuppressesEvent = Type.Object(
     id: Type.String({ format: 'uuid', description: 'The notification that stands of the cause.' }),
     count: Type.Integer({
       minimum: 0,
-      description: 'All of them, also those that are suppressed by one of them.',
+      description:
+        'How many of them would be on this panel, also those that another suppressed alarm suppresses. Of very many, some that would be on other panels are counted as well.',
     }),
     alarms: Type.Array(
       Type.Object({

@@ -20,8 +20,8 @@ export const defects = {
     file: 'storage/sqlite/history.ts',
     changes: [
       [
-        "const result = await queue.push('append', tenant, toRow(draft), idempotency);",
-        `const pushed = queue.push('append', tenant, toRow(draft), idempotency);
+        "const result = await queue.push('append', tenant, toRow(draft), idempotency, toEscalation(terms));",
+        `const pushed = queue.push('append', tenant, toRow(draft), idempotency, toEscalation(terms));
     pushed.catch(() => undefined);
     const result = { kind: 'stored' as const, position: 0, clears: [] };`,
       ],

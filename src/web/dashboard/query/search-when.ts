@@ -19,6 +19,7 @@ export type Difference =
   | 'title'
   | 'tokens'
   | 'twice'
+  | 'wildcard'
   | 'words';
 
 export interface SearchConditions {
@@ -92,14 +93,16 @@ class Conditions {
   }
 
   #addTerm(term: SearchTerm, negated: boolean, part: string): void {
-    const read = term.key === '' ? freeText(term, negated) : this.#read(term);
+    const isText = term.key === '' || term.key === 'title' || term.key === 'message';
+    const wrong = isText ? wrongText(term.values) : undefined;
+    const read = wrong ?? (term.key === '' ? freeText(term, negated) : this.#read(term));
     if (typeof read === 'string') return this.#differs(part, read);
     for (const condition of read) {
       const why = negated ? this.#exclude(condition) : this.#include(condition, part);
       if (why) return this.#differs(part, why);
     }
     if (term.key === '' && !negated) this.#differs(part, 'title');
-    else if (term.key === '' || term.key === 'title' || term.key === 'message') this.#differs(part, 'words');
+    else if (isText) this.#differs(part, 'words');
   }
 
   #read({ key, values }: SearchTerm): Condition[] | Difference {
@@ -260,6 +263,14 @@ function freeText({ values }: SearchTerm, negated: boolean): Condition[] {
 /** Without the `*` that ends a word, because a rule finds the beginning of a word anyway. */
 const wordsOf = ({ text, hasWildcard, isQuoted }: SearchValue) =>
   hasWildcard && !isQuoted ? text.replace(/\*$/, '') : text;
+
+/** Why a rule cannot find one of the texts. */
+function wrongText(values: readonly SearchValue[]): Difference | undefined {
+  if (values.some((value) => wordsOf(value) === '')) return 'form';
+  const hasOther = (value: SearchValue) =>
+    value.hasWildcard && !value.isQuoted && /[*?]/.test(wordsOf(value));
+  return values.some(hasOther) ? 'wildcard' : undefined;
+}
 
 /** Values of one label are one condition; a label without a value has any. */
 function labelsOf(values: readonly SearchValue[]): Condition[] | Difference {

@@ -72,6 +72,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     root.addEventListener(type, touched, passive);
   root.addEventListener('close', () => {
     clearTimeout(closing);
+    closing = undefined;
     openId = undefined;
     all.reset();
     views.clear();
@@ -80,11 +81,12 @@ export function createDetailsView(context: DetailsContext): DetailsView {
 
   const update = (cards: readonly Card[]) => {
     if (openId === undefined) return;
-    clearTimeout(closing);
     if (cards.length === 0) {
-      closing = setTimeout(() => root.close(), replacedMs);
+      closing ??= setTimeout(() => root.close(), replacedMs);
       return;
     }
+    clearTimeout(closing);
+    closing = undefined;
     unacknowledged = cards.filter(({ notification }) => notification.acknowledged === null);
     // A single one has a button of its own.
     forAll.hidden = unacknowledged.length < 2;

@@ -130,19 +130,19 @@ export function Cause({
   onShow: (id: string) => void;
 }) {
   const { t } = useTranslation('alarms');
-  const title = cause.title || t('anotherAlarm');
+  const { title } = cause;
   return (
     <button
       type="button"
       tabIndex={-1}
       className={styles.cause}
-      title={t('suppressedBy', { title })}
+      title={title === '' ? t('suppressedByAnother') : t('suppressedBy', { title })}
       onClick={(event) => {
         event.stopPropagation();
         onShow(cause.id);
       }}
     >
-      <bdi>{t('by', { title })}</bdi>
+      <bdi>{title === '' ? t('byAnother') : t('by', { title })}</bdi>
     </button>
   );
 }
@@ -150,11 +150,7 @@ export function Cause({
 function OwnerNote({ owner }: Pick<Alarm, 'owner'>) {
   const { t } = useTranslation('alarms');
   if (!owner) return null;
-  return (
-    <bdi className={styles.note} title={t('ownerIs', { name: owner.name })}>
-      {owner.name}
-    </bdi>
-  );
+  return <bdi className={styles.note}>{t('ownerIs', { name: owner.name })}</bdi>;
 }
 
 const dayMs = 86_400_000;

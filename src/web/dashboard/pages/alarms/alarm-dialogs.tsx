@@ -16,7 +16,7 @@ import {
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
 import { NoteDialog } from '../history/note-dialog.tsx';
-import type { AlarmActions, Question } from './use-alarm-actions.tsx';
+import type { AlarmActions, Question, Target } from './use-alarm-actions.tsx';
 
 /** The open question, if there is one. */
 export function AlarmQuestion({ actions }: { actions: AlarmActions }) {
@@ -132,14 +132,29 @@ function ShelveDialog({ question, actions }: QuestionProps) {
 
 const nobody = '';
 
+/** The owner that all of them have; undefined: none, or not the same. */
+function ownerOf({ count, owners }: Target) {
+  const [first] = owners;
+  // Of alarms that are not loaded, the owners are not known.
+  return first && owners.length === count && owners.every((each) => each?.id === first.id)
+    ? first
+    : undefined;
+}
+
 /** Asks who takes care of it. */
 function AssignDialog({ question, actions }: QuestionProps) {
   const { t } = useTranslation('alarms');
   const subject = useSubject(question);
   const me = usePerson();
   const members = useQuery(membersQuery(useTenant()));
-  const others = (members.data ?? []).filter(({ id }) => id !== me.id);
-  const [chosen, setChosen] = useState(me.id);
+  const others = (members.data ?? [])
+    .filter(({ id }) => id !== me.id)
+    .map(({ id, name, email }) => ({ value: id, label: name || email }));
+  const owner = ownerOf(question.target);
+  // One who has left the tenant.
+  if (owner && owner.id !== me.id && !others.some(({ value }) => value === owner.id))
+    others.push({ value: owner.id, label: owner.name });
+  const [chosen, setChosen] = useState(owner?.id ?? me.id);
   return (
     <Dialog onClose={actions.endQuestion} title={t('assignTitle', subject)}>
       <DialogForm
@@ -158,7 +173,7 @@ function AssignDialog({ question, actions }: QuestionProps) {
           onChange={({ currentTarget }) => setChosen(currentTarget.value)}
           data={[
             { value: me.id, label: t('assignMe', { name: me.name }) },
-            ...others.map(({ id, name, email }) => ({ value: id, label: name || email })),
+            ...others,
             { value: nobody, label: t('assignNobody') },
           ]}
           data-autofocus

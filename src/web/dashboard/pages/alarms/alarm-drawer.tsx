@@ -138,7 +138,9 @@ function useStateText({ state, acknowledged, shelved, suppressedBy, owner }: Ala
   if (state === 'shelved' && shelved)
     return t('state.shelved', { by: actorText(shelved.by), time: formats.dateTime(shelved.until) });
   if (state === 'suppressed')
-    return t('state.suppressed', { title: suppressedBy?.title || t('anotherAlarm') });
+    return suppressedBy?.title
+      ? t('state.suppressed', { title: suppressedBy.title })
+      : t('state.suppressedByAnother');
   if (!acknowledged) return owner ? t('state.assigned', { name: owner.name }) : t('state.open');
   const who = { by: actorText(acknowledged.by), ago: formats.relative(acknowledged.at) };
   return acknowledged.until === null
@@ -156,7 +158,8 @@ function Events({ detail: { events }, onShow }: { detail: AlarmDetail; onShow: (
   const textOf = ({ event, by, until, note }: AlarmDetail['events'][number]) => {
     if (by === itself && (event === 'unacknowledge' || event === 'unshelve'))
       return t(`event.${event}Itself`);
-    if (event === 'suppress') return t('event.suppress', { title: note ?? t('anotherAlarm') });
+    if (event === 'suppress')
+      return note ? t('event.suppress', { title: note }) : t('event.suppressByAnother');
     if (event === 'assign' && note === null) return t('event.assignNobody', { by: actorText(by) });
     if (event === 'assign') return t('event.assign', { by: actorText(by), name: note ?? '' });
     return t(`event.${event}`, { by: actorText(by), time: formats.dateTime(until ?? 0) });
@@ -259,7 +262,7 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
   const me = usePerson().name;
   const target: Target = {
     ...{ count: 1, ids: [alarm.id], title: alarm.title },
-    owners: [alarm.owner?.id ?? null],
+    owners: [alarm.owner],
   };
   const { acknowledged, state } = alarm;
   const note = acknowledged?.note ?? '';

@@ -63,19 +63,25 @@ test('a group says its hosts in order, what all have in common, and how many are
   });
 });
 
-test('a group names the alarm by which all of it are suppressed, and none if they differ', () => {
+test('a group names the alarms by which all of it are suppressed: a cause that repeated once', () => {
   const [core, other] = [
     { id: '1', title: 'core' },
     { id: '2', title: 'other' },
   ];
-  const causeOf = (...causes: Alarm['suppressedBy'][]) => {
+  const causesOf = (...causes: Alarm['suppressedBy'][]) => {
     const given = causes.map((suppressedBy, n) => ({ host: `sw-${n}`, suppressedBy }));
     const [line] = linesOf(rowsOf(...given), 'similar', none);
-    return line && 'group' in line ? summaryOf(line.group).suppressedBy : 'no group';
+    return line && 'group' in line ? summaryOf(line.group).causes : 'no group';
   };
-  expect(causeOf(core, { ...core })).toEqual(core);
-  for (const differ of [causeOf(core, other), causeOf(core, null), causeOf(null, null)])
-    expect(differ).toBeUndefined();
+  expect(causesOf(core, { ...core, id: '3' })).toMatchObject([{ title: 'core' }]);
+  expect(causesOf(core, other)).toEqual([core, other]);
+  for (const causes of [causesOf(core, null), causesOf(null, null)]) expect(causes).toEqual([]);
+});
+
+test('a group names each of its owners once', () => {
+  const owners = [{ id: 'u1', name: 'Ada' }, null, { id: 'u1', name: 'Ada' }, { id: 'u2', name: 'Grace' }];
+  const [line] = linesOf(rowsOf(...owners.map((owner, n) => ({ host: `sw-${n}`, owner }))), 'similar', none);
+  expect(line && 'group' in line && summaryOf(line.group).owners).toEqual(['Ada', 'Grace']);
 });
 
 test('a range takes the alarms of closed groups', () => {

@@ -102,10 +102,11 @@ export function summaryOf({ rows, title }: AlarmGroup) {
     shelvedUntil: rows.every(({ alarm }) => alarm.shelved !== null)
       ? rows.map(({ alarm }) => alarm.shelved?.until ?? '').sort()[0]
       : undefined,
-    /** The alarm by which all of them are suppressed; undefined when there is no such one. */
-    suppressedBy: rows.every(({ alarm }) => alarm.suppressedBy?.id === first?.alarm.suppressedBy?.id)
-      ? (first?.alarm.suppressedBy ?? undefined)
-      : undefined,
+    /** The alarms by which they are suppressed, one of each title: a cause that repeats has another id. Empty unless all are. */
+    causes: rows.every(({ alarm }) => alarm.suppressedBy !== null)
+      ? [...new Map(rows.flatMap(({ alarm: { suppressedBy: by } }) => (by ? [[by.title, by]] : []))).values()]
+      : [],
+    owners: [...new Set(rows.flatMap(({ alarm }) => alarm.owner?.name ?? []))],
     acknowledged: rows.filter(({ alarm }) => alarm.acknowledged !== null).length,
     /** The oldest. */
     since: rows.reduce(

@@ -1,6 +1,7 @@
 import openIcon from 'virtual:icon/chevron-down';
 import closedIcon from 'virtual:icon/chevron-right';
 import shelvedIcon from 'virtual:icon/clock-pause';
+import ownerIcon from 'virtual:icon/user';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
@@ -214,7 +215,7 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
   );
 }
 
-/** When the first of a group comes back from the shelf, by which alarm all are suppressed, or how many of it somebody takes care of. */
+/** When the first of a group comes back from the shelf, by what all are suppressed, how many are acknowledged, or the owners. */
 function GroupWho({
   summary,
   count,
@@ -226,7 +227,9 @@ function GroupWho({
 }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { shelvedUntil, suppressedBy, acknowledged } = summary;
+  const { shelvedUntil, causes, owners, acknowledged } = summary;
+  const [cause] = causes;
+  const names = owners.join(', ');
   const total = formats.number(count);
   if (shelvedUntil !== undefined)
     return (
@@ -235,7 +238,15 @@ function GroupWho({
         <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
       </span>
     );
-  if (suppressedBy) return <Cause cause={suppressedBy} onShow={onShow} />;
+  if (causes.length > 1) return <span className={shared.quiet}>{t('severalCauses')}</span>;
+  if (cause) return <Cause cause={cause} onShow={onShow} />;
+  if (acknowledged === 0 && names !== '')
+    return (
+      <span className={styles.person} title={t('ownerIs', { name: names })}>
+        <Icon paths={ownerIcon} size={14} />
+        <bdi>{names}</bdi>
+      </span>
+    );
   if (acknowledged === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
   return (
     <span className={shared.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>

@@ -1,7 +1,7 @@
 /** What a person does with alarms: the question before it, the request, and the notice afterwards with its way back. */
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import type { Alarm, AlarmAction, StandingState } from '#contract/history/alarm.ts';
 import { type AlarmRequest, useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -13,8 +13,8 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 export interface Target {
   readonly count: number;
   readonly ids: readonly string[];
-  /** Who takes care of each, by their account. */
-  readonly owners: readonly (string | null)[];
+  /** Who takes care of each that is loaded. */
+  readonly owners: readonly Alarm['owner'][];
   /** Of the first. */
   readonly title: string;
   /** All that match a search are meant; `ids` are those that are loaded. */
@@ -48,12 +48,15 @@ function waysBack(
   if (action === 'acknowledge') return [{ action: 'unacknowledge', ids, details: {} }];
   if (action === 'shelve') return [{ action: 'unshelve', ids, details: {} }];
   if (action !== 'assign') return [];
-  const before = Map.groupBy(ids, (_, i) => owners[i] ?? null);
-  return [...before].map(([userId, some]) => ({ action, ids: some, details: { userId } }));
+  const userIds = ids.map((_, i) => owners[i]?.id ?? null);
+  return [...new Set(userIds)].map((userId) => ({
+    action,
+    ids: ids.filter((_, i) => userIds[i] === userId),
+    details: { userId },
+  }));
 }
 
-/** The target without its search. */
-const one = ({ search: _, ...target }: Target): Target => target;
+const withoutSearch = ({ search: _, ...target }: Target): Target => target;
 
 /** @param onDone called when the alarms were changed, or changed back. */
 export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions {
@@ -63,14 +66,8 @@ export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions
   const request = useAlarmRequest();
   const [question, setQuestion] = useState<Question>();
 
-  const send = async (
-    action: AlarmAction,
-    target: Target,
-    details: Details = {},
-    isUndo = false,
-  ): Promise<void> => {
-    setQuestion(undefined);
-    const { ids, search } = target;
+  /** Says what could not be changed, and returns the others. */
+  const change = async ({ ids, search }: Target, action: AlarmAction, details: Details, isUndo: boolean) => {
     try {
       const { done, failed } = await request({ action, ...(search ?? { ids }), ...details });
       onDone(isUndo);
@@ -80,30 +77,38 @@ export function useAlarmActions(onDone: (isUndo: boolean) => void): AlarmActions
           title: t('notDone', { count: failed.length, number: formats.number(failed.length) }),
           message: sentenceOf(new Error(first.error)),
         });
-      if (done === 0) return;
-      const message = t(details.userId === null ? 'done.assignNobody' : `done.${action}`, {
-        count: done,
-        number: formats.number(done),
-        title: clip(target.title, 80),
-        time: formats.dateTime(details.untilMs ?? 0),
-      });
-      const back = waysBack(action, target).map((way) => ({
-        ...way,
-        ids: way.ids.filter((id) => !failed.some((each) => each.id === id)),
-      }));
-      // Of alarms that are not loaded, the ids are not known.
-      if (back.length === 0 || ids.length < target.count || isUndo) return void showToast({ message });
-      showDone(message, {
-        label: t('undo', { ns: 'history' }),
-        onUndo: () => {
-          for (const { action: way, ids: some, details: given } of back)
-            if (some.length > 0)
-              void send(way, { ...one(target), ids: some, count: some.length }, given, true);
-        },
-      });
+      return { done, failed };
     } catch (error) {
       showFailure({ title: t('failed'), message: sentenceOf(error) });
+      return { done: 0, failed: [] };
     }
+  };
+
+  const undo = async (target: Target, ways: ReturnType<typeof waysBack>): Promise<void> => {
+    let count = 0;
+    for (const { action, ids, details } of ways)
+      if (ids.length > 0)
+        count += (await change({ ...withoutSearch(target), ids }, action, details, true)).done;
+    if (count > 0) showToast({ message: t('undone', { count, number: formats.number(count) }) });
+  };
+
+  const send = async (action: AlarmAction, target: Target, details: Details = {}): Promise<void> => {
+    setQuestion(undefined);
+    const { done, failed } = await change(target, action, details, false);
+    if (done === 0) return;
+    const message = t(details.userId === null ? 'done.assignNobody' : `done.${action}`, {
+      count: done,
+      number: formats.number(done),
+      title: clip(target.title, 80),
+      time: formats.dateTime(details.untilMs ?? 0),
+    });
+    const back = waysBack(action, target).map((way) => ({
+      ...way,
+      ids: way.ids.filter((id) => !failed.some((each) => each.id === id)),
+    }));
+    // Of alarms that are not loaded, the ids are not known.
+    if (back.length === 0 || target.ids.length < target.count) return void showToast({ message });
+    showDone(message, { label: t('undo', { ns: 'history' }), onUndo: () => void undo(target, back) });
   };
 
   return {

@@ -106,7 +106,7 @@ function targetOf(rows: readonly AlarmRow[]): Target {
   return {
     count: standing.length,
     ids: standing.map(({ alarm }) => alarm.id),
-    owners: standing.map(({ alarm }) => alarm.owner?.id ?? null),
+    owners: standing.map(({ alarm }) => alarm.owner),
     title: standing[0]?.alarm.title ?? '',
   };
 }

@@ -45,7 +45,7 @@ export function DrawerAnswer({
   const isEscalated = useIsEscalated(notification);
   const { acknowledged, cleared, state, throttledOn, origin } = notification;
   const { icon, tone } = isEscalated ? looks.escalated : looks[lookOf(notification)];
-  const cause = suppressedBy?.title || t('why.anotherAlarm');
+  const cause = suppressedBy?.title ?? '';
   const sentBy = ownSenderOf(origin);
   const related = throttledOn ?? (state === 'cleared' && cleared?.reason === 'replaced' ? cleared.by : null);
   return (
@@ -55,7 +55,9 @@ export function DrawerAnswer({
       </span>
       <div>
         <p className={styles.answerText}>{useAnswer(notification, deliveries, { isEscalated, cause })}</p>
-        {suppressedBy && state !== 'suppressed' && <p>{t('why.wasSuppressed', { title: cause })}</p>}
+        {suppressedBy && state !== 'suppressed' && (
+          <p>{cause === '' ? t('why.wasSuppressedByAnother') : t('why.wasSuppressed', { title: cause })}</p>
+        )}
         {suppressedBy && (
           <button type="button" className={styles.link} onClick={() => onOpen(suppressedBy.id)}>
             {t('openCause')}
@@ -143,7 +145,7 @@ function useAnswer(
       });
     }
     case 'suppressed':
-      return t('why.suppressed', { title: cause });
+      return cause === '' ? t('why.suppressedByAnother') : t('why.suppressed', { title: cause });
     case 'expired':
       return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
     case 'live': {

@@ -39,6 +39,10 @@ export interface RowActions {
   explain(row: HistoryNotification): void;
 }
 
+/** What is shelved or suppressed stands as well. */
+const canClear = ({ state }: HistoryNotification): boolean =>
+  state === 'live' || state === 'shelved' || state === 'suppressed';
+
 /** The subject of a mute: the host, else the IP, else the title. */
 const subjectOf = ({ host, ip, title }: HistoryNotification): string => host ?? ip ?? title;
 
@@ -84,7 +88,7 @@ export function useRowActions(): RowActions {
       muteUntil,
       async clear(row) {
         if (!mayClear) return void showMessage(t('mayNotClear'));
-        if (row.state !== 'live') return void showMessage(t('notLive'));
+        if (!canClear(row)) return void showMessage(t('notLive'));
         await clear(row).then(() => showMessage(t('cleared', { title: clip(row.title, 80) })), showError);
       },
       async acknowledge(row, note) {
@@ -148,7 +152,7 @@ export function DrawerActions({
         <Button onClick={() => void actions.takeBack(notification)}>{t('takeBack')}</Button>
       )}
       {actions.mayClear && (
-        <Button disabled={notification.state !== 'live'} onClick={() => void actions.clear(notification)}>
+        <Button disabled={!canClear(notification)} onClick={() => void actions.clear(notification)}>
           {t('clear')}
         </Button>
       )}

@@ -32,7 +32,7 @@ interface DrawerProps {
   readonly onOpen: (id: string) => void;
   readonly onSearch: (text: string) => void;
   readonly actions: RowActions;
-  /** Shown below its message, with the next step of its escalation. */
+  /** Shown below its message; also says the next step of its escalation, and what suppresses it. */
   readonly about?: ReactNode;
   /** In the place of its own actions. */
   readonly foot?: ReactNode;
@@ -72,12 +72,14 @@ export function NotificationDrawer(props: DrawerProps) {
             <p className={styles.message}>{notification.message}</p>
             <Instructions notification={notification} instructions={detail?.instructions ?? []} />
             {about}
-            <DrawerAnswer
-              notification={notification}
-              deliveries={detail?.deliveries ?? []}
-              suppressedBy={detail?.suppressedBy ?? null}
-              onOpen={onOpen}
-            />
+            {(about === undefined || notification.state !== 'suppressed') && (
+              <DrawerAnswer
+                notification={notification}
+                deliveries={detail?.deliveries ?? []}
+                suppressedBy={about === undefined ? (detail?.suppressedBy ?? null) : null}
+                onOpen={onOpen}
+              />
+            )}
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (

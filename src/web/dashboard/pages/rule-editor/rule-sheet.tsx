@@ -53,8 +53,9 @@ export function OpenRule({
   const rule = rules.find(({ id }) => id === search.id);
   const levels = useLevels();
   const isNew = isNewRule(search);
+  const isOfSearch = (search.fromSearch ?? search.muteSearch) !== undefined;
   if (isNew && may('admin'))
-    return levels.size === 0 ? null : (
+    return isOfSearch && levels.size === 0 ? null : (
       <NewRule key={JSON.stringify(search)} search={search} levels={levels} {...sheet} />
     );
   if (search.id !== undefined && !isNew && !rule)

@@ -120,7 +120,8 @@ export const history: TranslatedPage<'history'> = {
   'why.suppressed':
     'Auf keiner Anzeige: Sie wird durch „{{title}}“ unterdrückt, solange dieser Alarm besteht.',
   'why.wasSuppressed': 'Als sie kam, war sie durch „{{title}}“ unterdrückt.',
-  'why.anotherAlarm': 'einen anderen Alarm',
+  'why.suppressedByAnother': 'Auf keiner Anzeige: Sie ist unterdrückt, solange ein anderer Alarm besteht.',
+  'why.wasSuppressedByAnother': 'Als sie kam, war sie durch einen anderen Alarm unterdrückt.',
   openCause: 'Ursache öffnen',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
   'why.noPanels': 'Auf keiner Anzeige: Es gibt noch keine Anzeigen.',

@@ -229,6 +229,7 @@ export const rules: TranslatedPage<'rules'> = {
     'Nur der Titel muss es enthalten: Keine Bedingung umfasst Titel und Nachricht. Eine Regel findet Text wie geschrieben, auch in längeren Wörtern.',
   'search.tokens': 'Ausgelassen. Eine Regel braucht die vollständigen Namen von Tokens, ohne Platzhalter.',
   'search.twice': 'Ausgelassen. Eine Regel kann nur eine Bedingung für dieses Feld haben.',
+  'search.wildcard': 'Ausgelassen. Eine Regel findet diesen Text nur wie geschrieben, ohne Platzhalter.',
   'search.words': 'Eine Regel findet Text wie geschrieben, auch in längeren Wörtern.',
   'search.leftOut_one': 'Die Bedingungen enthalten 100 der ausgewählten Werte. Ein weiterer fehlt.',
   'search.leftOut_other': 'Die Bedingungen enthalten 100 der ausgewählten Werte. {{number}} weitere fehlen.',

@@ -224,6 +224,7 @@ export const rules = {
     'Only the title must contain it: no condition covers title and message. A rule finds text as written, also inside longer words.',
   'search.tokens': 'Left out. A rule needs the full names of tokens, without wildcards.',
   'search.twice': 'Left out. A rule can have only one condition on this field.',
+  'search.wildcard': 'Left out. A rule finds this text only as written, without wildcards.',
   'search.words': 'A rule finds text as written, also inside longer words.',
   'search.leftOut_one': 'The conditions have 100 of the selected values. One more is left out.',
   'search.leftOut_other': 'The conditions have 100 of the selected values. {{number}} more are left out.',
