@@ -1,11 +1,7 @@
 /** `belfry ack`, `unack`, `shelve`, `unshelve` and `clear`: what people do about alarms. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  type AlarmAction,
-  type AlarmActionsDone,
-  type StandingState,
-  standingStates,
-} from '#contract/history/alarm.ts';
+import type { AlarmAction, AlarmActionsDone } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { readTimeSpan } from '../options.ts';

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Alarm, type StandingState, standingStates } from '#contract/history/alarm.ts';
+import type { Alarm } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import { ageText } from '#contract/time.ts';
 import type { Io } from '../io.ts';

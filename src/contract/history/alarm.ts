@@ -3,16 +3,8 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { NotificationDetail } from '../routing/routing.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
+import { alarmStates, type StandingState, standingStates } from './alarm-states.ts';
 import { Acknowledged, HistoryNotification } from './notification.ts';
-
-/**
- * `open`: nobody takes care of it. `shelved`: off the panels until a time. `suppressed`: off them while its cause stands. `ended`:
- * cleared, resolved or expired.
- */
-export const alarmStates = ['open', 'acknowledged', 'shelved', 'suppressed', 'ended'] as const;
-/** The states of alarms that have not ended: each is in one of these. */
-export const standingStates = ['open', 'acknowledged', 'shelved', 'suppressed'] as const;
-export type StandingState = (typeof standingStates)[number];
 
 const note = Type.String({
   maxLength: 500,

@@ -3,7 +3,7 @@
  * stands, or one notification without a key. It is open, acknowledged or shelved until it ends; a time that is over opens it again.
  * An acknowledgement without a time of its own has that of the last rule that says so, else that of the level: the store knows both.
  */
-import type { StandingState } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelService } from '../channels/channels.ts';
 import { unavailable } from '../errors.ts';

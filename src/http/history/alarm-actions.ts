@@ -9,8 +9,8 @@ import {
   type AlarmAction as BulkAction,
   ClearAlarm,
   ShelveAlarm,
-  standingStates,
 } from '#contract/history/alarm.ts';
+import { standingStates } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import { actOnAlarms, alarmIds } from '#core/alarms/standing.ts';
 import { badField, badRequest, notFound } from '#core/errors.ts';

@@ -1,12 +1,6 @@
 import { Type } from 'typebox';
-import {
-  type Alarm,
-  AlarmDetail,
-  type AlarmEvent,
-  AlarmPage,
-  type StandingState,
-  standingStates,
-} from '#contract/history/alarm.ts';
+import { type Alarm, AlarmDetail, type AlarmEvent, AlarmPage } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
 import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';

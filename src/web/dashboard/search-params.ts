@@ -1,5 +1,5 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
-import { type StandingState, standingStates } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
 import type { RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

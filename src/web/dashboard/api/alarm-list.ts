@@ -1,5 +1,6 @@
 /** The alarms of a search in one state, read page by page and read again when something has changed. */
-import type { Alarm, AlarmPage, StandingState } from '#contract/history/alarm.ts';
+import type { Alarm, AlarmPage } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 
 export type LoadAlarms = (page: { cursor: string | undefined; limit: number }) => Promise<AlarmPage>;
 

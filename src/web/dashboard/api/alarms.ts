@@ -2,13 +2,8 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { isCode } from '#client/call.ts';
-import type {
-  AlarmAction,
-  AlarmActionsDone,
-  AlarmDetail,
-  AlarmPage,
-  StandingState,
-} from '#contract/history/alarm.ts';
+import type { AlarmAction, AlarmActionsDone, AlarmDetail, AlarmPage } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
 import { AlarmList } from './alarm-list.ts';
 import { type TailState, useEventStream } from './event-stream.ts';

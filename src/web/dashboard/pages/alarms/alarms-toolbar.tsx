@@ -4,7 +4,7 @@ import { Button, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type StandingState, standingStates } from '#contract/history/alarm.ts';
+import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
 import type { AlarmList, AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import type { TailState } from '#web/dashboard/api/event-stream.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';

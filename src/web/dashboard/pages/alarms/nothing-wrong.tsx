@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { StandingState } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import { lastEndedQuery } from '#web/dashboard/api/alarms.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';

@@ -1,7 +1,8 @@
 /** What a person does with alarms: the question before it, the request, and the notice afterwards with its way back. */
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Alarm, AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import type { Alarm, AlarmAction } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import { type AlarmRequest, useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';

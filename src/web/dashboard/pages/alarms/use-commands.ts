@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { Alarm, AlarmAction, StandingState } from '#contract/history/alarm.ts';
+import type { Alarm, AlarmAction } from '#contract/history/alarm.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
