@@ -1,4 +1,5 @@
 import { createInProcessBus } from '#bus/in-process.ts';
+import { compileRules } from '#core/routing/rules.ts';
 import type { ConnectRequest } from '#core/streams/hub.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import { TenantStreams } from '#core/streams/tenant-streams.ts';
@@ -22,7 +23,7 @@ export const snapshot = {
   record: { id: 1, name: 't', title: 'T', timeZone: 'UTC' },
   levels: new Map(),
   panels: new Map([[panel.id, panel]]),
-  router: { suppressing: [] },
+  router: compileRules({ revision: 0, rules: [] }, { levels: new Map() }),
 } as unknown as TenantSnapshot;
 
 /** A client that takes what it is sent at once, but for a chunk with `pausesAt` in it: that it takes when it resumes. */

@@ -287,7 +287,7 @@ export const SuppressesEvent = Type.Object(
     count: Type.Integer({
       minimum: 0,
       description:
-        'How many of them would be on this panel, also those that another suppressed alarm suppresses. Of very many, some that would be on other panels are counted as well.',
+        'How many of them would be on this panel, also those that another suppressed alarm suppresses. Of very many, not all are looked at: then some of other panels may be counted, or some of this one not.',
     }),
     alarms: Type.Array(
       Type.Object({

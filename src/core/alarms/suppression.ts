@@ -4,6 +4,7 @@
  */
 import type { ChannelService } from '../channels/channels.ts';
 import type { Bus, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
+import { getOrMake } from '../maps.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 
 export interface SuppressionContext {
@@ -19,28 +20,37 @@ const settledAtOnce = 200;
 /**
  * Suppresses what stood before its cause, and brings back what has none any more: it has ended, or its rule was changed, disabled or
  * deleted. On several nodes each of them may call it: the first one counts.
+ * @throws the first error about a rule, when all else is done.
  */
 export async function settleSuppressed(context: SuppressionContext, stopped: () => boolean): Promise<void> {
   const { history, bus, channels, now } = context;
-  await endChangedRules(context);
+  const [error] = await endChangedRules(context);
   while (!stopped()) {
     const settled = await history.settleSuppressed(now(), settledAtOnce);
-    if (settled.size === 0) return;
+    if (settled.size === 0) break;
     for (const [tenant, entries] of settled) {
       bus.publish(tenant, entries);
       // What comes back may be queued for channels.
       if (entries.some(({ kind }) => kind === 'return')) channels.wake(tenant);
     }
   }
+  if (error !== undefined) throw error;
 }
 
-async function endChangedRules({ history, tenancy }: SuppressionContext): Promise<void> {
+async function endChangedRules({ history, tenancy }: SuppressionContext): Promise<unknown[]> {
+  const errors: unknown[] = [];
   for (const { tenant, rule, revision } of await history.suppressingRules()) {
-    const { router } = await tenancy.get(tenant);
-    // Another node may have newer rules than this one.
-    if (router.revision < revision || router.suppressing.includes(rule)) continue;
-    await history.endSuppressing(tenant, rule, router.revision);
+    try {
+      const { router } = await tenancy.get(tenant);
+      // Another node may have newer rules than this one.
+      if (router.revision < revision || router.suppressing.includes(rule)) continue;
+      await history.endSuppressing(tenant, rule, router.revision);
+    } catch (error) {
+      // The alarms of the others are suppressed all the same.
+      errors.push(error);
+    }
   }
+  return errors;
 }
 
 /** By the position of a cause: what it suppresses, and what these suppress; the highest rank first, then the newest. */
@@ -50,16 +60,28 @@ export function followersOf({
 }: SuppressedAlarms): (cause: number) => readonly LivePosition[] {
   const keysOf = Map.groupBy(causes, ({ position }) => position);
   const following = Map.groupBy(suppressed, ({ key }) => key);
+  const found = new Map<string, readonly LivePosition[]>();
+  // Causes with the same keys suppress the same alarms: they are collected once.
   return (cause) => {
-    const found = new Map<number, LivePosition>();
-    const open = [cause];
-    for (let next = open.pop(); next !== undefined; next = open.pop())
-      for (const { key } of keysOf.get(next) ?? [])
-        for (const { position, rank } of following.get(key) ?? []) {
-          if (position === cause || found.has(position)) continue;
-          found.set(position, { position, rank });
-          open.push(position);
-        }
-    return [...found.values()].sort((a, b) => b.rank - a.rank || b.position - a.position);
+    const keys = (keysOf.get(cause) ?? []).map(({ key }) => key);
+    return getOrMake(found, keys.sort().join(), () => collect(keys)).filter(
+      (each) => each.position !== cause,
+    );
   };
+
+  function collect(keys: readonly string[]): readonly LivePosition[] {
+    const reached = new Map<number, LivePosition>();
+    const open = [...keys];
+    const seen = new Set(open);
+    for (let key = open.pop(); key !== undefined; key = open.pop())
+      for (const { position, rank } of following.get(key) ?? []) {
+        reached.set(position, { position, rank });
+        for (const { key: next } of keysOf.get(position) ?? []) {
+          if (seen.has(next)) continue;
+          seen.add(next);
+          open.push(next);
+        }
+      }
+    return [...reached.values()].sort((a, b) => b.rank - a.rank || b.position - a.position);
+  }
 }

@@ -29,7 +29,9 @@ export async function readSuppressing(
   const alarms = await history.suppression(tenant, now());
   if (alarms.suppressed.length === 0) return [];
   const off = new Set(alarms.suppressed.map(({ position }) => position));
-  const shown = [...new Set(alarms.causes.map(({ position }) => position))].filter((each) => !off.has(each));
+  const shown = [...new Set(alarms.causes.map(({ position }) => position))]
+    .filter((each) => !off.has(each))
+    .sort((a, b) => b - a);
   const followers = followersOf(alarms);
   const all = shown
     .map((cause) => ({ cause, following: followers(cause) }))
@@ -58,7 +60,8 @@ export function suppressesEvent(
   panel: PanelAddress,
 ): SuppressesEvent {
   const own = followers.filter(({ route }) => reaches(route.target, panel));
-  const unread = count - followers.length;
+  // Of a panel that all alarms reach that were read, the others are likely to reach it, too.
+  const unread = own.length === followers.length ? count - followers.length : 0;
   return {
     id: cause.id,
     count: own.length + unread,

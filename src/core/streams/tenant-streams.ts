@@ -310,8 +310,12 @@ export class TenantStreams {
       suppresses,
     });
     if (!changed) return;
-    for (const [stream, state] of hub.connections)
+    const yieldToEventLoop = createYieldToEventLoop();
+    for (const [stream, state] of hub.connections) {
       updateSuppresses(snapshot, stream, state, hub.suppressing.last);
+      const pause = yieldToEventLoop();
+      if (pause) await pause;
+    }
   }
 
   /** Configuration changed: panels get their new settings, and the streams of deleted panels end. Yields to the event loop. */
