@@ -11,7 +11,7 @@
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Query } from '../search/search-query.ts';
-import type { Escalation, Ref, Route, TenantId } from './route.ts';
+import type { Escalation, Ref, Route, SuppressingRule, TenantId } from './route.ts';
 import type { PanelAddress } from './target.ts';
 
 export interface NotificationDraft extends OptionalTexts {
@@ -149,12 +149,6 @@ export interface AlarmMemory {
   readonly owner: Ref | null;
   /** Absent: it has none. */
   readonly escalation?: AlarmEscalation;
-}
-
-export interface SuppressingRule {
-  readonly tenant: TenantId;
-  readonly rule: string;
-  readonly revision: number;
 }
 
 export interface SuppressedAlarms {

@@ -67,6 +67,13 @@ export interface SuppressKey {
   readonly rule: string;
 }
 
+/** A rule by which alarms suppress others, and the newest revision of the rule set with which one came. */
+export interface SuppressingRule {
+  readonly tenant: TenantId;
+  readonly rule: string;
+  readonly revision: number;
+}
+
 /** The steps that follow when nobody acknowledges an alarm, and the rule that asks for them. */
 export interface Escalation {
   readonly rule: Ref;

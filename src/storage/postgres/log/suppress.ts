@@ -1,12 +1,6 @@
 /** Alarms that are off the panels while another one stands; the functions of the schema say how. */
-import {
-  belfryAsActor,
-  type Entry,
-  type History,
-  type SuppressedAlarms,
-  type SuppressingRule,
-} from '#core/log/log.ts';
-import type { Route, TenantId } from '#core/log/route.ts';
+import { belfryAsActor, type Entry, type History, type SuppressedAlarms } from '#core/log/log.ts';
+import type { Route, SuppressingRule, TenantId } from '#core/log/route.ts';
 import type { AlarmLanes } from './alarms.ts';
 import { readNotifications } from './rows.ts';
 

@@ -3,8 +3,8 @@
  * have the keys that they follow, and the table `alarm_causes` has those of causes. A new notification is suppressed when it is
  * stored; `settleSuppressed` does what time and other notifications change later.
  */
-import { belfryAsActor, type Entry, type SuppressedAlarms, type SuppressingRule } from '#core/log/log.ts';
-import type { TenantId } from '#core/log/route.ts';
+import { belfryAsActor, type Entry, type SuppressedAlarms } from '#core/log/log.ts';
+import type { SuppressingRule, TenantId } from '#core/log/route.ts';
 import type { SuppressedRow } from '../../log/history-rows.ts';
 import { putOffFor, returnToPanels } from './alarms.ts';
 import { queueReturned } from './deliveries.ts';
