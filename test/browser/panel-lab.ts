@@ -66,7 +66,7 @@ export class PanelLab {
   /** Takes everything off every panel. */
   async clearAll(): Promise<void> {
     const token = await this.server.key('admin');
-    const { json } = await this.server.call('GET', '/api/history?limit=200&q=is:live', { token });
+    const { json } = await this.server.call('GET', '/api/history?limit=200&q=is:live,suppressed', { token });
     for (const { id } of json.notifications)
       await this.server.call('POST', `/api/notifications/${id}/clear`, { token });
   }
