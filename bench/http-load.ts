@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installPackages } from '#test/support/packages.ts';
-import { root } from '#test/support/server-process.ts';
+import { root, type ServerProcess } from '#test/support/server-process.ts';
+import { threadMicros } from './machine.ts';
 
 export interface LoadOptions {
   readonly url: string;
@@ -20,6 +21,12 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+}
+
+/** With the processor time of a request on the main thread and on the busiest other thread, the writer. */
+export interface MeasuredLoad extends LoadResult {
+  readonly mainMicros: number;
+  readonly writerMicros: number;
 }
 
 const run = promisify(execFile);
@@ -105,4 +112,23 @@ async function runAutocannon({ url, headers, body, connections, seconds }: LoadO
 function inMs(text: string): number {
   const [, number = '', unit = ''] = /^([\d.]+)(us|ms|s|m)$/.exec(text) ?? [];
   return Number(number) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? Number.NaN);
+}
+
+/** A load of notifications, and what the server spent on it. */
+export async function measureLoad(
+  server: ServerProcess,
+  options: Omit<LoadOptions, 'url'>,
+): Promise<MeasuredLoad> {
+  const before = threadMicros(server.pid);
+  const result = await runLoad({ ...options, url: `${server.url}/api/notify` });
+  const requests = result.perSecond * options.seconds;
+  const spent = [...threadMicros(server.pid)].map(([thread, after]) => ({
+    isMain: thread === String(server.pid),
+    micros: (after - (before.get(thread) ?? 0)) / requests,
+  }));
+  return {
+    ...result,
+    mainMicros: spent.find(({ isMain }) => isMain)?.micros ?? Number.NaN,
+    writerMicros: Math.max(...spent.filter(({ isMain }) => !isMain).map(({ micros }) => micros)),
+  };
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { bearer, type LoadResult, loadTool, runLoad } from './http-load.ts';
-import { benchFolder, threadMicros } from './machine.ts';
+import { bearer, type LoadResult, loadTool, type MeasuredLoad, measureLoad } from './http-load.ts';
+import { benchFolder } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import { median, micros, ms, percent, spread, table, whole } from './statistics.ts';
 
@@ -15,14 +15,6 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 6);
 const warmUpSeconds = 3;
 const seconds = 4;
 const goals: Readonly<Record<number, number>> = { 64: 0.55, 256: 0.6 };
-
-/**
- * The result of a round, with the processor time of a request on the main thread and on the busiest other thread, the writer.
- */
-interface Measured extends LoadResult {
-  readonly mainMicros: number;
-  readonly writerMicros: number;
-}
 
 const folder = benchFolder();
 try {
@@ -53,12 +45,12 @@ try {
 }
 
 async function measure(connections: number, fresh: string, token: string): Promise<string[]> {
-  const ours: Measured[] = [];
-  const echo: Measured[] = [];
+  const ours: MeasuredLoad[] = [];
+  const echo: MeasuredLoad[] = [];
   for (let round = 0; round < rounds; round++) {
     const turns = [
-      async () => ours.push(await measureLoad(await startBelfry(fresh, round), token, connections)),
-      async () => echo.push(await measureLoad(await startEcho(), token, connections)),
+      async () => ours.push(await measureOnce(await startBelfry(fresh, round), token, connections)),
+      async () => echo.push(await measureOnce(await startEcho(), token, connections)),
     ];
     // The order alternates, so that a machine that slows down favours neither.
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
@@ -83,22 +75,11 @@ function rates(runs: readonly LoadResult[]): number[] {
   return runs.map(({ perSecond }) => perSecond);
 }
 
-async function measureLoad(server: ServerProcess, token: string, connections: number): Promise<Measured> {
-  const load = { url: `${server.url}/api/notify`, headers: [bearer(token)], body: notification, connections };
+async function measureOnce(server: ServerProcess, token: string, connections: number): Promise<MeasuredLoad> {
+  const load = { headers: [bearer(token)], body: notification, connections };
   try {
-    await runLoad({ ...load, seconds: warmUpSeconds });
-    const before = threadMicros(server.pid);
-    const result = await runLoad({ ...load, seconds });
-    const requests = result.perSecond * seconds;
-    const spent = [...threadMicros(server.pid)].map(([thread, after]) => ({
-      isMain: thread === String(server.pid),
-      micros: (after - (before.get(thread) ?? 0)) / requests,
-    }));
-    return {
-      ...result,
-      mainMicros: spent.find(({ isMain }) => isMain)?.micros ?? Number.NaN,
-      writerMicros: Math.max(...spent.filter(({ isMain }) => !isMain).map(({ micros }) => micros)),
-    };
+    await measureLoad(server, { ...load, seconds: warmUpSeconds });
+    return await measureLoad(server, { ...load, seconds });
   } finally {
     await server.end('SIGTERM');
   }

@@ -69,6 +69,10 @@ const rows: Record<string, Row> = {
     about: '10,000 idle panels, and 1,000 that read nothing',
     steps: [[new URL('./memory.ts', import.meta.url)]],
   },
+  alarms: {
+    about: 'what labels and alarms cost, the list of 5,000 open ones, and actions on many',
+    steps: [[new URL('./alarms.ts', import.meta.url)]],
+  },
   routing: {
     about: 'what a decision costs with 10 and with 10,000 rules',
     steps: [[new URL('./routing.ts', import.meta.url)]],

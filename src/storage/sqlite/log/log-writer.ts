@@ -59,6 +59,13 @@ export interface RememberingRow extends LiveRow, MemoryRow {}
 export const rememberingColumns =
   'rank, position, row, expires_at, route, since, earlier, highest_level, highest_rank, shelved, owner, escalation, step, step_at, next_step_at';
 
+/** What a live row takes over from the one before it, and what else most live rows do not have. */
+const memoryColumns = [
+  ...(['earlier', 'highest_level', 'highest_rank', 'owner'] as const),
+  ...(['escalation', 'step', 'step_at', 'next_step_at'] as const),
+];
+const rareColumns = ['shelved', 'returns_at', 'suppressed', 'follows', ...memoryColumns];
+
 /** A new notification of the log. */
 export interface Inserted {
   readonly row: number;
@@ -161,7 +168,8 @@ export class LogWriter {
     { reason, by, at, note = null }: Pick<Clear, 'reason' | 'by' | 'at' | 'note'>,
   ): Clear {
     this.sql.of('DELETE FROM live WHERE row = ?').run(live.row);
-    this.sql.of('DELETE FROM alarm_causes WHERE row = ?').run(live.row);
+    const route = this.routes.get(tenant, live.route);
+    if (route.suppress) this.sql.of('DELETE FROM alarm_causes WHERE row = ?').run(live.row);
     const position = this.insertChange(tenant, live, id, { reason, by, at, note });
     this.#saveState(
       live.row,
@@ -169,7 +177,6 @@ export class LogWriter {
       [at, by, reason],
       'cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason',
     );
-    const route = this.routes.get(tenant, live.route);
     return { kind: 'clear', position, id, reason, by, at, ...(note !== null && { note }), route };
   }
 
@@ -229,36 +236,44 @@ export class LogWriter {
     const terms = indexTerms(tenant, d, decided);
     this.#unindexed.push({ row, notification: { terms, receivedAt: d.receivedAt } });
     if (d.shown) {
-      this.sql
-        .of(
-          `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since, earlier, highest_level, highest_rank, owner,
-             shelved, returns_at, suppressed, follows, escalation, step, step_at, next_step_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(
-          ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory.since ?? d.receivedAt],
-          ...[memory.earlier, memory.highest_level, memory.highest_rank, memory.owner].map(
-            (each) => each ?? null,
-          ),
-          ...offPanels(d, decided, memory.shelved ?? null),
-          toStoredFollows(suppressKeysOf(d, decided)),
-          ...[memory.escalation, memory.step, memory.step_at, memory.next_step_at].map(
-            (each) => each ?? null,
-          ),
-        );
-      for (const { key, rule } of suppressKeysOf(d, decided).causes)
-        this.sql
-          .of(
-            `INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, revision, is_new)
-             SELECT @tenant, @key, @row, @rule, @revision, 1
-             WHERE (SELECT count(*) FROM alarm_causes WHERE tenant = @tenant) < ${limits.suppressCauses}`,
-          )
-          .run({ tenant, key, row, rule, revision: decided.revision });
+      this.#insertLive({ row, tenant, position, route }, d, { decided, memory });
     } else if (d.throttledOn !== null) {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
     return { row, position, route, decided };
+  }
+
+  #insertLive(
+    { row, tenant, position, route }: Omit<RowPlace, 'previous'>,
+    d: DraftRow,
+    { decided, memory }: { readonly decided: Route; readonly memory: Partial<MemoryRow> },
+  ): void {
+    const keys = suppressKeysOf(d, decided);
+    const rare = [
+      ...offPanels(d, decided, memory.shelved ?? null),
+      toStoredFollows(keys),
+      ...memoryColumns.map((column) => memory[column] ?? null),
+    ];
+    // Most are the first of their alarm and have no rules of their own. Each value that is bound costs the writer time.
+    const columns = rare.every((each) => each === null) ? [] : rareColumns;
+    this.sql
+      .of(
+        `INSERT INTO live (row, tenant, rank, position, expires_at, key, route, since${columns.map((each) => `, ${each}`).join('')})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?${', ?'.repeat(columns.length)})`,
+      )
+      .run(
+        ...[row, tenant, d.rank, position, d.expiresAt, d.key, route, memory.since ?? d.receivedAt],
+        ...(columns.length > 0 ? rare : []),
+      );
+    for (const { key, rule } of keys.causes)
+      this.sql
+        .of(
+          `INSERT OR IGNORE INTO alarm_causes (tenant, key, row, rule, revision, is_new)
+           SELECT @tenant, @key, @row, @rule, @revision, 1
+           WHERE (SELECT count(*) FROM alarm_causes WHERE tenant = @tenant) < ${limits.suppressCauses}`,
+        )
+        .run({ tenant, key, row, rule, revision: decided.revision });
   }
 
   /** As {@link TenantLogs.next}, for an entry in the next row. */
@@ -305,7 +320,7 @@ function offPanels(
   { suppressed }: Route,
   shelf: string | null,
 ): (string | number | null)[] {
-  if (!suppressed) return [shelf, toOff(shelf).shelved?.until ?? null, null];
+  if (!suppressed) return [shelf, shelf === null ? null : (toOff(shelf).shelved?.until ?? null), null];
   const { by, key } = suppressed;
   return [JSON.stringify({ at, by } satisfies SuppressedRow), null, key];
 }
@@ -320,11 +335,12 @@ interface RowPlace {
   readonly route: number;
 }
 
-/** The most texts of a dictionary, and how many of them may be keys: a sender may send a new key each time. */
+/** The most texts of a dictionary. Keys and labels stay in their rows earlier: a sender may send new ones each time. */
 const mostDictionaryTexts = 10_000;
-const mostKeys = 5_000;
+const mostOftenNew = 5_000;
+const oftenNew: ReadonlySet<string> = new Set(['key', 'labels']);
 /** A longer text stays in its row. */
-const mostTextChars = 100;
+const mostTextChars = 300;
 
 /**
  * Writes notifications to the newest partition's log, and texts that rows share to its dictionary. Runs inside the writer's
@@ -358,7 +374,7 @@ class RowWriter {
       ...columnList.map(([field, { kind }]) => {
         const value = columnValue(d, field);
         return kind === 'shared'
-          ? this.#store(value as string | null, field === 'key' ? mostKeys : mostDictionaryTexts)
+          ? this.#store(value as string | null, oftenNew.has(field) ? mostOftenNew : mostDictionaryTexts)
           : value;
       }),
     );

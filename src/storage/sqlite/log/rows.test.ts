@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { routeTo } from '#test/support/history-model.ts';
+import { draft, HistoryModel, routeTo } from '#test/support/history-model.ts';
 import { Statements } from './partitions.ts';
 import { joinId, Routes, splitId, toBlob, uuidToText } from './rows.ts';
 
@@ -40,4 +40,30 @@ test('a route is read by its number, and never one of another tenant', () => {
   add(2, 99);
   expect(routes.get(1, 1).revision).toBe(1);
   expect(() => routes.get(1, 2)).toThrow('route 2 of tenant 1 is missing');
+});
+
+test('labels that repeat are stored once, and labels that are always new leave room for hosts', () => {
+  const model = new HistoryModel();
+  const labels = (pod: number) =>
+    JSON.stringify({
+      cluster: 'production-eu-west-1',
+      alertname: 'KubePodCrashLooping',
+      pod: `web-${pod}`,
+      namespace: 'shop',
+      severity: 'critical',
+      team: 'storefront',
+    });
+  model.transaction(() => {
+    for (let n = 0; n < 3; n++) model.append(draft({ labels: labels(0) }));
+    for (let pod = 1; pod <= 5_001; pod++) model.append(draft({ labels: labels(pod) }));
+    model.append(draft({ host: 'first-seen-now' }));
+  });
+  const read = (sql: string) => model.db.prepare(sql).pluck().get();
+  expect(read("SELECT count(*) FROM log_1_0 WHERE typeof(labels) = 'integer'")).toBeGreaterThan(4_900);
+  expect(read(`SELECT count(*) FROM dictionary_1_0 WHERE text = '${labels(0)}'`)).toBe(1);
+  expect(read('SELECT typeof(labels) FROM log_1_0 WHERE labels IS NOT NULL ORDER BY row DESC LIMIT 1')).toBe(
+    'text',
+  );
+  expect(read("SELECT count(*) FROM dictionary_1_0 WHERE text = 'first-seen-now'")).toBe(1);
+  model.db.close();
 });
