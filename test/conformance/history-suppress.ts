@@ -298,6 +298,51 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect(await shownOn(history, tenant)).toHaveLength(5);
   });
 
+  test('alarms that only get another cause count among them', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, suppress({ causes: [{ key: 'another', rule }] }));
+    const second = await store(history, tenant, cause);
+    const hosts: string[] = [];
+    for (let i = 0; i < 5; i++) hosts.push((await store(history, tenant, follower)).id);
+    await settle(history, tenant);
+    await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
+    const causes = () =>
+      Promise.all(hosts.map(async (id) => (await history.find(tenant, id))?.alarm?.suppressed?.by));
+    expect(await causes()).toEqual(Array(5).fill(first.id));
+    expect((await history.settleSuppressed(now + 1, 3)).get(tenant)).toEqual([]);
+    expect((await causes()).toSorted()).toEqual([...Array(2).fill(first.id), ...Array(3).fill(second.id)]);
+    expect(await settle(history, tenant)).toEqual([]);
+    expect(await causes()).toEqual(Array(5).fill(second.id));
+  });
+
+  test('a tenant with more new causes than one call looks at delays no other', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [busy, other] = [await newTenant(), await newTenant()];
+    const host = await store(history, other, follower);
+    await store(history, other, cause);
+    await Promise.all(Array.from({ length: 150 }, () => store(history, busy, cause)));
+    expect((await history.settleSuppressed(now + 1, 100)).get(other)).toMatchObject([{ id: host.id }]);
+  });
+
+  test('a tenant of which a call suppresses as many alarms as it may delays no other for long', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [busy, other] = [await newTenant(), await newTenant()];
+    await store(history, other, follower);
+    await store(history, other, cause);
+    let isDone = false;
+    for (let call = 0; call < 50 && !isDone; call++) {
+      const own = `key ${call}`;
+      await store(history, busy, suppress({ follows: [own] }));
+      await store(history, busy, suppress({ causes: [{ key: own, rule }] }));
+      isDone = (await history.settleSuppressed(now + 1, 1)).has(other);
+    }
+    expect(isDone).toBe(true);
+  });
+
   test('an alarm keeps its owner, until somebody else or nobody takes care of it', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -29,7 +29,7 @@ export async function settleSuppressed(context: SuppressionContext, stopped: () 
     const settled = await history.settleSuppressed(now(), settledAtOnce);
     if (settled.size === 0) break;
     for (const [tenant, entries] of settled) {
-      bus.publish(tenant, entries);
+      if (entries.length > 0) bus.publish(tenant, entries);
       // What comes back may be queued for channels.
       if (entries.some(({ kind }) => kind === 'return')) channels.wake(tenant);
     }

@@ -408,7 +408,8 @@ export interface History {
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
   /**
    * Suppresses the open alarms of all tenants whose cause stands at `now`, and brings back those whose cause has ended, at most
-   * `limit` of them. Returns the entries of each tenant, for the bus; empty: nothing is left to do.
+   * `limit` of them. No tenant holds up another. Returns the entries of each tenant for which it did something, for the bus; there
+   * are none for alarms that only got another cause. An empty map: nothing is left to do.
    */
   settleSuppressed(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
   /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */

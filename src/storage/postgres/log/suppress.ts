@@ -22,26 +22,31 @@ export const createSuppression = (
   lanes: AlarmLanes,
 ): Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
   async settleSuppressed(now, limit) {
-    const due = await lanes.reads.query<{ tenant: TenantId }>(
+    // Each call takes the tenants in another order, so that one with much to do holds up no other. Of a tenant with a key that has
+    // ended, alarms may only get another cause, which is no entry.
+    const due = await lanes.reads.query<{ tenant: TenantId; hasEnded: boolean }>(
       'all',
-      `SELECT tenant FROM alarm_causes WHERE is_new
-       UNION SELECT u.tenant FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
-         WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
-       ORDER BY tenant`,
+      `SELECT tenant, bool_or(has_ended) AS "hasEnded" FROM (
+         SELECT c.tenant, false AS has_ended FROM alarm_causes c WHERE c.is_new
+         UNION ALL
+         SELECT u.tenant, true FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
+           WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
+       ) d GROUP BY tenant ORDER BY random()`,
       [now],
     );
     const settled = new Map<TenantId, readonly Entry[]>();
     let left = limit;
     let failed: { readonly error: unknown } | undefined;
-    for (const { tenant } of due) {
+    for (const { tenant, hasEnded } of due) {
       if (left <= 0) break;
-      // One whose counters are locked for too long has its turn the next time.
-      const entries = await settle(lanes, tenant, now, left).catch((error: unknown) => {
+      try {
+        const entries = await settle(lanes, tenant, now, left);
+        left -= entries.length;
+        if (hasEnded || entries.length > 0) settled.set(tenant, entries);
+      } catch (error) {
+        // One whose counters are locked for too long has its turn the next time.
         failed ??= { error };
-        return [];
-      });
-      left -= entries.length;
-      if (entries.length > 0) settled.set(tenant, entries);
+      }
     }
     if (failed && settled.size === 0) throw failed.error;
     return settled;

@@ -107,12 +107,10 @@ export function settleSuppressed(
          SELECT 1 FROM live l WHERE l.row = c.row AND l.tenant = c.tenant AND ${standing})`,
     )
     .run({ now });
-  const settled: { tenant: TenantId; entry: Entry }[] = [];
+  const settled: { tenant: TenantId; entry?: Entry | undefined }[] = [];
   for (const ended of endedKeys(sql, now))
-    for (const each of suppressedBy(sql, ended, { now, limit: limit - settled.length })) {
-      const entry = release(writer, each, now);
-      if (entry) settled.push({ tenant: each.tenant, entry });
-    }
+    for (const each of suppressedBy(sql, ended, { now, limit: limit - settled.length }))
+      settled.push({ tenant: each.tenant, entry: release(writer, each, now) });
   const until = performance.now() + scanMs;
   for (const cause of newCauses(sql)) {
     if (settled.length >= limit || performance.now() > until) break;
@@ -121,7 +119,7 @@ export function settleSuppressed(
   return new Map(
     [...Map.groupBy(settled, ({ tenant }) => tenant)].map(([tenant, some]) => [
       tenant,
-      some.map(({ entry }) => entry),
+      some.flatMap(({ entry }) => entry ?? []),
     ]),
   );
 }
@@ -161,10 +159,15 @@ interface CauseRow {
   readonly row: number;
 }
 
+/**
+ * One of each tenant, then a second one of each, and so on: the many of one tenant hold up no other. There may be no time for all
+ * tenants, so each call takes them in another order.
+ */
 const newCauses = (sql: Statements): CauseRow[] =>
   sql
     .of<[], CauseRow>(
-      'SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1 LIMIT 100',
+      `SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1
+       ORDER BY row_number() OVER (PARTITION BY tenant), random() LIMIT 100`,
     )
     .all();
 
