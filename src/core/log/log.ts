@@ -455,6 +455,8 @@ export interface History {
    */
   stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The titles of these notifications, by their ids, without those that history no longer keeps; at most some hundred. */
+  titles(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The notifications at these positions, in the given order, without those that history no longer keeps; at most some hundred. */
   recordsAt(tenant: TenantId, positions: readonly number[]): Promise<readonly HistoryRecord[]>;
   /** The id of the notification of this key that is live at `now`. */

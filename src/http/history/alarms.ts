@@ -9,7 +9,7 @@ import { followersOf } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
-import type { AlarmMemory, Entry, History, HistoryRecord } from '#core/log/log.ts';
+import type { AlarmMemory, Entry, HistoryRecord } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
@@ -129,7 +129,7 @@ async function alarmViews(
   ]);
   const followers = followersOf(suppressed);
   const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
-  const causes = await titlesOf(history, tenant, causeIds);
+  const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const at = now();
   return records.map((record) => {
     const { state, ...notification } = historyView(record, snapshot, at);
@@ -172,16 +172,6 @@ const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryR
   ...{ shelved: null, suppressed: null, owner: null },
 });
 
-/** The titles of notifications by their ids, as far as history has them. */
-async function titlesOf(
-  history: Pick<History, 'find'>,
-  tenant: TenantId,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const found = await Promise.all([...new Set(ids)].map((id) => history.find(tenant, id)));
-  return new Map(found.flatMap((record) => (record ? [[record.id, record.title] as const] : [])));
-}
-
 /** The alarm of a notification, by the last of its notifications. */
 async function alarmDetail(services: Services, tenant: TenantId, id: string): Promise<AlarmDetail> {
   const { history, tenancy, now } = services;
@@ -191,11 +181,8 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const snapshot = await tenancy.get(tenant);
   const ids = records.map((record) => record.id);
   const entries = await history.entriesOf(tenant, ids, detailEvents);
-  const causes = await titlesOf(
-    history,
-    tenant,
-    entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : [])),
-  );
+  const causeIds = entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : []));
+  const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const [newest = given] = records;
   const [view] = await alarmViews(services, tenant, [newest]);
   const at = now();

@@ -40,7 +40,7 @@ export function createSqliteHistory({
   searches,
 }: SqliteThreads): History & ReceiptStore {
   const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
-  const { dueReturns, dueSteps, entriesOf, suppressingRules } = reader;
+  const { dueReturns, dueSteps, entriesOf, suppressingRules, titles } = reader;
   const toRow = draftRows();
   return {
     ...{
@@ -56,6 +56,7 @@ export function createSqliteHistory({
       dueSteps,
       entriesOf,
       suppressingRules,
+      titles,
     },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),

@@ -29,6 +29,7 @@ import {
   receiptsOf,
   size,
   stayingBeyond,
+  titles,
 } from '../log/log-reader.ts';
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
@@ -55,7 +56,7 @@ const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
   ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, dueSteps, entriesOf, recordsAt },
   ...{ isUnsettled, suppression, suppressingRules },
-  ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
+  ...{ retentionStep, findRetry, find: findRecord, titles, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 
   /** A statement of the directory. */
