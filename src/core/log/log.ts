@@ -411,7 +411,7 @@ export interface History {
    * `limit` of them. No tenant holds up another. Returns the entries of each tenant for which it did something, for the bus; there
    * are none for alarms that only got another cause. An empty map: nothing is left to do.
    */
-  settleSuppressed(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
+  updateSuppression(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
   /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */
   suppressingRules(): Promise<readonly SuppressingRule[]>;
   /** Alarms of revisions up to this one no longer suppress others by this rule. */

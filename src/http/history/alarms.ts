@@ -5,7 +5,7 @@ import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
-import { followersOf } from '#core/alarms/suppression.ts';
+import { suppressedByCause } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
@@ -127,7 +127,7 @@ async function alarmViews(
     receipts.of(tenant, shown),
     history.suppression(tenant, now()),
   ]);
-  const followers = followersOf(suppressed);
+  const suppressedBy = suppressedByCause(suppressed);
   const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
   const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const at = now();
@@ -160,7 +160,7 @@ async function alarmViews(
       },
       owner,
       suppressedBy: by && { id: by.by, title: causes.get(by.by) ?? '' },
-      suppresses: record.alarm ? followers(record.position).length : 0,
+      suppresses: record.alarm ? suppressedBy(record.position).length : 0,
       shownOn: panels.slice(0, namedPanels),
     };
   });
@@ -204,8 +204,8 @@ async function suppressedAlarms(
   tenant: TenantId,
   { position }: HistoryRecord,
 ): Promise<AlarmDetail['suppressedAlarms']> {
-  const followers = followersOf(await history.suppression(tenant, now()))(position);
-  const first = followers.slice(0, detailNotifications).map((follower) => follower.position);
+  const suppressed = suppressedByCause(await history.suppression(tenant, now()))(position);
+  const first = suppressed.slice(0, detailNotifications).map((each) => each.position);
   const records = await history.recordsAt(tenant, first);
   return records.map(({ id, level, title, host }) => ({ id, level, title, host }));
 }

@@ -94,8 +94,8 @@ export function createSqliteHistory({
       return queue.push('act', tenant, known, action, within);
     },
 
-    async settleSuppressed(now, limit) {
-      return (await reader.isUnsettled(now)) ? queue.push('settleSuppressed', now, limit) : new Map();
+    async updateSuppression(now, limit) {
+      return (await reader.isSuppressionDue(now)) ? queue.push('updateSuppression', now, limit) : new Map();
     },
     async endSuppressing(tenant, rule, revision) {
       await queue.push('endSuppressing', tenant, rule, revision);
