@@ -1,8 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import { suppressedByCause } from '#core/alarms/suppression.ts';
+import { suppressedByCause, updateSuppression } from '#core/alarms/suppression.ts';
 import type { Entry, History } from '#core/log/log.ts';
 import type { SuppressKeys, TenantId } from '#core/log/route.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
 
@@ -315,6 +316,29 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect((await causes()).toSorted()).toEqual([...Array(2).fill(first.id), ...Array(3).fill(second.id)]);
     expect(await sweep(history, tenant)).toEqual([]);
     expect(await causes()).toEqual(Array(5).fill(second.id));
+  });
+
+  test('one sweep gives another cause to all alarms whose cause has ended, however many', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, suppress({ causes: [{ key: 'another', rule }] }));
+    await store(history, tenant, cause);
+    await Promise.all(Array.from({ length: 401 }, () => store(history, tenant, follower)));
+    await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
+    const olderRules = async () => ({ router: { revision: -1 } }) as TenantSnapshot;
+    await updateSuppression(
+      {
+        history,
+        bus: { publish: () => {} },
+        channels: { wake: () => {} },
+        tenancy: { get: olderRules },
+        now: () => now,
+      },
+      () => false,
+    );
+    const { suppressed } = await history.suppression(tenant, now);
+    expect(suppressed.map((each) => each.key)).toEqual(Array(401).fill(key));
   });
 
   test('a tenant with more new causes than one call looks at delays no other', async () => {
