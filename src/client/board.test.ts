@@ -155,7 +155,7 @@ describe('what an alarm suppresses', () => {
   });
   const counts = () => board.cards().map((card) => card.suppresses?.count);
 
-  test('is on its card, whether it is told before or after the notification', () => {
+  test('is on its card, whether it comes before or after the notification', () => {
     expect(board.apply(suppresses('n1', 40), start)).toEqual([]);
     expect(board.apply(note(1), start)).toMatchObject([
       { kind: 'added', card: { suppresses: { count: 40, alarms } } },
@@ -189,7 +189,7 @@ describe('what an alarm suppresses', () => {
     expect(board.apply(suppresses('n1', 41), start)).toEqual([]);
   });
 
-  test('is forgotten for the first ones when it is told of too many', () => {
+  test('is forgotten for the first ones when it comes for too many', () => {
     for (let n = 0; n <= 500; n++) board.apply(suppresses(`n${n}`, 1), start);
     for (const n of [0, 1, 500]) board.apply(note(n), start);
     expect(counts()).toEqual([1, 1, undefined]);

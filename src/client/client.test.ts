@@ -65,7 +65,7 @@ test('each call has its method and path, with ids and queries escaped', async ()
   ]);
 });
 
-test('a refusal is told in the words of the server, with when to come back', async () => {
+test('a refusal has the words of the server, and when to try again', async () => {
   const { client } = clientOf(() => json({ error: 'rate limit exceeded' }, 429, { 'retry-after': '3' }));
   await expect(client.listPanels()).rejects.toMatchObject({
     name: 'ApiError',
@@ -75,7 +75,7 @@ test('a refusal is told in the words of the server, with when to come back', asy
   });
 });
 
-test('a refusal by something in between is told by its status', async () => {
+test('a refusal by something in between has its status', async () => {
   const { client } = clientOf(
     () => new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' }),
   );

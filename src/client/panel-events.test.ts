@@ -254,7 +254,7 @@ test('events of a newer server are passed over', async () => {
   expect(events.map(({ type }) => type)).toEqual(['ready', 'notification']);
 });
 
-test('who stops listening, or is told to, lets go of the connection', async () => {
+test('who stops listening, or is stopped, closes the connection', async () => {
   const closed: Promise<void>[] = [];
   const { url } = await serve((_request, response) => {
     closed.push(new Promise((resolve) => response.once('close', resolve)));
@@ -267,7 +267,7 @@ test('who stops listening, or is told to, lets go of the connection', async () =
   expect(closed).toHaveLength(2);
 });
 
-test('the server is told which screen it is, with every connection', async () => {
+test('each connection names its screen to the server', async () => {
   const { url, requests } = await serve(
     stream([ready(), note(1)]),
     stream([ready(), note(2)], { open: true }),

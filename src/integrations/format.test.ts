@@ -88,6 +88,7 @@ describe('labels', () => {
       ['b', ' x '],
       ['a b', 1],
       ['a_b', 'second'],
+      ['A_B', 'third'],
       ['5xx', true],
       ['', 'x'],
       [' ', 'x'],

@@ -149,18 +149,19 @@ function textsOf({
   };
 }
 
-/** The first labels that there is room for. A character that a name cannot have becomes `_`; a long value is cut, but not a link. */
+/** The first labels that there is room for, of equal names the first. A character that a name cannot have becomes `_`; a long value is cut, but not a link. */
 function fittingLabels(given: readonly SentLabel[]): Labels {
-  const labels = new Map<string, string>();
+  const labels = new Map<string, readonly [name: string, value: string]>();
   for (const [name, value] of given) {
     if (labels.size === limits.labels) break;
     const [named, text] = [textOf(name), typeof value === 'string' ? value : textOf(value)];
     if (named === undefined || text === undefined) continue;
     const fitting = fittingName(named);
     if (fitting === runbookLabel && text.length > limits.labelValueChars) continue;
-    if (!labels.has(fitting)) labels.set(fitting, cut(text, limits.labelValueChars));
+    const folded = fitting.toLowerCase();
+    if (!labels.has(folded)) labels.set(folded, [fitting, cut(text, limits.labelValueChars)]);
   }
-  return Object.fromEntries(labels);
+  return Object.fromEntries(labels.values());
 }
 
 /** `5xx` becomes `_5xx`. */

@@ -106,7 +106,7 @@ it('commands of devices are accepted: no name, no brackets, no domain', async ()
   expect(await send('MAIL FROM:')).toBe('501');
 });
 
-it('a sender beyond its rate limit is told so before its mail is read', async () => {
+it('a sender beyond its rate limit is refused before its mail is read', async () => {
   const { send } = await dial();
   await send('EHLO x');
   isLimited = true;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSteps } from '#core/alarms/escalations.ts';
 import { openReturned } from '#core/alarms/standing.ts';
-import { settleSuppressed } from '#core/alarms/suppression.ts';
+import { updateSuppression } from '#core/alarms/suppression.ts';
 import { enforceLiveLimit, enforceRetention, removeDeletedTenants } from '#core/log/retention.ts';
 import { boundAudit, forgetAudit } from '#core/tenants/audit.ts';
 import type { Directory } from '#core/tenants/directory.ts';
@@ -142,7 +142,7 @@ export function startLoops(
     loop('wake', wakeMs, wake),
     loop('flush', flushMs, () => usage.flush()),
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
-    loop('suppress', alarmsMs, () => settleSuppressed({ ...services, now }, stopped)),
+    loop('suppress', alarmsMs, () => updateSuppression({ ...services, now }, stopped)),
     loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),

@@ -101,7 +101,7 @@ export function nodeBusConformance(
       expect(new Set(sent)).toEqual(new Set(['2']));
     });
 
-    test('a connection that breaks is opened again, everyone is woken, and the problem is told once', async () => {
+    test('a connection that breaks is opened again, everyone is woken, and the problem is reported once', async () => {
       const [here, there] = [await openForTest(), await openForTest()];
       let woken = 0;
       there.bus.subscribe(1, () => {

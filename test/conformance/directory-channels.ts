@@ -30,7 +30,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     (await queue.waiting(now)).filter((each) => each.tenant === tenant);
   const next = async (queue: DeliveryQueue, tenant: number) => (await queue.next(tenant, 'c')) as Delivery;
 
-  test('a channel is found as it was made; its change is told, with the names of its secrets alone', async () => {
+  test('a channel is found as it was made; its change is reported, with the names of its secrets alone', async () => {
     const { directory, newTenant, audit, reportsChange } = lab();
     const { channels } = directory;
     const tenant = await newTenant();

@@ -40,7 +40,7 @@ export function credentialsConformance(lab: () => DirectoryLab): void {
     expect(await directory.credentials.list(tenant, 'key')).toEqual([key]);
   });
 
-  test('adding stands in the audit log without secret or hash, and is told as a change', async () => {
+  test('adding stands in the audit log without secret or hash, and is reported as a change', async () => {
     const { directory, newTenant, audit, reportsChange } = lab();
     const tenant = await newTenant();
     const record = tokenRecord(tenant, newId(), { createdBy: 'ann@example.org', createdAt: 42 });

@@ -9,7 +9,7 @@ export function mappingsConformance(lab: () => DirectoryLab): void {
     levels: { '*': 'error' },
   });
 
-  test('a mapping is created and replaced, listed by name, and every change is told and audited', async () => {
+  test('a mapping is created and replaced, listed by name, and every change is reported and audited', async () => {
     const { directory, newTenant, audit, reportsChange } = lab();
     const [mine, theirs] = [await newTenant(), await newTenant()];
     const { mappings } = directory;

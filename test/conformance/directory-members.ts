@@ -70,7 +70,7 @@ export function membersConformance(lab: () => DirectoryLab): void {
     expect(twice.toSorted()).toEqual([false, true]);
   });
 
-  test('a person belongs to several tenants, told by title, in a role of its own in each', async () => {
+  test('a person belongs to several tenants, listed by title, in a role of its own in each', async () => {
     const { directory, newPerson } = lab();
     const person = await newPerson('Commuter');
     const work = await directory.tenants.create('membership-work', 'Work', 'x', 1);

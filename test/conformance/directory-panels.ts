@@ -32,7 +32,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
-  test('what a panel was told to do stands in the audit log, and is no change', async () => {
+  test('a command for a panel is in the audit log, and is no change', async () => {
     const { directory, newTenant, audit, reportsChange } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];
     await directory.panels.register(tenant, draft('a'), 'x', 1);

@@ -17,7 +17,7 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect(await rules.set(tenant)).toEqual({ revision: 0, rules: [] });
   });
 
-  test('every set that ever was in force can be told again', async () => {
+  test('every set that ever was in force can be read again', async () => {
     const { tenant, rules } = await start();
     const sets = [await rules.set(tenant)];
     const step = async (work: Promise<unknown>) => {
@@ -84,7 +84,7 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect((await rules.list(tenant)).map(({ name }) => name)).toEqual(['a, second', 'b, second']);
   });
 
-  test('versions that had ended at a revision can be forgotten; sets from there on are told as before', async () => {
+  test('versions that had ended at a revision can be forgotten; sets from there on are read as before', async () => {
     const { tenant, rules, rows, newTenant } = await start('a', 'b');
     const other = await newTenant();
     await rules.create(other, ruleSpec('a'), 'x', 1);
@@ -101,7 +101,7 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect(await rows('rules', other)).toHaveLength(2);
   });
 
-  test('earlier versions beyond 32 MiB are deleted, the oldest first; what is left of their sets is not told', async () => {
+  test('earlier versions beyond 32 MiB are deleted, the oldest first; what is left of their sets is not returned', async () => {
     const { tenant, rules, rows } = await start();
     const note = 'n'.repeat(400_000);
     const ids = Array.from({ length: 38 }, (_, i) => `r${i}`);

@@ -1,3 +1,4 @@
+import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
 import type { AlarmAction, AlarmOutcome, Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
@@ -110,6 +111,8 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     expect(await history.alarms(tenant, now + 5_000)).toEqual(places.slice(0, 3));
     const records = await history.recordsAt(tenant, [again.position, 999, critical.position]);
     expect(records.map(({ id }) => id)).toEqual([again.id, critical.id]);
+    const titles = await history.titles(tenant, [again.id, uuidv7(), old.id]);
+    expect(titles).toEqual(new Map([again, old].map(({ id, title }) => [id, title])));
   });
 
   test('an acknowledgement can be changed by its owner, taken over, and taken back', async () => {

@@ -55,7 +55,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     expect(await database.history.readLive(tenant, [], now, 500)).toEqual({ notifications: [], scanned: 0 });
   });
 
-  test('is told as the log tells it, the highest in rank first, with the head it was read at', async () => {
+  test('is returned as the log has it, the highest in rank first, with the head it was read at', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const stored = [
@@ -336,7 +336,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     expect(await chunk([99, 98, 4, 1, 97], 1)).toEqual([[4], 3]);
   });
 
-  test('leaves out what was cleared, dropped or over since its place was told', async () => {
+  test('leaves out what was cleared, dropped or over since its place was read', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const dropped = await store(database.history, tenant);

@@ -95,7 +95,7 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     expect(answers.flat()).toHaveLength(1);
   });
 
-  test('panels are counted and told one by one', async () => {
+  test('panels are counted and listed one by one', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const { id } = await store(database.history, tenant);
@@ -157,7 +157,7 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     }
   });
 
-  test("another tenant's notification takes no receipt, and its receipts are not told", async () => {
+  test("another tenant's notification takes no receipt, and its receipts are not returned", async () => {
     const { database, newTenant } = lab();
     const [a, b] = [await newTenant(), await newTenant()];
     const { id } = await store(database.history, a);

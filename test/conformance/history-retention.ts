@@ -186,7 +186,7 @@ export function retentionConformance(lab: () => HistoryLab): void {
     expect(left.bytes).toBeGreaterThan(0);
   });
 
-  test('the oldest revision of rules that is told is never newer than that of a kept notification or clear', async () => {
+  test('the oldest revision of rules that is returned is never newer than that of a kept notification or clear', async () => {
     const { database, newTenant } = lab();
     const { history } = database;
     const [tenant, other] = [await newTenant(), await newTenant()];

@@ -81,7 +81,7 @@ export function retriesConformance(lab: () => HistoryLab): void {
     expect((await database.history.append(tenant, after, of(after.receivedAt))).kind).toBe('stored');
   });
 
-  test('twenty at once with one key: one is stored, and all are told its id', async () => {
+  test('twenty at once with one key: one is stored, and all get its id', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const outcomes = await Promise.all(

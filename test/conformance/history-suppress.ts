@@ -1,8 +1,9 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import { followersOf } from '#core/alarms/suppression.ts';
+import { suppressedByCause, updateSuppression } from '#core/alarms/suppression.ts';
 import type { Entry, History } from '#core/log/log.ts';
 import type { SuppressKeys, TenantId } from '#core/log/route.ts';
+import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
 
@@ -14,13 +15,13 @@ const suppress = (given: Partial<SuppressKeys>) => ({
 const cause = suppress({ causes: [{ key, rule }] });
 const follower = suppress({ follows: ['another', key] });
 
-/** Settles until nothing is left; returns the entries of the tenant. */
-async function settle(history: History, tenant: TenantId, at = now + 10): Promise<readonly Entry[]> {
+/** Suppresses and brings back until nothing is left; returns the entries of the tenant. */
+async function sweep(history: History, tenant: TenantId, at = now + 10): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for (;;) {
-    const settled = await history.settleSuppressed(at, 100);
-    if (settled.size === 0) return entries;
-    entries.push(...(settled.get(tenant) ?? []));
+    const changed = await history.updateSuppression(at, 100);
+    if (changed.size === 0) return entries;
+    entries.push(...(changed.get(tenant) ?? []));
   }
 }
 
@@ -53,7 +54,7 @@ export function suppressConformance(lab: () => HistoryLab): void {
       [],
       [core.id],
     ]);
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
   });
 
   test('others are not: without the key, of another tenant, or when the cause has ended', async () => {
@@ -79,14 +80,14 @@ export function suppressConformance(lab: () => HistoryLab): void {
     await history.act(tenant, [seen.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
     const core = await store(history, tenant, cause);
     expect(await shownOn(history, tenant)).toEqual([host.id, seen.id, core.id]);
-    const entries = await settle(history, tenant);
+    const entries = await sweep(history, tenant);
     expect(entries).toEqual([
       { kind: 'suppression', position: 5, id: host.id, at: now + 10, by: core.id, key, route: host.route },
     ]);
     expect(await shownOn(history, tenant)).toEqual([seen.id, core.id]);
     expect((await readAll(history, tenant)).at(-1)).toEqual(entries[0]);
     expect(await history.entriesOf(tenant, [host.id], 9)).toEqual(entries);
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
   });
 
   test('it is on the panels again when its cause has ended and no other one stands', async () => {
@@ -100,13 +101,13 @@ export function suppressConformance(lab: () => HistoryLab): void {
     });
     const host = await store(history, tenant, follower);
     await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
-    await settle(history, tenant);
+    await sweep(history, tenant);
     expect(await stateOf(history, tenant, host.id)).toBe('suppressed');
     expect((await history.find(tenant, host.id))?.alarm?.suppressed?.by).toBe(
       (await stateOf(history, tenant, second.id)) === 'open' ? second.id : '',
     );
     await store(history, tenant, { key: 'second', rank: 10, level: 'success' });
-    const [back] = await settle(history, tenant);
+    const [back] = await sweep(history, tenant);
     const returned = { kind: 'return', from: 'suppressed', by: 'belfry', at: now + 10, id: host.id };
     const { route } = host;
     expect(back).toEqual({ ...returned, position: expect.any(Number), route, shown: host });
@@ -121,8 +122,8 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const { history } = database;
     await store(history, tenant, { ...cause, ttl: 1_000, expiresAt: now + 1_000 });
     const host = await store(history, tenant, follower);
-    expect(await settle(history, tenant, now + 999)).toEqual([]);
-    expect(await settle(history, tenant, now + 1_000)).toMatchObject([{ kind: 'return', id: host.id }]);
+    expect(await sweep(history, tenant, now + 999)).toEqual([]);
+    expect(await sweep(history, tenant, now + 1_000)).toMatchObject([{ kind: 'return', id: host.id }]);
   });
 
   test('a repeat of the cause, acknowledged or shelved, is still the cause', async () => {
@@ -133,10 +134,10 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const host = await store(history, tenant, { key: 'host', ...follower });
     const core = await store(history, tenant, { key: 'core', ...cause });
     await history.act(tenant, [core.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     const until = now + 1_000;
     await history.act(tenant, [core.id], { kind: 'shelve', at: now, by: 'Ada', note: null, until });
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     const again = await store(history, tenant, { key: 'host', ...follower });
     expect(again.route.suppressed).toEqual({ by: core.id, key });
     expect(await stateOf(history, tenant, host.id)).toBeUndefined();
@@ -163,15 +164,15 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const a = await store(history, tenant, { key: 'a', ...both(['a'], ['b']) });
     const b = await store(history, tenant, { key: 'b', ...both(['b'], ['a']) });
     const c = await store(history, tenant, { key: 'c', ...both(['c'], ['b']) });
-    await settle(history, tenant);
+    await sweep(history, tenant);
     expect(await shownOn(history, tenant)).toEqual([itself.id, a.id]);
     const a2 = await store(history, tenant, { key: 'a', ...both(['a'], ['b']) });
     await store(history, tenant, { key: 'self', ...both(['s'], ['s']) });
-    await settle(history, tenant);
+    await sweep(history, tenant);
     expect(await shownOn(history, tenant)).toHaveLength(2);
-    const followers = followersOf(await history.suppression(tenant, now));
-    expect(followers(a2.position).map(({ position }) => position)).toEqual([c.position, b.position]);
-    expect(followers(itself.position)).toEqual([]);
+    const suppressedBy = suppressedByCause(await history.suppression(tenant, now));
+    expect(suppressedBy(a2.position).map(({ position }) => position)).toEqual([c.position, b.position]);
+    expect(suppressedBy(itself.position)).toEqual([]);
   });
 
   test('alarms that would suppress each other are not hidden when the one on the panels ends', async () => {
@@ -187,7 +188,7 @@ export function suppressConformance(lab: () => HistoryLab): void {
     ];
     expect(await shownOn(history, tenant)).toEqual([a.id]);
     await history.act(tenant, [a.id], { kind: 'clear', at: now, by: 'Ada' });
-    await settle(history, tenant);
+    await sweep(history, tenant);
     expect(await shownOn(history, tenant)).toEqual([b.id]);
     expect((await history.find(tenant, c.id))?.alarm?.suppressed?.by).toBe(b.id);
     await history.act(tenant, [b.id, c.id], { kind: 'clear', at: now, by: 'Ada' });
@@ -197,7 +198,7 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const y = await store(history, tenant, both(['y'], ['x']));
     expect(await shownOn(history, tenant)).toEqual([root.id]);
     await history.act(tenant, [root.id], { kind: 'clear', at: now, by: 'Ada' });
-    await settle(history, tenant);
+    await sweep(history, tenant);
     const [shown, ...others] = await shownOn(history, tenant);
     expect(others).toEqual([]);
     const hidden = shown === x.id ? y : x;
@@ -215,7 +216,7 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect(await shownOn(history, tenant)).toEqual([core.id]);
     expect(await history.suppression(tenant, now)).toMatchObject({ suppressed: [] });
     await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     expect(await shownOn(history, tenant)).toEqual([]);
   });
 
@@ -228,10 +229,10 @@ export function suppressConformance(lab: () => HistoryLab): void {
     await history.act(tenant, [seen.id], { kind: 'acknowledge', at: now, by: 'Ada', note: null });
     await history.act(tenant, [aside.id], { kind: 'shelve', at: now, by: 'Ada', note: null, until: now + 9 });
     await store(history, tenant, cause);
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     await history.act(tenant, [seen.id], { kind: 'unacknowledge', at: now, by: 'Ada' });
     await history.act(tenant, [aside.id], { kind: 'unshelve', at: now, by: 'Ada' });
-    expect(await settle(history, tenant)).toMatchObject([
+    expect(await sweep(history, tenant)).toMatchObject([
       { kind: 'suppression', id: seen.id },
       { kind: 'suppression', id: aside.id },
     ]);
@@ -247,9 +248,9 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect(await history.suppressingRules()).toContainEqual({ tenant, rule, revision });
     await history.endSuppressing(tenant, 'another', revision);
     await history.endSuppressing(tenant, rule, revision - 1);
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     await history.endSuppressing(tenant, rule, revision);
-    expect(await settle(history, tenant)).toMatchObject([{ kind: 'return', id: host.id }]);
+    expect(await sweep(history, tenant)).toMatchObject([{ kind: 'return', id: host.id }]);
     expect(await history.suppressingRules()).not.toContainEqual({ tenant, rule, revision });
   });
 
@@ -277,25 +278,93 @@ export function suppressConformance(lab: () => HistoryLab): void {
     });
     expect(await stateOf(history, tenant, host.id)).toBe('shelved');
     await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
-    expect(await settle(history, tenant)).toEqual([]);
+    expect(await sweep(history, tenant)).toEqual([]);
     expect(await shownOn(history, tenant)).toEqual([]);
     const [cleared] = await history.act(tenant, [host.id], { kind: 'clear', at: now, by: 'Ada' });
     expect(cleared?.kind).toBe('done');
   });
 
-  test('of many, each call settles some', async () => {
+  test('of many, each call changes some', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const { history } = database;
     for (let i = 0; i < 5; i++) await store(history, tenant, follower);
     const core = await store(history, tenant, cause);
-    const first = await history.settleSuppressed(now, 3);
+    const first = await history.updateSuppression(now, 3);
     expect(first.get(tenant)).toHaveLength(3);
-    expect(await settle(history, tenant)).toHaveLength(2);
+    expect(await sweep(history, tenant)).toHaveLength(2);
     await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
-    expect((await history.settleSuppressed(now, 3)).get(tenant)).toHaveLength(3);
-    expect(await settle(history, tenant)).toHaveLength(2);
+    expect((await history.updateSuppression(now, 3)).get(tenant)).toHaveLength(3);
+    expect(await sweep(history, tenant)).toHaveLength(2);
     expect(await shownOn(history, tenant)).toHaveLength(5);
+  });
+
+  test('alarms that only get another cause count among them', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, suppress({ causes: [{ key: 'another', rule }] }));
+    const second = await store(history, tenant, cause);
+    const hosts: string[] = [];
+    for (let i = 0; i < 5; i++) hosts.push((await store(history, tenant, follower)).id);
+    await sweep(history, tenant);
+    await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
+    const causes = () =>
+      Promise.all(hosts.map(async (id) => (await history.find(tenant, id))?.alarm?.suppressed?.by));
+    expect(await causes()).toEqual(Array(5).fill(first.id));
+    expect((await history.updateSuppression(now + 1, 3)).get(tenant)).toEqual([]);
+    expect((await causes()).toSorted()).toEqual([...Array(2).fill(first.id), ...Array(3).fill(second.id)]);
+    expect(await sweep(history, tenant)).toEqual([]);
+    expect(await causes()).toEqual(Array(5).fill(second.id));
+  });
+
+  test('one sweep gives another cause to all alarms whose cause has ended, however many', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const first = await store(history, tenant, suppress({ causes: [{ key: 'another', rule }] }));
+    await store(history, tenant, cause);
+    await Promise.all(Array.from({ length: 401 }, () => store(history, tenant, follower)));
+    await history.act(tenant, [first.id], { kind: 'clear', at: now, by: 'Ada' });
+    const olderRules = async () => ({ router: { revision: -1 } }) as TenantSnapshot;
+    await updateSuppression(
+      {
+        history,
+        bus: { publish: () => {} },
+        channels: { wake: () => {} },
+        tenancy: { get: olderRules },
+        now: () => now,
+      },
+      () => false,
+    );
+    const { suppressed } = await history.suppression(tenant, now);
+    expect(suppressed.map((each) => each.key)).toEqual(Array(401).fill(key));
+  });
+
+  test('a tenant with more new causes than one call looks at delays no other', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [busy, other] = [await newTenant(), await newTenant()];
+    const host = await store(history, other, follower);
+    await store(history, other, cause);
+    await Promise.all(Array.from({ length: 150 }, () => store(history, busy, cause)));
+    expect((await history.updateSuppression(now + 1, 100)).get(other)).toMatchObject([{ id: host.id }]);
+  });
+
+  test('a tenant of which a call suppresses as many alarms as it may delays no other for long', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const [busy, other] = [await newTenant(), await newTenant()];
+    await store(history, other, follower);
+    await store(history, other, cause);
+    let isDone = false;
+    for (let call = 0; call < 50 && !isDone; call++) {
+      const own = `key ${call}`;
+      await store(history, busy, suppress({ follows: [own] }));
+      await store(history, busy, suppress({ causes: [{ key: own, rule }] }));
+      isDone = (await history.updateSuppression(now + 1, 1)).has(other);
+    }
+    expect(isDone).toBe(true);
   });
 
   test('an alarm keeps its owner, until somebody else or nobody takes care of it', async () => {

@@ -66,9 +66,9 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
     await act(await send(follows('core')), { kind: 'shelve', until: now + hour });
     const over = await send(causes('over'));
     await send(follows('over'));
-    while ((await history.settleSuppressed(at, 100)).size > 0) at += 1;
+    while ((await history.updateSuppression(at, 100)).size > 0) at += 1;
     await act(over, { kind: 'clear' });
-    while ((await history.settleSuppressed(at, 100)).size > 0) at += 1;
+    while ((await history.updateSuppression(at, 100)).size > 0) at += 1;
     await act(core, { kind: 'assign', owner: null });
   }
 

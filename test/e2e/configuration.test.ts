@@ -345,7 +345,7 @@ test('two that apply one file at once make everything once', async () => {
   expect((await get('/api/searches')).searches.length).toBe(1);
 });
 
-describe('a mistake is told with file, line and column, and nothing is changed', () => {
+describe('a mistake is reported with file, line and column, and nothing is changed', () => {
   test.each<[string, string, string | RegExp]>([
     ['text that is no YAML', 'version: 1\nrules: [\n', /:3:1: .*flow/i],
     ['two documents', 'version: 1\n---\nversion: 1\n', /multiple documents/],
@@ -463,7 +463,7 @@ rules:
   expect((await get('/api/rules')).rules[1].then).toEqual({ mute: true });
 });
 
-test('rules of one name cannot be told apart: the command says so and changes nothing', async () => {
+test('rules of one name cannot be distinguished: the command says so and changes nothing', async () => {
   const { run, post } = await tenant('repeated');
   for (const host of ['a', 'b'])
     await post('/api/rules', { name: 'same', when: { host: [host] }, then: { mute: true } });
@@ -471,7 +471,7 @@ test('rules of one name cannot be told apart: the command says so and changes no
     expect((await run(args)).stderr).toContain('two rules are named "same": rename one of them first');
 });
 
-test('who may not do it is told what it takes', async () => {
+test('the error for who may not do it says which role may', async () => {
   const run = (BELFRY_TOKEN: string, ...more: string[]) =>
     cli.run(['export', ...more], { env: { BELFRY_URL: server.url, BELFRY_TOKEN } });
   expect((await run(await server.token())).stderr).toContain('BELFRY_TOKEN is no automation key');

@@ -58,9 +58,12 @@ test('the cause is on top with the number of what follows it, nothing is hidden 
       .map(([, host]) => host)
       .sort(),
   ).toEqual(elsewhere);
-  const told = await stream.next(({ event, data }) => event === 'suppresses' && data.count === 41);
-  expect(told.data.alarms).toHaveLength(41);
-  expect(told.data.alarms[0]).toMatchObject({ level: 'critical', title: 'Host does not answer to ping' });
+  const suppresses = await stream.next(({ event, data }) => event === 'suppresses' && data.count === 41);
+  expect(suppresses.data.alarms).toHaveLength(41);
+  expect(suppresses.data.alarms[0]).toMatchObject({
+    level: 'critical',
+    title: 'Host does not answer to ping',
+  });
 
   const { json: page } = await api('GET', '/api/alarms?state=suppressed&limit=500');
   expect(page.counts).toEqual({ open: 3, acknowledged: 0, shelved: 0, suppressed: 41 });

@@ -117,7 +117,7 @@ test('a person who is a member elsewhere is nobody here', async () => {
 });
 
 test.each([{}, { role: 'king' }, { role: null }, { role: 'admin', more: 1 }, []])(
-  'a bad change is told: %j',
+  'a bad change is an error: %j',
   async (json) => {
     const person = await addMember('viewer');
     const { status, json: answer } = await call('PATCH', `/api/members/${person}`, 'owner', json);

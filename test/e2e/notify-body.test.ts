@@ -230,7 +230,7 @@ describe('the body’s text', () => {
     ['{"title":"T","message":"C:\\Users"}', 'a backslash in a text must be written twice'],
     ['{"title":hello}', 'unexpected text'],
     [`'{"title":"T"}'`, 'unexpected text'],
-  ])('JSON that ends too early is told from text that is no JSON: %s', async (body, problem) => {
+  ])('JSON that ends too early is distinguished from text that is no JSON: %s', async (body, problem) => {
     expect(await desk.refused(400, typed('application/json', body))).toMatch(
       new RegExp(`^the body is not valid JSON: ${problem}`),
     );

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const tenantStreams of opened.splice(0)) tenantStreams.close();
 });
 
-test('a panel that read too slowly for retention is told of the gap in mid-stream, and gets the live set', async () => {
+test('a panel that read too slowly for retention gets the gap in mid-stream, and the live set', async () => {
   const { log, bus, tenantStreams } = newFeeds();
   opened.push(tenantStreams);
   const client = new Client();

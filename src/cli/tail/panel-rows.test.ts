@@ -89,7 +89,7 @@ test('with little room every card has one row, and those without room are counte
   expect(rowsOf({ cards, height: 6, isPartial: true })[4]).toBe('  + 3 more at least');
 });
 
-test('a lost connection is told in words, and nothing that is shown then counts as seen', () => {
+test('a lost connection is shown in words, and nothing that is shown then counts as seen', () => {
   const waiting = {
     state: 'waiting',
     reason: 'connect ECONNREFUSED',

@@ -1,7 +1,8 @@
 /**
- * Labels are names with values by which senders sort their notifications, as in {"env": "prod", "site": "plant 2"}. Senders and
- * answers have them as an object. Inside, a notification carries them as one text, the JSON of that object with its names in
- * order, so that equal labels are equal texts; null: it has none.
+ * Labels are names with values by which senders sort their notifications, as in {"env": "prod", "site": "plant 2"}. Upper and
+ * lower case are the same in a name: a notification has `Env` or `env`, not both. Senders and answers have labels as an object.
+ * Inside, a notification carries them as one text, the JSON of that object with its names in order, so that equal labels are equal
+ * texts; null: it has none.
  */
 import { limits } from '../limits.ts';
 
@@ -23,6 +24,12 @@ export const labelsOf = (text: string | null): Labels =>
 
 export const labelEntries = (text: string | null): readonly (readonly [name: string, value: string])[] =>
   text === null ? [] : Object.entries(labelsOf(text));
+
+/** The label of this name, with its name as it was sent. */
+export function findLabel(labels: Labels, name: string): readonly [name: string, value: string] | undefined {
+  const wanted = name.toLowerCase();
+  return Object.entries(labels).find(([given]) => given.toLowerCase() === wanted);
+}
 
 /** A label in one text, as searches have it. */
 export const labelPair = (name: string, value: string): string => `${name}=${value}`;

@@ -3,7 +3,7 @@
  * their rule groups by (`then.group`). A wall, a list or a mail shows many of them as one. Groups are made where they are shown;
  * nothing stores them.
  */
-import { isLabelField, type LabelField, type Labels, labelOfField, labelPair } from './labels.ts';
+import { findLabel, isLabelField, type LabelField, type Labels, labelOfField, labelPair } from './labels.ts';
 
 /** By what a rule groups, beside labels. `title` is its similar form. */
 export const groupFields = ['title', 'host', 'ip', 'key', 'level'] as const;
@@ -48,8 +48,7 @@ export function kindOf(given: Grouped): string {
 /** The value in a notification, as people read it; null: it has none. */
 export function groupedValue({ host, ip, key, level, labels = {}, title }: Grouped, field: GroupField) {
   if (!isLabelField(field)) return { host, ip, key, level, title }[field] ?? null;
-  const name = labelOfField(field).toLowerCase();
-  const found = Object.entries(labels).find(([given]) => given.toLowerCase() === name);
+  const found = findLabel(labels, labelOfField(field));
   return found ? labelPair(...found) : null;
 }
 

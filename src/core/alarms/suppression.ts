@@ -8,28 +8,28 @@ import { getOrMake } from '../maps.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 
 export interface SuppressionContext {
-  readonly history: Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing'>;
+  readonly history: Pick<History, 'updateSuppression' | 'suppressingRules' | 'endSuppressing'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly channels: Pick<ChannelService, 'wake'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
 }
 
-const settledAtOnce = 200;
+const changedAtOnce = 200;
 
 /**
  * Suppresses what stood before its cause, and brings back what has none any more: it has ended, or its rule was changed, disabled or
  * deleted. On several nodes each of them may call it: the first one counts.
  * @throws the first error about a rule, when all else is done.
  */
-export async function settleSuppressed(context: SuppressionContext, stopped: () => boolean): Promise<void> {
+export async function updateSuppression(context: SuppressionContext, stopped: () => boolean): Promise<void> {
   const { history, bus, channels, now } = context;
   const [error] = await endChangedRules(context);
   while (!stopped()) {
-    const settled = await history.settleSuppressed(now(), settledAtOnce);
-    if (settled.size === 0) break;
-    for (const [tenant, entries] of settled) {
-      bus.publish(tenant, entries);
+    const changed = await history.updateSuppression(now(), changedAtOnce);
+    if (changed.size === 0) break;
+    for (const [tenant, entries] of changed) {
+      if (entries.length > 0) bus.publish(tenant, entries);
       // What comes back may be queued for channels.
       if (entries.some(({ kind }) => kind === 'return')) channels.wake(tenant);
     }
@@ -54,12 +54,12 @@ async function endChangedRules({ history, tenancy }: SuppressionContext): Promis
 }
 
 /** By the position of a cause: what it suppresses, and what these suppress; the highest rank first, then the newest. */
-export function followersOf({
+export function suppressedByCause({
   causes,
   suppressed,
 }: SuppressedAlarms): (cause: number) => readonly LivePosition[] {
   const keysOf = Map.groupBy(causes, ({ position }) => position);
-  const following = Map.groupBy(suppressed, ({ key }) => key);
+  const byKey = Map.groupBy(suppressed, ({ key }) => key);
   const found = new Map<string, readonly LivePosition[]>();
   // Causes with the same keys suppress the same alarms: they are collected once.
   return (cause) => {
@@ -74,7 +74,7 @@ export function followersOf({
     const open = [...keys];
     const seen = new Set(open);
     for (let key = open.pop(); key !== undefined; key = open.pop())
-      for (const { position, rank } of following.get(key) ?? []) {
+      for (const { position, rank } of byKey.get(key) ?? []) {
         reached.set(position, { position, rank });
         for (const { key: next } of keysOf.get(position) ?? []) {
           if (seen.has(next)) continue;

@@ -275,6 +275,9 @@ describe('labels', () => {
     expect(refusal({ labels: { env: 'x'.repeat(256) } })).toBe(
       'labels.env must have at most 255 characters, not 256',
     );
+    expect(refusal({ labels: { Env: 'a', site: 'b', env: 'c' } })).toBe(
+      'labels must not have both Env and env: upper and lower case are the same',
+    );
     for (const [value, words] of [
       [1, 'a number'],
       [null, 'null'],

@@ -240,6 +240,13 @@ function checkLabels(value: unknown): string | null {
   const entries = Object.entries(value);
   if (entries.length > limits.labels)
     throw badRequest(`labels must have at most ${limits.labels} entries, not ${entries.length}`);
+  const names = new Map<string, string>();
+  for (const [name] of entries) {
+    const other = names.get(name.toLowerCase());
+    if (other !== undefined)
+      throw badRequest(`labels must not have both ${other} and ${name}: upper and lower case are the same`);
+    names.set(name.toLowerCase(), name);
+  }
   return labelsText(Object.fromEntries(entries.map(([name, given]) => [name, checkLabel(name, given)])));
 }
 

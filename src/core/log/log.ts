@@ -408,9 +408,10 @@ export interface History {
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
   /**
    * Suppresses the open alarms of all tenants whose cause stands at `now`, and brings back those whose cause has ended, at most
-   * `limit` of them. Returns the entries of each tenant, for the bus; empty: nothing is left to do.
+   * `limit` of them. No tenant holds up another. Returns the entries of each tenant for which it did something, for the bus; there
+   * are none for alarms that only got another cause. An empty map: nothing is left to do.
    */
-  settleSuppressed(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
+  updateSuppression(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
   /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */
   suppressingRules(): Promise<readonly SuppressingRule[]>;
   /** Alarms of revisions up to this one no longer suppress others by this rule. */
@@ -454,6 +455,8 @@ export interface History {
    */
   stayingBeyond(tenant: TenantId, limit: number, until: number): Promise<readonly string[]>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** The titles of these notifications, by their ids, without those that history no longer keeps; at most some hundred. */
+  titles(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The notifications at these positions, in the given order, without those that history no longer keeps; at most some hundred. */
   recordsAt(tenant: TenantId, positions: readonly number[]): Promise<readonly HistoryRecord[]>;
   /** The id of the notification of this key that is live at `now`. */

@@ -25,7 +25,7 @@ describe('a new credential', () => {
     expect(JSON.stringify(record)).not.toContain(secret);
   });
 
-  test('is told without its hash and its tenant', () => {
+  test('is returned without its hash and its tenant', () => {
     for (const view of [
       tokenView(newToken(77, { name: 'ci' }, 'cli', at).record),
       keyView(newKey(77, { name: 'ci', role: 'admin' }, 'cli', at).record),

@@ -183,7 +183,7 @@ describe('a reason is a sentence', () => {
   });
 });
 
-describe('what can never work is refused, and told where it stands', () => {
+describe('what can never work is refused, with its place', () => {
   test.each<[RuleWhen, string]>([
     [
       { ip: ['10.0.0.0/33'] },

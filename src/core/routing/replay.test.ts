@@ -42,7 +42,7 @@ test('rules that say the same change nothing', async () => {
   expect(await run([recorded(1)], rule({ then: { panels: 'all' } }))).toMatchObject({ changed: 0 });
 });
 
-test('a change is told with before and after, newest first', async () => {
+test('a change is listed with before and after, newest first', async () => {
   const { examples, ...counts } = await run(
     [recorded(1), recorded(2, { host: 'web-1' }), recorded(3)],
     rule({ when: { host: ['db-*'] }, then: { panels: { tags: ['noc'] }, setLevel: 'error' } }),

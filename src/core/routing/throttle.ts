@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isLabelField, labelEntries, labelOfField } from '#contract/history/labels.ts';
+import { findLabel, isLabelField, labelOfField, labelsOf } from '#contract/history/labels.ts';
 import type { RuleThen } from '#contract/routing/rule.ts';
 import type { NotificationDraft, ThrottleClaim } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
@@ -21,12 +21,6 @@ export interface Throttled {
   readonly count: number;
 }
 
-/** The value of a label, whose name is compared without regard to case; null if there is none. */
-function valueOfLabel({ labels }: RoutingSubject, name: string): string | null {
-  const wanted = foldCase(name);
-  return labelEntries(labels).find(([given]) => foldCase(given) === wanted)?.[1] ?? null;
-}
-
 /** The values of these fields; null: it has none. They are compared as they were sent, the host without regard to case. */
 export function throttleValues(
   fields: NonNullable<RuleThen['throttle']>['by'],
@@ -34,7 +28,7 @@ export function throttleValues(
 ): (string | null)[] {
   return fields.map((field) => {
     if (field === 'token') return subject.tokenId;
-    if (isLabelField(field)) return valueOfLabel(subject, labelOfField(field));
+    if (isLabelField(field)) return findLabel(labelsOf(subject.labels), labelOfField(field))?.[1] ?? null;
     const value = subject[field];
     return field === 'host' && value !== null ? foldCase(value) : value;
   });

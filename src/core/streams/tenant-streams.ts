@@ -272,7 +272,7 @@ export class TenantStreams {
     return {
       buffer,
       connections,
-      suppressing: new SuppressingReader(),
+      suppressing: new SuppressingReader(this.#options, tenant),
       follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
     };
   }
@@ -297,19 +297,15 @@ export class TenantStreams {
         stream.tick(isCurrent ? heartbeatMs : Number.POSITIVE_INFINITY);
         if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
       }
-      if (isCurrent) this.#tellSuppresses(tenant, hub).catch(this.#options.onError);
+      if (isCurrent) this.#sendSuppresses(tenant, hub).catch(this.#options.onError);
     }
   }
 
-  async #tellSuppresses(tenant: TenantId, hub: Hub): Promise<void> {
+  async #sendSuppresses(tenant: TenantId, hub: Hub): Promise<void> {
     const snapshot = this.#options.tenancy.peek(tenant);
     if (!snapshot || hub.connections.size === 0) return;
-    const suppresses = snapshot.router.suppressing.length > 0;
-    const changed = await hub.suppressing.read(this.#options, tenant, {
-      head: hub.buffer.head,
-      suppresses,
-    });
-    if (!changed) return;
+    const hasRules = snapshot.router.suppressing.length > 0;
+    if (!(await hub.suppressing.read(hub.buffer.head, hasRules))) return;
     const yieldToEventLoop = createYieldToEventLoop();
     for (const [stream, state] of hub.connections) {
       updateSuppresses(snapshot, stream, state, hub.suppressing.last);

@@ -103,7 +103,7 @@ test('a panel that registered on another node is found at once', async () => {
   expect(await tenancy.findPanel(1, 'wall')).toMatchObject({ id: 'wall' });
 });
 
-test('a change by another node during the first read is not lost, and followers are told', async () => {
+test('a change by another node during the first read is not lost, and followers get it', async () => {
   const { tenancy, registerElsewhere, hold, names } = createWorld();
   await tenancy.poll();
   const changes: number[] = [];

@@ -5,11 +5,11 @@ import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
-import { followersOf } from '#core/alarms/suppression.ts';
+import { suppressedByCause } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
-import type { AlarmMemory, Entry, History, HistoryRecord } from '#core/log/log.ts';
+import type { AlarmMemory, Entry, HistoryRecord } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
@@ -127,9 +127,9 @@ async function alarmViews(
     receipts.of(tenant, shown),
     history.suppression(tenant, now()),
   ]);
-  const followers = followersOf(suppressed);
+  const suppressedBy = suppressedByCause(suppressed);
   const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
-  const causes = await titlesOf(history, tenant, causeIds);
+  const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const at = now();
   return records.map((record) => {
     const { state, ...notification } = historyView(record, snapshot, at);
@@ -160,7 +160,7 @@ async function alarmViews(
       },
       owner,
       suppressedBy: by && { id: by.by, title: causes.get(by.by) ?? '' },
-      suppresses: record.alarm ? followers(record.position).length : 0,
+      suppresses: record.alarm ? suppressedBy(record.position).length : 0,
       shownOn: panels.slice(0, namedPanels),
     };
   });
@@ -172,16 +172,6 @@ const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryR
   ...{ shelved: null, suppressed: null, owner: null },
 });
 
-/** The titles of notifications by their ids, as far as history has them. */
-async function titlesOf(
-  history: Pick<History, 'find'>,
-  tenant: TenantId,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const found = await Promise.all([...new Set(ids)].map((id) => history.find(tenant, id)));
-  return new Map(found.flatMap((record) => (record ? [[record.id, record.title] as const] : [])));
-}
-
 /** The alarm of a notification, by the last of its notifications. */
 async function alarmDetail(services: Services, tenant: TenantId, id: string): Promise<AlarmDetail> {
   const { history, tenancy, now } = services;
@@ -191,11 +181,8 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const snapshot = await tenancy.get(tenant);
   const ids = records.map((record) => record.id);
   const entries = await history.entriesOf(tenant, ids, detailEvents);
-  const causes = await titlesOf(
-    history,
-    tenant,
-    entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : [])),
-  );
+  const causeIds = entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : []));
+  const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const [newest = given] = records;
   const [view] = await alarmViews(services, tenant, [newest]);
   const at = now();
@@ -217,8 +204,8 @@ async function suppressedAlarms(
   tenant: TenantId,
   { position }: HistoryRecord,
 ): Promise<AlarmDetail['suppressedAlarms']> {
-  const followers = followersOf(await history.suppression(tenant, now()))(position);
-  const first = followers.slice(0, detailNotifications).map((follower) => follower.position);
+  const suppressed = suppressedByCause(await history.suppression(tenant, now()))(position);
+  const first = suppressed.slice(0, detailNotifications).map((each) => each.position);
   const records = await history.recordsAt(tenant, first);
   return records.map(({ id, level, title, host }) => ({ id, level, title, host }));
 }

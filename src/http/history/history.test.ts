@@ -214,7 +214,7 @@ test.each(paths)('%s ends its work when its caller has gone', async (path) => {
   expect(warnings).toEqual([]);
 });
 
-test('a caller that closed only its side is told that the work was ended', async () => {
+test('a caller that closed only its side gets the answer that the work was ended', async () => {
   answer = untilAborted;
   const socket = await request('/api/history');
   socket.end();

@@ -40,7 +40,7 @@ export function createSqliteHistory({
   searches,
 }: SqliteThreads): History & ReceiptStore {
   const { bounds, heads, readAfter, find, findLive, oldestRevision, size, stayingBeyond } = reader;
-  const { dueReturns, dueSteps, entriesOf, suppressingRules } = reader;
+  const { dueReturns, dueSteps, entriesOf, suppressingRules, titles } = reader;
   const toRow = draftRows();
   return {
     ...{
@@ -56,6 +56,7 @@ export function createSqliteHistory({
       dueSteps,
       entriesOf,
       suppressingRules,
+      titles,
     },
     live: (tenant, panel, now, limit) => reader.live(tenant, panel, { now, limit }),
     readLive: (tenant, positions, now, chars) => reader.readLive(tenant, positions, { now, chars }),
@@ -93,8 +94,8 @@ export function createSqliteHistory({
       return queue.push('act', tenant, known, action, within);
     },
 
-    async settleSuppressed(now, limit) {
-      return (await reader.isUnsettled(now)) ? queue.push('settleSuppressed', now, limit) : new Map();
+    async updateSuppression(now, limit) {
+      return (await reader.isSuppressionDue(now)) ? queue.push('updateSuppression', now, limit) : new Map();
     },
     async endSuppressing(tenant, rule, revision) {
       await queue.push('endSuppressing', tenant, rule, revision);

@@ -12,11 +12,11 @@ import {
   endAcknowledgement,
   handOver,
   insertAcknowledgement,
-  putOffFor,
   putOnShelf,
   readRemembering,
   returnToPanels,
   setOwner,
+  suppress,
 } from './log/alarms.ts';
 import { remember } from './log/changes.ts';
 import { type FoundRow, findById } from './log/log-lookup.ts';
@@ -145,7 +145,7 @@ function importAlarmEntry(writer: LogWriter, tenant: TenantId, found: FoundRow, 
       return putOnShelf(writer, tenant, { found, live }, entry).position;
     }
     case 'suppression':
-      return putOffFor(writer, tenant, found, entry).position;
+      return suppress(writer, tenant, found, entry).position;
     case 'assignment':
       return setOwner(writer, tenant, found, entry).position;
     case 'return':

@@ -85,7 +85,7 @@ test('an answer of something in front of the server ends nothing', async () => {
   stop.abort();
 });
 
-test('shown is told once, and what was cleared or replaced is told as cleared', async () => {
+test('shown is reported once, and what was cleared or replaced is reported as cleared', async () => {
   const stop = new AbortController();
   const { session, receipts, kinds } = sessionOf(
     [
@@ -147,7 +147,7 @@ test('of many cards each is acknowledged in turn, and the outcome counts those t
   expect(requested).toEqual(['c', 'd']);
 });
 
-test('what somebody wants of the screen is told, and changes nothing that it shows', async () => {
+test('a command for the screen is passed on, and changes nothing that it shows', async () => {
   const events: PanelEvent[] = [
     note('a'),
     { type: 'identify', data: { durationMs: 5_000 } },
@@ -188,7 +188,7 @@ test.each([
     ]);
 });
 
-test('of what the settings hide nothing is told, neither to the page nor to the server', async () => {
+test('what the settings hide is reported neither to the page nor to the server', async () => {
   const { panel } = readyData();
   const stop = new AbortController();
   const { session, receipts, kinds } = sessionOf(

@@ -74,7 +74,7 @@ async function slowestMs(count: number): Promise<number> {
   return slowest;
 }
 
-test(`${slowClients} slow clients of each kind are told and let go in time, and nobody else notices`, {
+test(`${slowClients} slow clients of each kind are refused and let go in time, and nobody else notices`, {
   timeout: timeLimit(120_000),
 }, async () => {
   const alone = await slowestMs(30);

@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
     expect(one('COPY').every((text) => text.startsWith('--from=build '))).toBe(true);
   });
 
-  test('ends with a process that is not root, is told signals, and is watched', () => {
+  test('ends with a process that is not root, gets signals, and is watched', () => {
     expect(one('USER')).toEqual(['10001:10001']);
     expect(one('VOLUME')).toEqual(['/data']);
     for (const name of ['ENTRYPOINT', 'CMD'])

@@ -127,7 +127,7 @@ test('a setting of the caller wins, also over a file that names it', () => {
   expect(env).not.toHaveProperty('BELFRY_DATABASE_URL_FILE');
 });
 
-test('who is not root is told to use sudo, and what is missing is one line', () => {
+test('who is not root is asked to use sudo, and what is missing is one line', () => {
   const refused = { status: 1, seen: undefined };
   expect(belfry(['token', 'list'], { FAKE_UID: '1000' })).toEqual({
     ...refused,

@@ -39,7 +39,7 @@ function leak(
   return { share: Math.abs(other - one) / one, chance: Math.abs(same - one) / one };
 }
 
-test('how much of a secret is right cannot be told from the time its check takes; the same test tells it of one that leaks', () => {
+test('how much of a secret is right cannot be seen from the time its check takes; the same test tells it of one that leaks', () => {
   const { hash, text } = mintSecret('token');
   const secret = text.split('_')[2] as string;
   const flipped = (at: number) =>
@@ -66,7 +66,7 @@ test('how much of a secret is right cannot be told from the time its check takes
   expect(ours.share).toBeLessThan(Math.max(0.05, 4 * ours.chance));
 });
 
-test('whether there is an account cannot be told from the time of a wrong password, nor from the answer', async () => {
+test('whether there is an account cannot be seen from the time of a wrong password, nor from the answer', async () => {
   const { email } = await makePerson(server, 'viewer');
   const attempt = async (who: string): Promise<{ ms: number; text: string }> => {
     const started = performance.now();

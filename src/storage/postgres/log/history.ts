@@ -21,6 +21,7 @@ import {
   type EntryRow,
   entryColumns,
   type NotificationRow,
+  readNotifications,
   readRecords,
   toEntries,
   toNotification,
@@ -174,6 +175,11 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     const found = 'SELECT * FROM find_entry($1, $2)';
     const [record] = await readRecords(lanes.reads, tenant, found, [tenant, id]);
     return record && toRecord(record);
+  },
+
+  async titles(tenant, ids) {
+    const found = await readNotifications(lanes.reads, tenant, ids.filter(isUuid));
+    return new Map([...found].map(([id, { title }]) => [id, title]));
   },
 
   search: (tenant, query, options) =>

@@ -5,7 +5,7 @@ import type { AlarmLanes } from './alarms.ts';
 import { readNotifications } from './rows.ts';
 
 /** What `settle_suppressed` answers. */
-interface SettledRow {
+interface ChangedRow {
   readonly kind: 'return' | 'suppression';
   readonly of_id: string;
   readonly at_position: number;
@@ -20,31 +20,36 @@ const causes = `alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c
 
 export const createSuppression = (
   lanes: AlarmLanes,
-): Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
-  async settleSuppressed(now, limit) {
-    const due = await lanes.reads.query<{ tenant: TenantId }>(
+): Pick<History, 'updateSuppression' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
+  async updateSuppression(now, limit) {
+    // Each call takes the tenants in another order, so that one with much to do holds up no other. Of a tenant with a key that has
+    // ended, alarms may only get another cause, which is no entry.
+    const due = await lanes.reads.query<{ tenant: TenantId; hasEnded: boolean }>(
       'all',
-      `SELECT tenant FROM alarm_causes WHERE is_new
-       UNION SELECT u.tenant FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
-         WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
-       ORDER BY tenant`,
+      `SELECT tenant, bool_or(has_ended) AS "hasEnded" FROM (
+         SELECT c.tenant, false AS has_ended FROM alarm_causes c WHERE c.is_new
+         UNION ALL
+         SELECT u.tenant, true FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
+           WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
+       ) d GROUP BY tenant ORDER BY random()`,
       [now],
     );
-    const settled = new Map<TenantId, readonly Entry[]>();
+    const changed = new Map<TenantId, readonly Entry[]>();
     let left = limit;
     let failed: { readonly error: unknown } | undefined;
-    for (const { tenant } of due) {
+    for (const { tenant, hasEnded } of due) {
       if (left <= 0) break;
-      // One whose counters are locked for too long has its turn the next time.
-      const entries = await settle(lanes, tenant, now, left).catch((error: unknown) => {
+      try {
+        const entries = await updateTenant(lanes, tenant, now, left);
+        left -= entries.length;
+        if (hasEnded || entries.length > 0) changed.set(tenant, entries);
+      } catch (error) {
+        // One whose counters are locked for too long has its turn the next time.
         failed ??= { error };
-        return [];
-      });
-      left -= entries.length;
-      if (entries.length > 0) settled.set(tenant, entries);
+      }
     }
-    if (failed && settled.size === 0) throw failed.error;
-    return settled;
+    if (failed && changed.size === 0) throw failed.error;
+    return changed;
   },
 
   suppressingRules: () =>
@@ -82,14 +87,14 @@ export const createSuppression = (
     }),
 });
 
-async function settle(
+async function updateTenant(
   { reads, write }: AlarmLanes,
   tenant: TenantId,
   at: number,
   limit: number,
 ): Promise<readonly Entry[]> {
   const { rows } = await write(tenant, limit, (client) =>
-    client.query<SettledRow>('SELECT * FROM settle_suppressed($1, $2, $3)', [tenant, at, limit]),
+    client.query<ChangedRow>('SELECT * FROM settle_suppressed($1, $2, $3)', [tenant, at, limit]),
   );
   const back = rows.flatMap(({ kind, of_id }) => (kind === 'return' ? of_id : []));
   const shown = await readNotifications(reads, tenant, back);

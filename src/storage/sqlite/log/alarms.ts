@@ -392,7 +392,7 @@ const lookAgain = (sql: Statements, tenant: TenantId, row: number) =>
     .run(tenant, row);
 
 /** Takes the alarm off its panels as long as its cause stands. */
-export function putOffFor(
+export function suppress(
   writer: LogWriter,
   tenant: TenantId,
   found: FoundRow,

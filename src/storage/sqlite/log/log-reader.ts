@@ -241,6 +241,15 @@ export function firstShown(
   return times;
 }
 
+export function titles(
+  connection: LogConnection,
+  tenant: TenantId,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const find = notificationFinder(connection);
+  return new Map(ids.flatMap((id) => find(tenant, id) ?? []).map(({ id, title }) => [id, title]));
+}
+
 /** The lowest revision of rules in the stored routes; undefined without any. */
 export function oldestRevision({ sql }: LogConnection, tenant: number): number | undefined {
   const found = sql

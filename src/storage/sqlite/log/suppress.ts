@@ -1,12 +1,12 @@
 /**
  * Alarms that are off the panels while another one stands. Which may suppress which is in their routes (`SuppressKeys`): live rows
  * have the keys that they follow, and the table `alarm_causes` has those of causes. A new notification is suppressed when it is
- * stored; `settleSuppressed` does what time and other notifications change later.
+ * stored; `updateSuppression` does what time and other notifications change later.
  */
 import { belfryAsActor, type Entry, type SuppressedAlarms } from '#core/log/log.ts';
 import type { SuppressingRule, TenantId } from '#core/log/route.ts';
 import type { SuppressedRow } from '../../log/history-rows.ts';
-import { putOffFor, returnToPanels } from './alarms.ts';
+import { returnToPanels, suppress } from './alarms.ts';
 import { queueReturned } from './deliveries.ts';
 import { type FoundRow, findById, idAt } from './log-lookup.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -75,8 +75,8 @@ function endedKeys(sql: Statements, now: number): UsedKey[] {
     .filter(({ tenant, key }) => findCause(sql, tenant, { keys: [key], now }) === undefined);
 }
 
-/** Whether `settleSuppressed` would change anything. */
-export function isUnsettled({ sql }: Pick<LogConnection, 'sql'>, now: number): boolean {
+/** Whether `updateSuppression` would change anything. */
+export function isSuppressionDue({ sql }: Pick<LogConnection, 'sql'>, now: number): boolean {
   const [found] = sql
     .of<[], UsedKey>(
       'SELECT tenant, key FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1 LIMIT 1',
@@ -88,14 +88,14 @@ export function isUnsettled({ sql }: Pick<LogConnection, 'sql'>, now: number): b
 /** How long one call looks for alarms that stood before their cause: other writes wait. */
 const scanMs = 20;
 
-interface FollowerRow {
+interface SuppressedLive {
   readonly tenant: TenantId;
   readonly row: number;
   readonly follows: string | null;
 }
 
-/** As `History.settleSuppressed`. */
-export function settleSuppressed(
+/** As `History.updateSuppression`. */
+export function updateSuppression(
   writer: LogWriter,
   now: number,
   limit: number,
@@ -107,21 +107,19 @@ export function settleSuppressed(
          SELECT 1 FROM live l WHERE l.row = c.row AND l.tenant = c.tenant AND ${standing})`,
     )
     .run({ now });
-  const settled: { tenant: TenantId; entry: Entry }[] = [];
+  const changed: { tenant: TenantId; entry?: Entry | undefined }[] = [];
   for (const ended of endedKeys(sql, now))
-    for (const each of suppressedBy(sql, ended, { now, limit: limit - settled.length })) {
-      const entry = release(writer, each, now);
-      if (entry) settled.push({ tenant: each.tenant, entry });
-    }
+    for (const each of suppressedBy(sql, ended, { now, limit: limit - changed.length }))
+      changed.push({ tenant: each.tenant, entry: release(writer, each, now) });
   const until = performance.now() + scanMs;
   for (const cause of newCauses(sql)) {
-    if (settled.length >= limit || performance.now() > until) break;
-    settled.push(...suppressFor(writer, cause, { now, limit }));
+    if (changed.length >= limit || performance.now() > until) break;
+    changed.push(...suppressByCause(writer, cause, { now, limit }));
   }
   return new Map(
-    [...Map.groupBy(settled, ({ tenant }) => tenant)].map(([tenant, some]) => [
+    [...Map.groupBy(changed, ({ tenant }) => tenant)].map(([tenant, some]) => [
       tenant,
-      some.map(({ entry }) => entry),
+      some.flatMap(({ entry }) => entry ?? []),
     ]),
   );
 }
@@ -130,16 +128,20 @@ const suppressedBy = (
   sql: Statements,
   { tenant, key }: UsedKey,
   { now, limit }: { readonly now: number; readonly limit: number },
-): FollowerRow[] =>
+): SuppressedLive[] =>
   sql
-    .of<[object], FollowerRow>(
+    .of<[object], SuppressedLive>(
       `SELECT l.tenant, l.row, l.follows FROM live l INDEXED BY live_suppressed
        WHERE l.tenant = @tenant AND l.suppressed = @key AND ${standing} ORDER BY l.row LIMIT @limit`,
     )
     .all({ tenant, key, now, limit: Math.max(0, limit) });
 
 /** Its cause has ended: another one takes its place, or it is on the panels again. */
-function release(writer: LogWriter, { tenant, row, follows }: FollowerRow, now: number): Entry | undefined {
+function release(
+  writer: LogWriter,
+  { tenant, row, follows }: SuppressedLive,
+  now: number,
+): Entry | undefined {
   const { sql } = writer;
   const cause = findCause(sql, tenant, { keys: JSON.parse(follows ?? '[]') as string[], now, row });
   if (cause) {
@@ -161,15 +163,20 @@ interface CauseRow {
   readonly row: number;
 }
 
+/**
+ * One of each tenant, then a second one of each, and so on: the many of one tenant hold up no other. There may be no time for all
+ * tenants, so each call takes them in another order.
+ */
 const newCauses = (sql: Statements): CauseRow[] =>
   sql
     .of<[], CauseRow>(
-      'SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1 LIMIT 100',
+      `SELECT tenant, key, row FROM alarm_causes INDEXED BY alarm_causes_new WHERE is_new = 1
+       ORDER BY row_number() OVER (PARTITION BY tenant), random() LIMIT 100`,
     )
     .all();
 
 /** Suppresses the open alarms that stood before the cause. Those that somebody has acknowledged stay where they are. */
-function suppressFor(
+function suppressByCause(
   writer: LogWriter,
   { tenant, key, row: cause }: CauseRow,
   { now, limit }: { readonly now: number; readonly limit: number },
@@ -184,19 +191,19 @@ function suppressFor(
        ORDER BY l.row LIMIT @limit`,
     )
     .all({ tenant, key, cause, now, limit });
-  const settled = rows.flatMap(({ row }) => {
+  const changed = rows.flatMap(({ row }) => {
     const found = findCause(sql, tenant, { keys: [key], now, row });
     if (!found) return [];
     const of = foundAt(sql, tenant, row);
     const given = { id: of.id, at: now, by: found.id, key };
-    return [{ tenant, entry: putOffFor(writer, tenant, of, given) }];
+    return [{ tenant, entry: suppress(writer, tenant, of, given) }];
   });
   // What is left could only be suppressed by itself.
-  if (rows.length < limit || settled.length === 0)
+  if (rows.length < limit || changed.length === 0)
     sql
       .of('UPDATE alarm_causes SET is_new = 0 WHERE tenant = ? AND key = ? AND row = ?')
       .run(tenant, key, cause);
-  return settled;
+  return changed;
 }
 
 function foundAt(sql: Statements, tenant: TenantId, row: number): FoundRow & { readonly id: string } {

@@ -9,7 +9,7 @@ import { type EscalationTerms, settleStep } from '../log/escalations.ts';
 import type { LogWriter } from '../log/log-writer.ts';
 import { retain, sweep } from '../log/retention.ts';
 import type { DraftRow } from '../log/rows.ts';
-import { endSuppressing, settleSuppressed } from '../log/suppress.ts';
+import { endSuppressing, updateSuppression } from '../log/suppress.ts';
 import type { Failure } from './thread.ts';
 
 interface Statement {
@@ -30,7 +30,7 @@ export function runSql({ sql }: LogWriter, statements: readonly Statement[]): Sq
 /** What the writer can do, each inside the transaction of its batch. */
 const logWrites = {
   ...{ append, clear, act, settleStep, receipts: recordReceipts },
-  ...{ settleSuppressed, endSuppressing, retain, sweep, sql: runSql },
+  ...{ updateSuppression, endSuppressing, retain, sweep, sql: runSql },
 };
 
 type Writes = typeof logWrites;

@@ -29,11 +29,12 @@ import {
   receiptsOf,
   size,
   stayingBeyond,
+  titles,
 } from '../log/log-reader.ts';
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
-import { isUnsettled, suppressingRules, suppression } from '../log/suppress.ts';
+import { isSuppressionDue, suppressingRules, suppression } from '../log/suppress.ts';
 import { findRecord, recordsAt, searchPage } from '../search/search.ts';
 import { busiestHosts, countStep, fieldValues } from '../search/statistics.ts';
 import { lowerPriority } from './process.ts';
@@ -54,8 +55,8 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
   ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, dueSteps, entriesOf, recordsAt },
-  ...{ isUnsettled, suppression, suppressingRules },
-  ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
+  ...{ isSuppressionDue, suppression, suppressingRules },
+  ...{ retentionStep, findRetry, find: findRecord, titles, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 
   /** A statement of the directory. */

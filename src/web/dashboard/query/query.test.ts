@@ -7,7 +7,7 @@ import { ageMs, ageText, instantText, readTimeRange, withTimeRange } from './tim
 const painted = (text: string) =>
   tokenizeQuery(text).map(({ text: piece, tone }) => (tone === 'plain' ? piece : `${tone}<${piece}>`));
 
-test('keys and operators are told apart from values, and nothing of the text is lost', () => {
+test('keys and operators are distinguished from values, and nothing of the text is lost', () => {
   expect(painted('host:db-* level:>=warning -ip:10.9.0.0/16 a')).toEqual([
     'key<host:>',
     'db-*',

@@ -238,12 +238,12 @@ describe('why a rule did not match', () => {
     expect(reason('labels.other', {})).toBe('in the words of the server');
   });
 
-  test('a rule that is gone or was changed is told in the words of the server', () => {
+  test('a rule that is gone or was changed is described in the words of the server', () => {
     expect(reasonOf({ condition: 'host' }, {})).toBe('in the words of the server');
     expect(reasonOf({ condition: 'not.ip' }, { rule: toNoc })).toBe('in the words of the server');
   });
 
-  test('times and the end of the walk are told', () => {
+  test('times and the end of the walk are named', () => {
     const now = Date.parse('2026-11-21T12:00:00Z');
     const until = { ...toNoc, activeUntil: '2026-11-21T08:00:00Z' };
     expect(reasonOf({ outcome: 'inactive' }, { rule: until, now })).toBe('Not active since 2026-11-21T08:00');

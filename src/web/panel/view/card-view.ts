@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import { runbookOf } from '#contract/history/labels.ts';
+import { findLabel, runbookOf } from '#contract/history/labels.ts';
 import { ageText } from '#contract/time.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
@@ -244,7 +244,7 @@ function originOf(
   const runbook = runbookOf(labels);
   if (runbook !== undefined) parts.push(linkTo(runbook, translate('runbook')));
   for (const name of names) {
-    const value = Object.entries(labels).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];
+    const value = findLabel(labels, name)?.[1];
     if (value === undefined) continue;
     parts.push(
       element(

@@ -18,7 +18,7 @@ const rows = rowsOf(
   { title: 'Core switch down' },
   { title: 'Queue orders-1 is not read', host: 'mq-2', labels: { team: 'shop', env: 'prod' } },
   { title: 'Fan failed', host: 'mq-2', labels: { env: 'prod' } },
-  { title: 'Queue orders-2 is not read', host: 'mq-10', labels: { team: 'shop' } },
+  { title: 'Queue orders-2 is not read', host: 'mq-10', labels: { Team: 'shop' } },
 );
 
 test('similar alarms are one line at the place of the first, and the others stand alone', () => {

@@ -1,5 +1,5 @@
 /** Alarms as the lines of a list: groups that are open or closed, with their alarms, and alarms that stand alone. */
-import { labelPair } from '#contract/history/labels.ts';
+import { findLabel, labelPair } from '#contract/history/labels.ts';
 import { commonTitle, kindOf } from '#contract/history/similar.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 
@@ -39,7 +39,7 @@ function groupKeyOf(row: AlarmRow, grouping: Grouping): string | undefined {
   if (grouping === 'similar') return kindOfRow(row);
   if (grouping === 'host') return row.alarm.host ?? '';
   if (!grouping.startsWith('label:')) return undefined;
-  return row.alarm.labels[grouping.slice('label:'.length)] ?? '';
+  return findLabel(row.alarm.labels, grouping.slice('label:'.length))?.[1] ?? '';
 }
 
 function titleOf(key: string, rows: readonly AlarmRow[], grouping: Grouping): string {
@@ -118,8 +118,13 @@ export function summaryOf({ rows, title }: AlarmGroup) {
 
 /** The names of labels that the alarms have, the most frequent first. */
 export function labelNamesOf(rows: readonly AlarmRow[]): readonly string[] {
-  const counts = new Map<string, number>();
+  const counts = new Map<string, { readonly name: string; readonly count: number }>();
   for (const { alarm } of rows)
-    for (const name of Object.keys(alarm.labels)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].sort(([a, n], [b, m]) => m - n || a.localeCompare(b)).map(([name]) => name);
+    for (const given of Object.keys(alarm.labels)) {
+      const { name, count } = counts.get(given.toLowerCase()) ?? { name: given, count: 0 };
+      counts.set(given.toLowerCase(), { name, count: count + 1 });
+    }
+  return [...counts.values()]
+    .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name))
+    .map(({ name }) => name);
 }

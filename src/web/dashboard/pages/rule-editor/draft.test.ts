@@ -71,7 +71,7 @@ test.each([
   ['{"then":{"suppress":{"when":{}}}}', 'shape', 'then.suppress.equal'],
   ['{"then":{},"windows":[{"days":"mon"}]}', 'shape', 'windows'],
   ['{"then":{},"activeUntil":"soon"}', 'shape', 'activeUntil'],
-])('of %s it is told what is wrong', (text, problem, detail) => {
+])('%s has an error that says what is wrong', (text, problem, detail) => {
   expect(ruleFromJson(text)).toEqual({ problem, detail });
 });
 

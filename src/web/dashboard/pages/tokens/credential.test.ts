@@ -34,7 +34,7 @@ test('an expiry is a number of days, a time on the tenant’s clock, or never', 
   });
 });
 
-test('what ends soon is told before it ends', () => {
+test('there is a warning of what ends soon', () => {
   const at = (expiresAt: number | null, revokedAt: string | null = null) =>
     stateOf({ expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(), revokedAt }, now);
   expect([at(null), at(now + warnMs + 1_000), at(now + warnMs), at(now), at(now - 1, 'x')]).toEqual([
