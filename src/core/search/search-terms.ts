@@ -4,6 +4,7 @@ import {
   type PatternFieldName,
   type SearchKey,
   searchForm,
+  searchKeyName,
 } from '#contract/history/fields.ts';
 import { labelPair } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
@@ -90,7 +91,7 @@ export function readPair(
 ): Query {
   if (key === '')
     throw searchError('the key before ":" is missing', column, '; to search for text with a colon, quote it');
-  const name = key.toLowerCase();
+  const name = searchKeyName(key);
   const read = Object.hasOwn(readers, name) ? readers[name as SearchKey] : undefined;
   if (!read) {
     const { nearest, clause } = offerNearest(key, Object.keys(readers));

@@ -215,6 +215,7 @@ export const rules: TranslatedPage<'rules'> = {
   uncheckedFailed_other: 'Die Prüfung der letzten {{count}} Tage ist fehlgeschlagen: {{reason}}',
   saveAnyway: 'Trotzdem speichern',
   'search.differs': 'Die Regel weicht von der Suche ab',
+  'search.bareWildcard': 'Ausgelassen. Vor * muss ein Buchstabe oder eine Ziffer stehen, wie in disk*.',
   'search.form': 'Ausgelassen. Dieser Teil ist in einer Suche nicht gültig.',
   'search.labels':
     'Ausgelassen. Schließt eine Regel mehrere Labels aus, betrifft das nur Meldungen, die alle davon haben.',

@@ -212,6 +212,7 @@ export const rules = {
   uncheckedFailed_other: 'Checking the last {{count}} days failed: {{reason}}',
   saveAnyway: 'Save anyway',
   'search.differs': 'The rule differs from the search',
+  'search.bareWildcard': 'Left out. A letter or digit must stand before *, as in disk*.',
   'search.form': 'Left out. This part is not valid in a search.',
   'search.labels':
     'Left out. A rule that excludes several labels excludes only notifications that have all of them.',
