@@ -210,9 +210,3 @@ export const searchKeys = [
   'message',
 ] as const;
 export type SearchKey = (typeof searchKeys)[number];
-
-/** The key in lower case, by its own name if it was typed by another one: `state:open` is `is:open`. */
-export const searchKeyName = (typed: string): string => {
-  const name = typed.toLowerCase();
-  return name === 'state' ? 'is' : name;
-};

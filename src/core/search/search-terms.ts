@@ -4,9 +4,9 @@ import {
   type PatternFieldName,
   type SearchKey,
   searchForm,
-  searchKeyName,
 } from '#contract/history/fields.ts';
 import { labelPair } from '#contract/history/labels.ts';
+import { searchKeyName } from '#contract/history/search-key.ts';
 import { limits } from '#contract/limits.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';

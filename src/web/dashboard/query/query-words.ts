@@ -3,7 +3,8 @@
  * means, and whether it is valid.
  */
 import { ApiError, isCode } from '#client/call.ts';
-import { searchKeyName, type ValueKey } from '#contract/history/fields.ts';
+import type { ValueKey } from '#contract/history/fields.ts';
+import { searchKeyName } from '#contract/history/search-key.ts';
 
 export interface QueryWord {
   readonly kind: 'pair' | 'text' | 'operator' | 'open' | 'close';
