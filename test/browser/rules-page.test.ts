@@ -185,7 +185,7 @@ test('a label is a condition with a name and values, and those that must not be 
   ]);
 });
 
-test('what the server refuses is told at the value it is about, and nothing is saved', async () => {
+test('an error of the server is shown at its value, and nothing is saved', async () => {
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Save' }).click();
@@ -226,7 +226,7 @@ test('changes are not lost by a click beside, by Escape or by the way back', asy
   expect(await rulesNow()).toMatchObject([{ note: '' }]);
 });
 
-test('rules are put in order by keys and by dragging, told to screen readers, and kept', async () => {
+test('rules are put in order by keys and by dragging, announced to screen readers, and kept', async () => {
   await make(...['one', 'two', 'three'].map(simple));
   const page = await open();
   await page.getByRole('link', { name: 'three' }).focus();

@@ -64,7 +64,7 @@ test('a rule that suppresses is begun from its template, changed by keyboard, an
   expect(await rulesNow()).toMatchObject([{ when: { host: ['core-sw-*'] }, then, continue: true }]);
 });
 
-test('what is wrong in what a rule suppresses is told at its place', async () => {
+test('an error in what a rule suppresses is shown at its place', async () => {
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Add action' }).click();

@@ -94,7 +94,7 @@ test('what is taken back, put on the shelf and brought back is followed, and its
   await expect.poll(async () => (await deliveryOf(id, 'desk')).clearedAt).not.toBeNull();
 });
 
-test('what was shown last is still reported when it is told to stop', async () => {
+test('what was shown last is still reported when it is stopped', async () => {
   const running = await tail('desk');
   const id = await send('last words', { level: 'error' });
   await running.says(/last words/);
@@ -178,7 +178,7 @@ test('in a terminal it is a live screen, which is given back at the end', async 
   expect(io.err).toBe('');
 });
 
-test('on the screen a lost connection is told at once, with since when', async () => {
+test('the screen says at once that the connection is lost, and since when', async () => {
   const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 10 } });
   const ended = run(['tail', '--panel', 'wall'], io);
   await expect.poll(() => frameOf(io).at(-1)).toMatch(/^connected, last event \d+ s ago/);

@@ -463,7 +463,7 @@ rules:
   expect((await get('/api/rules')).rules[1].then).toEqual({ mute: true });
 });
 
-test('rules of one name cannot be told apart: the command says so and changes nothing', async () => {
+test('rules of one name cannot be distinguished: the command says so and changes nothing', async () => {
   const { run, post } = await tenant('repeated');
   for (const host of ['a', 'b'])
     await post('/api/rules', { name: 'same', when: { host: [host] }, then: { mute: true } });
@@ -471,7 +471,7 @@ test('rules of one name cannot be told apart: the command says so and changes no
     expect((await run(args)).stderr).toContain('two rules are named "same": rename one of them first');
 });
 
-test('who may not do it is told what it takes', async () => {
+test('an export without the right to it says what is missing', async () => {
   const run = (BELFRY_TOKEN: string, ...more: string[]) =>
     cli.run(['export', ...more], { env: { BELFRY_URL: server.url, BELFRY_TOKEN } });
   expect((await run(await server.token())).stderr).toContain('BELFRY_TOKEN is no automation key');

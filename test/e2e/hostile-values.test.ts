@@ -152,7 +152,7 @@ describe('text that means something to others', () => {
     'data: x\n\nevent: clear\ndata: {}\n\n',
     'Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!͖̬̰̙̗̿̋ͥͥ̂ͣ̐́́͜͞',
     '\uffff\ufffe\u{10ffff}',
-  ])('%j is stored and told as it is', async (text) => {
+  ])('%j is stored and returned as it is', async (text) => {
     const panel = await desk.server.panel(desk.token, 'mirror');
     const record = await accepted(
       JSON.stringify({ title: `.${text}.`, message: `.${text}.`, key: `.${text}.` }),
