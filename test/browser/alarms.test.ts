@@ -105,7 +105,7 @@ test('what is selected is acknowledged with a note, which can be undone', async 
   await page.getByText('No acknowledged alarms').waitFor();
 });
 
-test('an alarm is shelved with the keyboard alone, and taken off the shelf', async () => {
+test('an alarm is shelved with the keyboard alone, and unshelved', async () => {
   const { page, row, tab, alarm, ids, rows } = await open(several);
   await rows.first().waitFor();
   await page.keyboard.press('j');
@@ -123,7 +123,7 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
     .waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('u');
-  await page.getByText('Off the shelf: Core switch down').waitFor();
+  await page.getByText('No longer shelved: Core switch down').waitFor();
   expect((await alarm(ids[1])).shelved).toBeNull();
 });
 

@@ -284,7 +284,7 @@ export const rules: TranslatedPage<'rules'> = {
   'replay.kind.other-panels': 'auf anderen Anzeigen',
   'replay.kind.other-look': 'mit anderer Stufe oder Anzeigedauer',
   'replay.suppressedAbout':
-    'Ein anderer Alarm, der zu dieser Zeit bestand, hätte sie unterdrückt. Besteht eine nach dessen Ende noch, wird sie dann gezeigt.',
+    'Ein anderer Alarm hätte sie unterdrückt. Endet er, werden die gezeigt, die noch bestehen.',
   'replay.newest': 'Die neuesten 20.',
   'replay.becomes': 'wird zu',
   'replay.one.muted': 'stumm',

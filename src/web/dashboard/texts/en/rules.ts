@@ -278,7 +278,7 @@ export const rules = {
   'replay.kind.other-panels': 'on other panels',
   'replay.kind.other-look': 'with a different level or display time',
   'replay.suppressedAbout':
-    'Another alarm that stood at that time would have suppressed them. Those that still stand when it ends are shown then.',
+    'Another alarm would have suppressed them. When it ends, those that still stand are shown.',
   'replay.newest': 'Showing the latest 20.',
   'replay.becomes': 'becomes',
   'replay.one.muted': 'muted',
