@@ -55,6 +55,7 @@ test('every command explains itself, with an example', async () => {
     'alarms',
     'ack',
     'unack',
+    'assign',
     'shelve',
     'unshelve',
     'clear',
@@ -85,7 +86,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(30);
+  expect(paths).toHaveLength(31);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

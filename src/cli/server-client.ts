@@ -1,4 +1,4 @@
-import { ApiError } from '#client/call.ts';
+import { ApiError, createCall, createRequest, type Request } from '#client/call.ts';
 import { type Client, createClient } from '#client/client.ts';
 import { type Role, roles, type Scope } from '#contract/people/token.ts';
 import { Failure } from './failure.ts';
@@ -12,7 +12,7 @@ type Right = Scope | Role;
 export interface ServerClient {
   readonly url: string;
   /** Runs `work`, and turns errors of the server into messages for people. */
-  ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
+  ask<T>(work: (client: Client, request: Request) => Promise<T>): Promise<T>;
 }
 
 export function serverClient(io: Io, right: Right): ServerClient {
@@ -22,11 +22,12 @@ export function serverClient(io: Io, right: Right): ServerClient {
     throw new Failure(`BELFRY_TOKEN is not set: make ${what} with ${createCommand(io, right)}`, 2);
   }
   const client = createClient({ url, token });
+  const request = createRequest(createCall({ url, token }));
   return {
     url,
     async ask(work) {
       try {
-        return await work(client);
+        return await work(client, request);
       } catch (error) {
         throw serverFailure(error, { io, url, right });
       }

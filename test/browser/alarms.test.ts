@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { makePerson, TestBrowser, type TestPerson } from '../support/person.ts';
 import { faultsIn, faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 
@@ -104,7 +105,7 @@ test('what is selected is acknowledged with a note, which can be undone', async 
   await page.getByText('No acknowledged alarms').waitFor();
 });
 
-test('an alarm is shelved with the keyboard alone, and taken off the shelf', async () => {
+test('an alarm is shelved with the keyboard alone, and unshelved', async () => {
   const { page, row, tab, alarm, ids, rows } = await open(several);
   await rows.first().waitFor();
   await page.keyboard.press('j');
@@ -122,7 +123,7 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
     .waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('u');
-  await page.getByText('Off the shelf: Core switch down').waitFor();
+  await page.getByText('No longer shelved: Core switch down').waitFor();
   expect((await alarm(ids[1])).shelved).toBeNull();
 });
 
@@ -327,7 +328,7 @@ const outage: readonly Sent[] = [
 ];
 
 /** A tenant with a rule by which core switches suppress the other alarms of their site. */
-async function openOutage(options: DeskOptions = {}) {
+async function openOutage(options: DeskOptions = {}, sent = outage) {
   const json = {
     name: 'core switches',
     when: { title: { contains: 'core switch' } },
@@ -336,7 +337,7 @@ async function openOutage(options: DeskOptions = {}) {
   };
   const token = await lab.server.key('admin', `alarms-${count + 1}`);
   expect((await lab.server.call('POST', '/api/rules', { token, json })).status).toBe(201);
-  return open(outage, options);
+  return open(sent, options);
 }
 
 test('what an alarm suppresses is behind it, with the way to the cause and back', async () => {
@@ -417,6 +418,45 @@ test('alarms are assigned with the keyboard, which can be undone; the drawer say
   await expect.poll(async () => (await alarm(ids[1])).owner?.name).toBe('Ada Byron');
   await page.getByText('Undone for 4 alarms').waitFor();
   expect((await alarm(ids[2])).owner).toBeNull();
+});
+
+test('a group says that several alarms suppress it, who its owners are, and who has acknowledged it', async () => {
+  const labels = { site: 'plant 3' };
+  const { row, tab, ids, key, page } = await openOutage({}, [
+    ...outage,
+    { title: 'Core switch 2 does not answer', level: 'critical', host: 'sw-2', labels },
+    { title: 'No answer of edge-3', host: 'edge-3', labels },
+  ]);
+  const tenant = `alarms-${count}`;
+  const [ada, grace] = await Promise.all(
+    ['Ada Lovelace', 'Grace'].map((name) => makePerson(lab.server, 'member', { tenant, name })),
+  );
+  const assign = (id: string | undefined, to: TestPerson | undefined) =>
+    lab.server.call('PUT', `/api/alarms/${id}/owner`, { token: key, json: { userId: to?.id } });
+  await tab('Suppressed').click();
+  const group = row('No answer of').first();
+  await group.getByText('3 hosts').waitFor();
+  expect(await group.getByText('by several alarms').getAttribute('title')).toBe(
+    'Suppressed by “Core switch 2 does not answer”\nSuppressed by “Core switch down”',
+  );
+  await assign(ids[1], ada);
+  await group.getByText('Owner: Ada Lovelace (1 of 3)').waitFor();
+  await Promise.all([assign(ids[2], grace), assign(ids[4], ada)]);
+  await group.getByText(/^Owners: (Ada Lovelace, Grace|Grace, Ada Lovelace)$/).waitFor();
+  const json = { action: 'clear', ids: [ids[0], ids[3]] };
+  await lab.server.call('POST', '/api/alarms/actions', { token: key, json });
+  await tab('Open').click();
+  await group.getByText(/^(Ada Lovelace, Grace|Grace, Ada Lovelace)$/).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  for (const [n, person] of [ada, grace, ada].entries())
+    await (await TestBrowser.of(lab.server, person as TestPerson)).post(
+      `/api/alarms/${ids[n === 2 ? 4 : n + 1]}/acknowledge`,
+      {},
+    );
+  await tab('Acknowledged').click();
+  await group.getByText(/^(Ada Lovelace, Grace|Grace, Ada Lovelace)$/).waitFor();
+  expect(await group.getByText('Owners').count()).toBe(0);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
 test('on a phone, four tabs and suppressed alarms fit, in German too; a viewer changes nothing', async () => {

@@ -557,7 +557,7 @@ test('the drawer says at first sight whether a notification is on panels, and wh
   expect(await faultsIn('light', page)).toEqual([]);
 });
 
-test('the drawer tells a panel without room for a card from one that connected too late', async () => {
+test('the drawer distinguishes a panel without room for a card from one that connected too late', async () => {
   const token = await lab.server.token({ tenant: 'receipts' });
   const post = (title: string, more: object = {}) =>
     lab.server.notify(token, { title, message: 'm', level: 'error', ...more });

@@ -129,7 +129,7 @@ test('what was changed of a level is not lost unasked: by Esc, or by the way bac
     expect((await levelOf('security')).rank).not.toBe(47);
   }));
 
-test('a built-in level says why it stays, and goes back to how it was at first', () =>
+test('a built-in level cannot be deleted, and goes back to how it was at first', () =>
   at({ path: 'settings/levels?id=info' }, async ({ page }) => {
     const drawer = page.getByRole('dialog', { name: 'info' });
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('1001');

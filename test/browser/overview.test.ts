@@ -32,7 +32,7 @@ test('before the first notification it says how to send one, and gives way to it
   await page.getByText('No panel is online to show them').waitFor();
 });
 
-test('it tells what is on panels, which of them are not well, who sends most and what was refused', async () => {
+test('it shows what is on panels, which of them are not well, who sends most and what was refused', async () => {
   const { server } = lab;
   const token = await server.token();
   for (const name of ['Wall', 'Lobby']) await server.call('POST', '/api/panels', { token, json: { name } });

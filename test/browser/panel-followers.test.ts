@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { coreSwitch } from '../support/core-switch.ts';
+import { makePerson, TestBrowser, type TestPerson } from '../support/person.ts';
 import { faultsInBothSchemes } from './accessibility.ts';
 import { PanelLab, type Screen } from './panel-lab.ts';
 
@@ -39,7 +40,7 @@ test('a card says how many alarms follow, a touch names them, and they are on th
   await details.getByRole('heading', { name: '41 followed' }).waitFor();
   // What is open says what still follows, and closes when its card ends.
   await hostsDown(60);
-  await details.getByText('and 51 more').waitFor();
+  await details.getByText('+51 more').waitFor();
   await network.clear(core);
   await details.waitFor({ state: 'hidden' });
   await page.locator('.card.group em', { hasText: '60 hosts' }).waitFor();
@@ -56,6 +57,44 @@ test('a group and a row of causes say the sum, and their details name what follo
   await expect.poll(() => group.locator('em').textContent()).toBe('40 alarms · 2 followed');
   await group.click();
   await page.locator('dialog.details .followers li').first().waitFor();
+});
+
+test('a row says who has acknowledged its alarms, and the heading of its details how many are left', async () => {
+  screen = await lab.screen({ name: 'people', viewport: { width: 1920, height: 1080 } });
+  const { page } = screen;
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  await Promise.all(
+    letters.map((letter) =>
+      lab.server.notify(network.token, {
+        title: `Door ${letter.repeat(3)} is open`,
+        message: 'm',
+        level: 'error',
+      }),
+    ),
+  );
+  const hosts = [];
+  for (const host of ['ap-1', 'ap-2', 'ap-3']) hosts.push(await network.hostDown(host));
+  const group = page.locator('.cards button', { hasText: 'Host unreachable' });
+  await group.click();
+  const heading = page.locator('#details-title');
+  const heads = (text: string) => expect.poll(() => heading.textContent()).toBe(text);
+  await heads('Host unreachable · 3 alarms');
+  const people = await Promise.all(
+    ['Ada', 'Grace'].map((name) => makePerson(lab.server, 'member', { name })),
+  );
+  const acknowledge = async (person: number, id: string | undefined) =>
+    (await TestBrowser.of(lab.server, people[person] as TestPerson)).post(
+      `/api/alarms/${id}/acknowledge`,
+      {},
+    );
+  await acknowledge(0, hosts[0]);
+  await heads('Host unreachable · 3 alarms · 1 acknowledged');
+  await acknowledge(1, hosts[1]);
+  await network.clear(hosts[2] ?? '');
+  await heads('Host unreachable · 2 alarms · 2 acknowledged');
+  await page.keyboard.press('Escape');
+  const end = page.locator('.row.done', { hasText: '2 hosts' }).locator('.end');
+  await expect.poll(() => end.textContent()).toMatch(/^(Ada, Grace|Grace, Ada)$/);
 });
 
 test('details that nobody touches close by themselves after two minutes', async () => {

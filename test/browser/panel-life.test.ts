@@ -66,7 +66,7 @@ test('a notification appears, a later one with its key takes its place, and clea
   await screen.page.locator('.notice h2', { hasText: 'All quiet' }).waitFor();
 });
 
-test('a card is cleared from the screen itself, and expires by its ttl; receipts report each', async () => {
+test('a card is cleared from the screen itself, and expires by its ttl; receipts report both', async () => {
   const screen = await screenWithRule('receipts');
   const cleared = await screen.send({ title: 'to clear', level: 'error' });
   const expired = await screen.send({ title: 'to expire', level: 'info', ttl: 4_000 });

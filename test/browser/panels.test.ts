@@ -65,7 +65,7 @@ test('a code that no screen shows is refused where it was typed; characters of n
     expect(await panelOf('Nowhere')).toBeUndefined();
   }));
 
-test('what a panel shows stands in its row, and whole in its drawer; a command makes it say who it is', () =>
+test('what a panel shows stands in its row, and whole in its drawer; a button makes it say who it is', () =>
   at({ role: 'member' }, async ({ page, errors }) => {
     await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();
     await page.keyboard.press('/');

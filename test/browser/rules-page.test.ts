@@ -185,7 +185,7 @@ test('a label is a condition with a name and values, and those that must not be 
   ]);
 });
 
-test('what the server refuses is shown at the value it is about, and nothing is saved', async () => {
+test('an error of the server is shown at its value, and nothing is saved', async () => {
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Save' }).click();

@@ -64,7 +64,7 @@ test('a rule that suppresses is begun from its template, changed by keyboard, an
   expect(await rulesNow()).toMatchObject([{ when: { host: ['core-sw-*'] }, then, continue: true }]);
 });
 
-test('what is wrong in what a rule suppresses is shown at its place', async () => {
+test('an error in what a rule suppresses is shown at its place', async () => {
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Add action' }).click();
@@ -125,7 +125,7 @@ test('a replay says what would be suppressed, and that it is shown later', async
   await sheet.getByRole('tab', { name: 'Replay' }).click();
   await sheet.getByRole('button', { name: 'Replay', exact: true }).click();
   await sheet.getByText('2 suppressed').waitFor();
-  await sheet.getByText('Another alarm that stood at that time would have suppressed them.').waitFor();
+  await sheet.getByText('Another alarm would have suppressed them.').waitFor();
   await sheet.getByRole('link', { name: 'host unreachable' }).first().waitFor();
   await sheet.getByText('all panels').first().waitFor();
 });

@@ -208,12 +208,14 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     });
     // Nobody takes care of what is put aside.
     expect(await actOn(history, tenant, id, acknowledge())).toEqual({ kind: 'nothing', id });
+    const counted = await store(history, tenant, { key, throttledOn: id, throttleCount: 1 });
     const back = entryOf(await actOn(history, tenant, id, { kind: 'unshelve', at: now + 20, by: 'Eve' }));
-    const returned = { kind: 'return', from: 'shelved', at: now + 20, by: 'Eve', shown: alarm };
-    expect(back).toEqual({ ...returned, position: 4, id, route });
+    const shown = { ...alarm, count: 1 };
+    const returned = { kind: 'return', from: 'shelved', at: now + 20, by: 'Eve', shown };
+    expect(back).toEqual({ ...returned, position: 5, id, route });
     expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([id]);
     expect(await alarmOf(history, tenant, id)).toMatchObject({ shelved: null });
-    expect(await readAll(history, tenant)).toMatchObject([alarm, {}, entry, back]);
+    expect(await readAll(history, tenant)).toMatchObject([alarm, {}, entry, counted, back]);
     expect(await actOn(history, tenant, id, { kind: 'unshelve', at: now, by: 'Eve' })).toEqual({
       ...{ kind: 'nothing', id },
     });

@@ -106,11 +106,12 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect((await history.find(tenant, host.id))?.alarm?.suppressed?.by).toBe(
       (await stateOf(history, tenant, second.id)) === 'open' ? second.id : '',
     );
+    await store(history, tenant, { throttledOn: host.id, throttleCount: 1 });
     await store(history, tenant, { key: 'second', rank: 10, level: 'success' });
     const [back] = await sweep(history, tenant);
     const returned = { kind: 'return', from: 'suppressed', by: 'belfry', at: now + 10, id: host.id };
     const { route } = host;
-    expect(back).toEqual({ ...returned, position: expect.any(Number), route, shown: host });
+    expect(back).toEqual({ ...returned, position: expect.any(Number), route, shown: { ...host, count: 1 } });
     expect((await readAll(history, tenant)).at(-1)).toEqual(back);
     expect(await shownOn(history, tenant)).toContain(host.id);
     expect(await stateOf(history, tenant, host.id)).toBe('open');

@@ -93,7 +93,11 @@ test('acknowledging can be changed, taken over and taken back, and panels hear o
 
 test('an acknowledgement and a shelf end by themselves: the alarm is open again', async () => {
   const { stream } = await server.panel(token, `Wall ${tenant}`);
+  const throttle = { by: ['title'], perMs: 60_000 };
+  const json = { name: 'once', when: { title: { contains: 'aside' } }, then: { throttle } };
+  await server.call('POST', '/api/rules', { token: await server.key('admin', tenant), json });
   const [seen, aside] = [await send({ title: 'seen' }), await send({ title: 'aside', ttl: 600_000 })];
+  await send({ title: 'aside' });
   await call('POST', `/${seen}/acknowledge`, { forMs: 1_000 });
   await call('POST', `/${aside}/shelve`, { forMs: 1_000, note: 'tomorrow' });
   expect((await stream.next(({ event }) => event === 'shelve')).data).toMatchObject({
@@ -111,7 +115,7 @@ test('an acknowledgement and a shelf end by themselves: the alarm is open again'
   expect(returned.data).toMatchObject({
     id: aside,
     by: 'belfry',
-    notification: { id: aside, title: 'aside' },
+    notification: { id: aside, title: 'aside', count: 1 },
   });
   expect(returned.data.notification.remainingMs).toBeGreaterThan(590_000);
   await stream.next(({ event, data }) => event === 'unacknowledge' && data.id === seen);

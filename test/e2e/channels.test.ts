@@ -35,17 +35,8 @@ beforeEach(async () => {
 
 const call = (method: string, path: string, json?: unknown, as = key) =>
   server.call(method, path, { token: as, ...(json !== undefined && { json }) });
-const webhook = async (name = 'hook', path = '/hook', more: object = {}) => {
-  const settings = { url: receiver.url + path };
-  const { status, json, text } = await call('POST', '/api/channels', {
-    name,
-    kind: 'webhook',
-    settings,
-    ...more,
-  });
-  expect([status, text]).toEqual([201, text]);
-  return json;
-};
+const webhook = (name = 'hook', path = '/hook', more: object = {}) =>
+  receiver.webhook(call, { name, path, ...more });
 const ruleTo = (channels: string[], more: object = {}) =>
   call('POST', '/api/rules', { name: `to ${channels}`, then: { channels, panels: 'none' }, ...more });
 const channelOf = async (id: string): Promise<Channel> =>

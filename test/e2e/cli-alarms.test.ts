@@ -123,6 +123,45 @@ test('a search names those that the action would change; when it finds none, the
   expect(await list()).toMatchObject([{ id: door }]);
 });
 
+test('alarms are assigned to a member, by mail address or name, or to nobody', async () => {
+  const tenant = `cli-alarms-${tenants}`;
+  const mail = (name: string) => `${name}.${tenants}@example.org`;
+  await makePerson(server, 'member', { tenant, name: 'Ada Byron', email: mail('ada') });
+  for (const name of ['bo.1', 'bo.2'])
+    await makePerson(server, 'viewer', { tenant, name: 'Bo', email: mail(name) });
+  await makePerson(server, 'member', { tenant: 'elsewhere', name: 'Eve', email: mail('eve') });
+  const [one, other] = [await send({ host: 'db-01' }), await send()];
+  expect(await ok('assign', one, other, '--to', mail('ADA'))).toBe('2 assigned to Ada Byron\n');
+  expect(await list()).toMatchObject([{ owner: { name: 'Ada Byron' } }, { owner: { name: 'Ada Byron' } }]);
+  expect(await ok('assign', '-q', 'host:db-*', '--nobody')).toBe('1 assigned to nobody\n');
+  expect(await list('-q', 'host:db-01')).toMatchObject([{ owner: null }]);
+  expect(await ok('assign', one, '--to', 'ada byron')).toBe('1 assigned to Ada Byron\n');
+  expect(await run(['assign', '-q', 'host:none', '--nobody'])).toMatchObject({
+    ...{ code: 1, stderr: 'belfry: no open, acknowledged, shelved, or suppressed alarm matches\n' },
+  });
+  for (const [to, message] of [
+    [
+      'ada',
+      `no member of this tenant has the name or mail address "ada"; did you mean Ada Byron <${mail('ada')}>`,
+    ],
+    [mail('eve'), /address "eve\S+"; its members are Ada Byron <\S+>, Bo <\S+>, Bo <\S+>\n/],
+    ['', /address ""; its members are/],
+    ['Bo', /several members are called "Bo", so give the mail address: Bo <bo.1\S+>, Bo <bo.2\S+>\n/],
+  ] as const)
+    expect(await run(['assign', other, '--to', to])).toMatchObject({
+      ...{
+        code: 2,
+        stdout: '',
+        stderr:
+          typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+      },
+    });
+  await ok('clear', other);
+  expect(await run(['assign', other, '--nobody'])).toMatchObject({
+    ...{ code: 1, stdout: `0 assigned to nobody, 1 failed: ${other} it has ended\n` },
+  });
+});
+
 test("a panel's token acknowledges one alarm; the rest needs a key, and says how to make it", async () => {
   const [one, other] = [await send(), await send()];
   expect(await run(['ack', one, '--for', '1h'], token)).toMatchObject({
@@ -134,6 +173,7 @@ test("a panel's token acknowledges one alarm; the rest needs a key, and says how
     [['alarms'], 'viewer'],
     [['ack', one, other], 'member'],
     [['shelve', one, '--for', '1h'], 'member'],
+    [['assign', one, '--to', 'Ada'], 'member'],
   ] as const)
     expect(await run(args, token)).toMatchObject({
       code: 1,
@@ -151,6 +191,8 @@ test('what is called the wrong way is not sent', async () => {
     [['shelve', id, '--for', 'long'], /30s, 15m, 12h/],
     [['shelve', id, '--until', '2020-01-01T00:00Z'], /in the future/],
     [['shelve', id, '--until', 'tomorrow'], /a date and a time/],
+    [['assign', id], /either --to or --nobody/],
+    [['assign', id, '--to', 'Ada', '--nobody'], /either --to or --nobody/],
     [['alarms', '--state', 'gone'], /"gone" is not one of open, acknowledged, shelved, suppressed/],
     [['alarms', '--limit', '0'], /from 1 to 500/],
   ] as const)

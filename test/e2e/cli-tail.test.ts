@@ -178,7 +178,7 @@ test('in a terminal it is a live screen, which is given back at the end', async 
   expect(io.err).toBe('');
 });
 
-test('the screen shows a lost connection at once, with since when', async () => {
+test('the screen says at once that the connection is lost, and since when', async () => {
   const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 10 } });
   const ended = run(['tail', '--panel', 'wall'], io);
   await expect.poll(() => frameOf(io).at(-1)).toMatch(/^connected, last event \d+ s ago/);

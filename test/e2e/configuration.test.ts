@@ -471,7 +471,7 @@ test('rules of one name cannot be distinguished: the command says so and changes
     expect((await run(args)).stderr).toContain('two rules are named "same": rename one of them first');
 });
 
-test('the error for who may not do it says which role may', async () => {
+test('an export without the right to it says what is missing', async () => {
   const run = (BELFRY_TOKEN: string, ...more: string[]) =>
     cli.run(['export', ...more], { env: { BELFRY_URL: server.url, BELFRY_TOKEN } });
   expect((await run(await server.token())).stderr).toContain('BELFRY_TOKEN is no automation key');

@@ -87,7 +87,7 @@ test('exports that nobody reads take no memory, and nobody waits for them', asyn
   for (const each of stalled) each.close();
 });
 
-test('of one tenant eight run at a time; the ninth has to wait, and has room when one has ended', async () => {
+test('of one tenant eight run at a time; the ninth must wait, and has room when one has ended', async () => {
   const path = '/api/history/export?format=ndjson';
   const open = await Promise.all(
     Array.from({ length: 8 }, () => RawStream.open(server.url, path, key, '"title"')),

@@ -74,7 +74,7 @@ test.each(bad.map(([q, ...named]) => ({ q, named, text: JSON.stringify(q).slice(
   },
 );
 
-test('an error tells the place', async () => {
+test('an error names the place', async () => {
   const { json, headers } = await server.call('GET', `/api/history?q=${encodeURIComponent('disk hots:db')}`, {
     token: key,
   });

@@ -239,7 +239,7 @@ test('a notification in history tells all that is known of it', async () => {
   });
 });
 
-test("what a time without a zone means depends on the tenant's", async () => {
+test('a time without a zone is in the zone of the tenant', async () => {
   const at = iso(yesterday).slice(0, 16);
   const found = async () =>
     (await server.call('GET', `/api/history?q=before:${at}`, { token: key })).json.notifications.map(

@@ -32,7 +32,7 @@ describe('headers beyond measure', () => {
     await refused(`POST /api/notify HTTP/1.1\r\nHost: x\r\n${'m'.repeat(70_000)}: x\r\n\r\n`, 431);
   });
 
-  it('a client that goes on sending gets the answer, too', async () => {
+  it('a client that goes on sending gets the error, too', async () => {
     for (let i = 0; i < 5; i++) {
       await refused(
         `POST /api/notify HTTP/1.1\r\nHost: x\r\nX-Message: ${'m'.repeat(1_000_000)}\r\n\r\n`,

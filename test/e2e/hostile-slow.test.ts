@@ -49,7 +49,7 @@ describe('a client that takes longer', () => {
       '1\r\nx\r\n',
     ],
     ['the first byte', () => '', ''],
-  ])('for %s gets 408 and stores nothing', async (_, begin, drip) => {
+  ])('for %s gets a 408 and stores nothing', async (_, begin, drip) => {
     const connection = await RawConnection.open(desk.server.url);
     await connection.write(begin());
     const dripping = setInterval(() => void connection.write(drip), 50);

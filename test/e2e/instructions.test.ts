@@ -82,8 +82,7 @@ test('an escalation has the instructions of what it sends again, although its le
 
 test('a channel sends the instructions that the rules have when it delivers', async () => {
   const { call, send, rule, stream } = await newTenant();
-  const settings = { url: `${receiver.url}/hook` };
-  await call('POST', '/api/channels', { name: 'hook', kind: 'webhook', settings });
+  await receiver.webhook(call);
   const id = await rule('to hook', { then: { channels: ['hook'], instructions: 'Old.' } });
   receiver.replies.push({ status: 500 });
   await send({ title: 'first' });

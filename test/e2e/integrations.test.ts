@@ -516,7 +516,7 @@ it('a payload compressed with gzip is read up to the limit, which counts what is
   expect((await send(' '.repeat(4 * 1024 * 1024 + 1))).status).toBe(413);
 });
 
-it('a sender of CloudEvents learns without a token that it may send', async () => {
+it('a sender of CloudEvents needs no token to learn that it may send', async () => {
   const url = `${desk.server.url}/api/integrations/cloudevents`;
   const headers = { 'webhook-request-origin': 'eventgrid.example.net', 'webhook-request-rate': '120' };
   const answer = await fetch(url, { method: 'OPTIONS', headers });

@@ -22,7 +22,7 @@ async function newTenant() {
   return { tenant, token, key, put, remove, list, send };
 }
 
-test('every tenant begins with the five levels, which differ by icon as well as by colour', async () => {
+test('every tenant begins with the five levels, each with its own icon and colour', async () => {
   const { list } = await newTenant();
   const levels = await list();
   expect(levels).toMatchObject([
@@ -164,7 +164,7 @@ test('a level that was deleted leaves no series in the metrics', async () => {
   expect(await series()).toEqual(['received_total{level="info"}']);
 });
 
-test('what is in the way of deleting a level is listed by name, and not without end', async () => {
+test('what prevents the deletion of a level is named, up to a limit', async () => {
   const { put, remove, key } = await newTenant();
   await put('deploy');
   for (let i = 1; i <= 7; i++)

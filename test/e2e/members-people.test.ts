@@ -40,7 +40,7 @@ const lifeOf = async (stream: SseReader, from: number): Promise<number> => {
   return performance.now() - from;
 };
 
-test('a change of role is in force with the next request, and is recorded under the address of who made it', async () => {
+test('a change of role is in force with the next request, and the audit log names the address of who made it', async () => {
   const [owner, other] = [await join('owner'), await join('viewer')];
   expect(await makesRule(other)).toBe(403);
   expect((await give(owner, other, 'admin')).json).toMatchObject({ id: other.id, role: 'admin' });
@@ -162,7 +162,7 @@ test('two owners who remove each other at the same moment leave one behind', asy
   }
 });
 
-test('when somebody was last here is shown, some seconds later', async () => {
+test('when somebody was last here is known some seconds later', async () => {
   const [owner, viewer] = [await join('owner'), await join('viewer')];
   const seen = async () =>
     (await owner.browser.get('/api/members')).json.members.find(({ id }: Somebody) => id === viewer.id)

@@ -48,7 +48,7 @@ describe('failed authentication', () => {
     expect(await statuses(31, call, token)).toEqual([...times(30, 401), 429]);
   });
 
-  it('beyond the limit is refused, with Retry-After and the limit’s own headers', async () => {
+  it('beyond the limit gets an error with Retry-After and the limit’s own headers', async () => {
     const call = newCaller();
     const first = await call('nonsense');
     expect(first.headers.get('ratelimit-policy')).toBe('"auth";q=30;w=60');

@@ -78,7 +78,7 @@ describe('the same Idempotency-Key', () => {
     expect(again.json).toEqual(first.json);
   });
 
-  it('sent 20 times at once stores one notification, and all get its id', async () => {
+  it('sent 20 times at once stores one notification, and all answers name that one', async () => {
     const key = newKey();
     const head = await desk.head();
     const answers = await Promise.all(Array.from({ length: 20 }, () => desk.post(withKey(key))));

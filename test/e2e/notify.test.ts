@@ -36,7 +36,7 @@ describe('an accepted notification', () => {
     });
   });
 
-  it('is returned by its id to the token that sent it, and to no other token', async () => {
+  it('can be read by its id with the token that sent it, and with no other token', async () => {
     const { json } = await desk.post({ json: sent });
     const path = `/api/notifications/${json.id}`;
     expect((await desk.server.call('GET', path, { token: desk.token })).json.title).toBe('Backup');

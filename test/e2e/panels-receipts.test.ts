@@ -130,7 +130,7 @@ test('a panel counts as sent once its stream has passed the notification, also a
   expect(deliveries.find((each) => each.panel.id === panel)).toMatchObject({ online: false, sent: false });
 });
 
-test('a notification is returned to the token that sent it and to keys, and to no other token', async () => {
+test('a notification can be read by the token that sent it and by keys, and by no other token', async () => {
   const id = await send({
     title: 'Mine',
     host: 'db-01',
@@ -167,7 +167,7 @@ test('a notification is returned to the token that sent it and to keys, and to n
   expect((await server.call('GET', '/api/notifications/nonsense', { token })).status).toBe(404);
 });
 
-test('clearing takes it off every panel at once, and history tells who did', async () => {
+test('clearing takes it off every panel at once, and history names who did', async () => {
   const streams: SseReader[] = [];
   for (const name of ['C1', 'C2']) streams.push((await server.panel(token, name)).stream);
   const id = await send();

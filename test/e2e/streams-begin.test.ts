@@ -98,7 +98,7 @@ test('over HTTP/1.0 the body is the events alone, and ends with the connection',
   await connection.closed;
 });
 
-test('ready comes first and tells panel, levels, time, heartbeat, head and how the stream goes on', async () => {
+test('ready comes first and has panel, levels, time, heartbeat, head and how the stream goes on', async () => {
   const { open, panel, tenant, send } = await newWall();
   await server.call('PATCH', `/api/panels/${panel.id}`, {
     token: await server.key('admin', tenant),

@@ -49,8 +49,8 @@ export class Client implements Sink {
     this.isDestroyed = true;
   }
 
-  /** What it was told, as "event position"; without heartbeats, which come as time goes. */
-  told(): string[] {
+  /** What it received, as "event position"; without heartbeats, which come as time goes. */
+  events(): string[] {
     return [...this.text.matchAll(/^event: (?!heartbeat)(.*)\ndata: (.*)$/gm)].map(([, event, json]) => {
       const { resume, position, head } = JSON.parse(json as string);
       return `${event} ${resume ?? position ?? head}`;

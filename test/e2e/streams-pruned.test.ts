@@ -9,15 +9,15 @@ afterEach(() => {
   for (const tenantStreams of opened.splice(0)) tenantStreams.close();
 });
 
-test('a panel that read too slowly for retention gets the gap in mid-stream, and the live set', async () => {
+test('a panel that read too slowly for retention gets a gap in mid-stream, then the live set', async () => {
   const { log, bus, tenantStreams } = newFeeds();
   opened.push(tenantStreams);
   const client = new Client();
   await tenantStreams.connect(snapshot, panel, client, opening());
-  await eventually(() => expect(client.told()).toEqual(['ready live']));
+  await eventually(() => expect(client.events()).toEqual(['ready live']));
   client.pausesAt = '"position":1,';
   bus.publish(1, [log.append(notification)]);
-  await eventually(() => expect(client.told().at(-1)).toBe('notification 1'));
+  await eventually(() => expect(client.events().at(-1)).toBe('notification 1'));
   // More than the ring keeps; all of it but the end is dropped before this panel could read it.
   for (let i = 0; i < 4_500; i++) log.append(notification);
   log.append((position) => ({
@@ -33,8 +33,8 @@ test('a panel that read too slowly for retention gets the gap in mid-stream, and
   bus.publish(1, []);
   await eventually(async () => expect((await tenantStreams.online(1)).head).toBe(4_502));
   client.resume();
-  await eventually(() => expect(client.told().at(-1)).toBe('notification 4500'));
-  expect(client.told()).toEqual(['ready live', 'notification 1', 'gap 4502', 'notification 4500']);
+  await eventually(() => expect(client.events().at(-1)).toBe('notification 4500'));
+  expect(client.events()).toEqual(['ready live', 'notification 1', 'gap 4502', 'notification 4500']);
 });
 
 test('panels that have read everything notice nothing of what is pruned', async () => {
@@ -43,11 +43,11 @@ test('panels that have read everything notice nothing of what is pruned', async 
   const client = new Client();
   await tenantStreams.connect(snapshot, panel, client, opening());
   for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
-  await eventually(() => expect(client.told().at(-1)).toBe('notification 50'));
+  await eventually(() => expect(client.events().at(-1)).toBe('notification 50'));
   log.pruneTo(40);
   bus.publish(1, [log.append(notification)]);
-  await eventually(() => expect(client.told().at(-1)).toBe('notification 51'));
-  expect(client.told()).toEqual([
+  await eventually(() => expect(client.events().at(-1)).toBe('notification 51'));
+  expect(client.events()).toEqual([
     'ready live',
     ...Array.from({ length: 51 }, (_, i) => `notification ${i + 1}`),
   ]);

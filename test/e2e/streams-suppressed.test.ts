@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a panel gets what an alarm suppresses, again after a reconnect, and nothing that would not be on it', async () => {
+test('a panel gets the alarms that follow another one, anew after a reconnect, and none that would not be on it', async () => {
   const tenant = 'suppressed-streams';
   const { key, token, switchDown, hostDown, clear } = await coreSwitch(server, tenant);
   const json = { name: 'To the NOC', when: { host: ['ap-*'] }, then: { panels: { tags: ['noc'] } } };

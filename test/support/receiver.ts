@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Answer } from './server.ts';
 
 export interface Received {
   readonly method: string;
@@ -43,6 +44,17 @@ export class Receiver {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Creates a webhook channel that sends to this receiver; returns it. */
+  async webhook(
+    call: (method: string, path: string, json: unknown) => Promise<Answer>,
+    { name = 'hook', path = '/hook', ...more }: { name?: string; path?: string; secrets?: object } = {},
+  ) {
+    const channel = { name, kind: 'webhook', settings: { url: this.url + path }, ...more };
+    const { status, json, text } = await call('POST', '/api/channels', channel);
+    if (status !== 201) throw new Error(text);
+    return json;
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-/** `belfry ack`, `unack`, `shelve`, `unshelve` and `clear`: what people do about alarms. */
+/** `belfry ack`, `unack`, `assign`, `shelve`, `unshelve` and `clear`: what people do about alarms. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AlarmAction, AlarmActionsDone } from '#contract/history/alarm.ts';
 import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
@@ -7,6 +7,7 @@ import type { Io } from '../io.ts';
 import { readTimeSpan } from '../options.ts';
 import { serverClient } from '../server-client.ts';
 import { briefTime, visibleText } from '../terminal-text.ts';
+import { getMember } from './member.ts';
 
 interface ActionOptions {
   readonly query?: string;
@@ -16,6 +17,9 @@ interface ActionOptions {
   /** Unix milliseconds. */
   readonly until?: number;
   readonly take?: boolean;
+  /** The name or the mail address of a member. */
+  readonly to?: string;
+  readonly nobody?: boolean;
 }
 
 interface ActionCommand {
@@ -63,6 +67,20 @@ const commands: readonly ActionCommand[] = [
     states: () => ['acknowledged'],
     options: [],
     example: 'unack --query host:db-01',
+  },
+  {
+    name: 'assign',
+    action: 'assign',
+    summary: 'name the owner of alarms',
+    description:
+      'name the owner of alarms: who is to take care of them. An alarm stays open until somebody acknowledges it',
+    done: 'assigned',
+    states: () => standingStates,
+    options: [
+      new Option('--to <person>', 'a member of the tenant, by mail address or by name'),
+      new Option('--nobody', 'they have no owner any more'),
+    ],
+    example: 'assign 0199c0de-7abc-7def-8123-456789abcdef --to ada@example.org',
   },
   {
     name: 'shelve',
@@ -130,24 +148,38 @@ async function run(
   ids: readonly string[],
   options: ActionOptions,
 ): Promise<void> {
-  const { name, action } = command;
-  if ((ids.length === 0) === (options.query === undefined))
-    throw new Failure(`give either ids or --query; see ${io.program} ${name} --help`, 2);
-  if (action === 'shelve' && (options.for === undefined) === (options.until === undefined))
-    throw new Failure(`give either --for or --until; see ${io.program} ${name} --help`, 2);
+  const { action } = command;
+  requireOne(io, command, [ids.length > 0, options.query !== undefined], 'ids or --query');
+  if (action === 'shelve')
+    requireOne(io, command, [options.for !== undefined, options.until !== undefined], '--for or --until');
+  if (action === 'assign')
+    requireOne(io, command, [options.to !== undefined, options.nobody === true], '--to or --nobody');
   const [only] = ids;
   if (action === 'acknowledge' && only !== undefined && ids.length === 1)
     return acknowledgeOne(io, only, options);
-  const done = await serverClient(io, 'member').ask((client) =>
+  const server = serverClient(io, 'member');
+  const owner = options.to === undefined ? undefined : await getMember(server, options.to);
+  const done = await server.ask((client) =>
     client.actOnAlarms({
       action,
       ...(options.query === undefined
         ? { ids: [...ids] }
         : { q: options.query, state: [...command.states(options)] }),
       ...bodyOf(options),
+      ...(action === 'assign' && { userId: owner?.id ?? null }),
     }),
   );
-  report(io, command, done);
+  report(io, command, done, action === 'assign' ? ` to ${owner ? visibleText(owner.name) : 'nobody'}` : '');
+}
+
+/** @throws Failure unless exactly one of the two was given. */
+function requireOne(
+  io: Io,
+  { name }: ActionCommand,
+  [first, second]: readonly [boolean, boolean],
+  what: string,
+): void {
+  if (first === second) throw new Failure(`give either ${what}; see ${io.program} ${name} --help`, 2);
 }
 
 const bodyOf = ({ note, for: forMs, until: untilMs, take }: ActionOptions) => ({
@@ -158,14 +190,14 @@ const bodyOf = ({ note, for: forMs, until: untilMs, take }: ActionOptions) => ({
 });
 
 /** @throws EndedWith 1 when not all were changed. */
-function report(io: Io, command: ActionCommand, { done, failed }: AlarmActionsDone): void {
+function report(io: Io, command: ActionCommand, { done, failed }: AlarmActionsDone, whom: string): void {
   if (done + failed.length === 0) throw new Failure(`no ${statesText(command)} alarm matches`);
   const reasons = failed.map(({ id, error }) => `${visibleText(id)} ${visibleText(error)}`);
   const tail =
     reasons.length === 0
       ? ''
       : `, ${reasons.length} failed:${reasons.length === 1 ? ' ' : '\n'}${reasons.join('\n')}`;
-  io.stdout.write(`${done} ${command.done}${tail}\n`);
+  io.stdout.write(`${done} ${command.done}${whom}${tail}\n`);
   if (failed.length > 0) throw new EndedWith(1);
 }
 

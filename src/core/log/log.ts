@@ -126,7 +126,7 @@ export interface Return {
   readonly route: Route;
   readonly from: 'acknowledged' | 'shelved' | 'suppressed';
   /** Panels show it again. null: it was on panels all the time, as it was acknowledged. */
-  readonly shown: Notification | null;
+  readonly shown: CountedNotification | null;
 }
 
 /** As whom Belfry acts when a time is over. */
@@ -167,9 +167,12 @@ export interface AlarmEscalation extends Escalation {
 /** Of a live notification. */
 export type LivePosition = Pick<Notification, 'rank' | 'position'>;
 
-export interface LiveNotification extends Notification {
+export interface CountedNotification extends Notification {
   /** How many later notifications a throttle counted on this one. */
   readonly count: number;
+}
+
+export interface LiveNotification extends CountedNotification {
   readonly acknowledged: Acknowledged | null;
 }
 

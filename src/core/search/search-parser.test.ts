@@ -154,6 +154,8 @@ describe('values', () => {
 
   test('states', () => {
     expect(parse('is:muted,Live,muted')).toEqual({ kind: 'is', states: ['muted', 'live'] });
+    for (const state of ['open', 'shelved,ended'])
+      expect(parse(`State:${state}`)).toEqual(parse(`is:${state}`));
   });
 });
 

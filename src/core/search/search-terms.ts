@@ -6,6 +6,7 @@ import {
   searchForm,
 } from '#contract/history/fields.ts';
 import { labelPair } from '#contract/history/labels.ts';
+import { searchKeyName } from '#contract/history/search-key.ts';
 import { limits } from '#contract/limits.ts';
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
@@ -90,7 +91,7 @@ export function readPair(
 ): Query {
   if (key === '')
     throw searchError('the key before ":" is missing', column, '; to search for text with a colon, quote it');
-  const name = key.toLowerCase();
+  const name = searchKeyName(key);
   const read = Object.hasOwn(readers, name) ? readers[name as SearchKey] : undefined;
   if (!read) {
     const { nearest, clause } = offerNearest(key, Object.keys(readers));

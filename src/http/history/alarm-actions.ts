@@ -220,7 +220,7 @@ export async function acknowledgeOne(
   const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
   if (!first && outcome.kind !== 'already')
     throw badRequest(
-      'it is on no panel: it is shelved, so take it off the shelf first, or suppressed by another alarm',
+      'it is on no panel: it is shelved, so unshelve it first, or suppressed by another alarm',
     );
   const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
   return { ok: true as const, id: outcome.id, first, acknowledged: acknowledgedView(given) };

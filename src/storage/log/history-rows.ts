@@ -11,6 +11,7 @@ import type {
   Acknowledged,
   AlarmMemory,
   Clear,
+  CountedNotification,
   Entry,
   HistoryRecord,
   Idempotency,
@@ -289,7 +290,7 @@ export type ChangeColumns = Omit<EntryColumns, 'row' | 'cleared'> &
 /** `find` reads the notification of an alarm that comes off the shelf. */
 export function toChange(
   { position, id, reason, by, at, message: note, until, route }: ChangeColumns,
-  find: () => Notification | undefined,
+  find: () => CountedNotification | undefined,
 ): Entry {
   const change = { position, id, by: by ?? '', at, route };
   switch (reason) {

@@ -3,10 +3,10 @@ import type {
   AlarmAction,
   AlarmOutcome,
   AlarmPlace,
+  CountedNotification,
   DueReturn,
   DueStep,
   History,
-  Notification,
 } from '#core/log/log.ts';
 import type { Route } from '#core/log/route.ts';
 import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
@@ -135,7 +135,7 @@ function toStored(action: AlarmAction) {
 }
 
 /** `shown`: the notification of an alarm that comes off the shelf. */
-function toOutcome(row: ActedRow, action: AlarmAction, shown: Notification | undefined): AlarmOutcome {
+function toOutcome(row: ActedRow, action: AlarmAction, shown: CountedNotification | undefined): AlarmOutcome {
   const { kind, of_id: id } = row;
   switch (kind) {
     case 'done':
@@ -152,7 +152,7 @@ function toOutcome(row: ActedRow, action: AlarmAction, shown: Notification | und
 function toEntry(
   { of_id: id, at_position: position, of_route: route, acknowledged_until: until }: ActedRow,
   action: AlarmAction,
-  shown: Notification | undefined,
+  shown: CountedNotification | undefined,
 ): Extract<AlarmOutcome, { kind: 'done' }>['entry'] {
   const { at, by } = action;
   switch (action.kind) {

@@ -1,5 +1,5 @@
 /** Converts rows of the log to the types of core. */
-import type { Entry, HistoryRecord, Notification } from '#core/log/log.ts';
+import type { CountedNotification, Entry, HistoryRecord, Notification } from '#core/log/log.ts';
 import type { Route, TenantId } from '#core/log/route.ts';
 import {
   acknowledgedColumns,
@@ -93,19 +93,21 @@ export async function toEntries(
   );
 }
 
-/** Those that are kept, by their ids. */
+/** Those that are kept, by their ids, with what throttles have counted on them. */
 export async function readNotifications(
   connections: Connections,
   tenant: TenantId,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Notification>> {
+): Promise<ReadonlyMap<string, CountedNotification>> {
   if (ids.length === 0) return new Map();
-  const rows = await connections.query<NotificationRow>(
+  const rows = await connections.query<NotificationRow & { counted: number | null }>(
     tenant,
-    `SELECT ${entryColumns} FROM find_entries($1, $2::uuid[]) n`,
+    `WITH n AS MATERIALIZED (SELECT * FROM find_entries($1, $2::uuid[]))
+     SELECT ${entryColumns}, s.counted FROM n
+     LEFT JOIN states_of($1, (SELECT array_agg(row) FROM n)) s ON s.row = n.row`,
     [tenant, [...new Set(ids)]],
   );
-  return new Map(rows.map((row) => [row.id, toNotification(row)]));
+  return new Map(rows.map((row) => [row.id, { ...toNotification(row), count: row.counted ?? 0 }]));
 }
 
 export function toNotification(row: NotificationRow): Notification {

@@ -10,6 +10,7 @@ import type {
   Assignment,
   Clear,
   ClearOutcome,
+  CountedNotification,
   Notification,
   Return,
   Shelving,
@@ -436,12 +437,15 @@ export function setOwner(
 export function readNotification(
   { sql, reader }: Pick<LogConnection, 'sql' | 'reader'>,
   { partition, row }: Pick<FoundRow, 'partition' | 'row'>,
-): Notification {
+): CountedNotification {
+  const { log, state } = tablesOf(partition);
   const found = sql
-    .of<[number], NotificationRow>(`SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE n.row = ?`)
+    .of<[number], NotificationRow & { counted: number | null }>(
+      `SELECT ${entryColumns}, s.counted FROM ${log} n LEFT JOIN ${state} s ON s.row = n.row WHERE n.row = ?`,
+    )
     .get(row);
   if (!found) throw new Error(`row ${row} of the log is missing`);
-  return reader.notification(found, partition);
+  return { ...reader.notification(found, partition), count: found.counted ?? 0 };
 }
 
 /** Takes a notification off its panels, if it is on any. */

@@ -1,5 +1,5 @@
 /** Converts rows of the log to the types of core. Every reader of the log uses it. */
-import type { Entry, Notification, NotificationDraft } from '#core/log/log.ts';
+import type { CountedNotification, Entry, Notification, NotificationDraft } from '#core/log/log.ts';
 import type { Route, TenantId } from '#core/log/route.ts';
 import { getOrMake } from '#core/maps.ts';
 import {
@@ -81,7 +81,7 @@ export class RowReader {
   entry(
     row: EntryRow,
     partition: PartitionName,
-    find: (tenant: TenantId, id: string) => Notification | undefined,
+    find: (tenant: TenantId, id: string) => CountedNotification | undefined,
   ): Entry {
     if (row.cleared === null) return this.notification(row as NotificationRow, partition);
     const id = joinId(row.id_time, row.id_rest);

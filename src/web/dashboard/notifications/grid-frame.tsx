@@ -13,7 +13,7 @@ import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { fromDateTimeField, toDateTimeField } from '../formats/wall-clock.ts';
 import shared from './list-frame.module.css';
-import { ListFrame, type RowLayout, stepTo } from './list-frame.tsx';
+import { isListKey, ListFrame, type RowLayout, selectsText, stepTo } from './list-frame.tsx';
 import styles from './notification-grid.module.css';
 import { NotificationRow, type OnRefine, rowId } from './notification-row.tsx';
 
@@ -36,7 +36,7 @@ export function useGridKeys(
   show: (index: number) => void,
 ) {
   return (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!isListKey(event)) return;
     const active = pages.row(activeIndex);
     if (event.key === 'Enter' && active && activeId !== undefined) {
       // Where the drawer gets the focus, the same key would click its Close button.
@@ -125,9 +125,9 @@ export function GridFrame(props: FrameProps) {
 }
 
 /** The index of the clicked row; -1 when there is none, or when text was selected. */
-function rowAt({ target, detail }: MouseEvent): number {
-  if (detail === 1 && getSelection()?.type === 'Range') return -1;
-  const row = (target as Element).closest('[role="row"]');
+function rowAt(event: MouseEvent): number {
+  if (selectsText(event)) return -1;
+  const row = (event.target as Element).closest('[role="row"]');
   // The header is the first row.
   return Number(row?.getAttribute('aria-rowindex') ?? 1) - 2;
 }

@@ -3,6 +3,8 @@ import arrowUpIcon from 'virtual:icon/arrow-up';
 import {
   type CSSProperties,
   type HTMLAttributes,
+  type KeyboardEvent,
+  type MouseEvent,
   type PointerEvent,
   type ReactNode,
   type RefObject,
@@ -94,6 +96,14 @@ export function useLayout(element: RefObject<HTMLElement | null>): RowLayout {
 }
 
 const pageRows = 12;
+
+/** Whether a key was pressed in the list itself, without Ctrl and the like. */
+export const isListKey = (event: KeyboardEvent): boolean =>
+  event.target === event.currentTarget && !event.ctrlKey && !event.metaKey && !event.altKey;
+
+/** Whether a click ends the selection of text. */
+export const selectsText = ({ detail }: MouseEvent): boolean =>
+  detail === 1 && getSelection()?.type === 'Range';
 
 /** The index of the row that a key leads to; undefined for other keys. */
 export function stepTo(key: string, from: number, count: number): number | undefined {

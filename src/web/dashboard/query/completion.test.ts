@@ -26,6 +26,8 @@ test('a value is completed, alone or as one of several, and quoted where it must
   expect(chosen('level:err|', 'error')).toBe('level:error |');
   expect(chosen('level:error,cr|,x', 'critical')).toBe('level:error,critical|,x');
   expect(chosen('rule:ni| a', 'night mute')).toBe('rule:"night mute"| a');
+  expect(chosen('state:op|', 'open')).toBe('state:open |');
+  expect(at('state:op|').ask).toMatchObject({ key: 'is', prefix: 'op' });
   expect(at('rule:"night m|').ask).toMatchObject({ key: 'rule', prefix: 'night m', start: 5, end: 13 });
   expect(chosen('rule:"night m|', 'night mute')).toBe('rule:"night mute" |');
 });

@@ -4,6 +4,7 @@
  */
 import { ApiError, isCode } from '#client/call.ts';
 import type { ValueKey } from '#contract/history/fields.ts';
+import { searchKeyName } from '#contract/history/search-key.ts';
 
 export interface QueryWord {
   readonly kind: 'pair' | 'text' | 'operator' | 'open' | 'close';
@@ -14,7 +15,7 @@ export interface QueryWord {
   readonly negated: boolean;
   /** How many parentheses are open around it. */
   readonly depth: number;
-  /** In lower case; of a pair. */
+  /** Of a pair, in lower case; `is` also for `state`. */
   readonly key: string;
   /** Where a pair's values begin; elsewhere `start`, behind the minus. */
   readonly valueStart: number;
@@ -64,13 +65,13 @@ function readWord(text: string, from: number): Pick<QueryWord, 'kind' | 'end' | 
     if (text[at] === '"') at = afterQuote(text, at);
     else {
       if (text[at] === ':' && colon < 0) colon = at;
-      at += text[at] === '\\' && !endsWord(text[at + 1]) ? 2 : 1;
+      at += text[at] === '\\' && at + 1 < text.length ? 2 : 1;
     }
   }
   const end = Math.max(at, from + 1);
   const quote = text.indexOf('"', from);
   if (colon >= 0 && (quote < 0 || quote > colon))
-    return { kind: 'pair', end, key: text.slice(from, colon).toLowerCase(), valueStart: colon + 1 };
+    return { kind: 'pair', end, key: searchKeyName(text.slice(from, colon)), valueStart: colon + 1 };
   const kind = operators.includes(text.slice(from, end)) ? 'operator' : 'text';
   return { kind, end, key: '', valueStart: from };
 }

@@ -37,6 +37,7 @@ test.each([
   ['-label:env=a -label:ENV=b', { not: { labels: { env: ['a', 'b'] } } }],
   ['host:a host:a', { host: ['a'] }],
   ['key:C:\\logs', { key: ['C:\\logs'] }],
+  ['host:a\\(b\\) key:disk\\ 1', { host: ['a(b)'], key: ['disk 1'] }],
 ])('a rule says all of the search “%s”', (q, when) => {
   expect(read(q)).toEqual({ when, differences: [] });
 });
@@ -54,8 +55,9 @@ test.each([
   ['-label:env=a -label:site=b', { not: { labels: { env: ['a'] } } }, ['-label:site=b: labels']],
   ['host:a\\*', {}, ['host:a\\*: literal']],
   ['token:ci-*', {}, ['token:ci-*: tokens']],
-  ['*', {}, ['*: form']],
-  ['-* title:*', {}, ['-*: form', 'title:*: form']],
+  ['*', {}, ['*: bareWildcard']],
+  ['-* title:*', {}, ['-*: bareWildcard', 'title:*: bareWildcard']],
+  ['state:open host:a', { host: ['a'] }, ['state:open: state']],
   ['title:dis*k,full', {}, ['title:dis*k,full: wildcard']],
   ['f?n -message:*full*', {}, ['f?n: wildcard', '-message:*full*: wildcard']],
   ['hots:a level:>critical', {}, ['hots:a: form', 'level:>critical: form']],

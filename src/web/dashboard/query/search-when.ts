@@ -9,6 +9,7 @@ import { readTree, type SearchTerm, type SearchTree, type SearchValue } from './
  * others are left out.
  */
 export type Difference =
+  | 'bareWildcard'
   | 'form'
   | 'labels'
   | 'literal'
@@ -266,7 +267,7 @@ const wordsOf = ({ text, hasWildcard, isQuoted }: SearchValue) =>
 
 /** Why a rule cannot find one of the texts. */
 function wrongText(values: readonly SearchValue[]): Difference | undefined {
-  if (values.some((value) => wordsOf(value) === '')) return 'form';
+  if (values.some((value) => wordsOf(value) === '')) return 'bareWildcard';
   const hasOther = (value: SearchValue) =>
     value.hasWildcard && !value.isQuoted && /[*?]/.test(wordsOf(value));
   return values.some(hasOther) ? 'wildcard' : undefined;

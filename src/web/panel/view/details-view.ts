@@ -4,6 +4,7 @@ import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { headingOf } from '../state/flood.ts';
 import { type CardContext, type CardView, createCardView, hasInstructions } from './card-view.ts';
+import { acknowledgedText } from './flood-view.ts';
 import { createSureButton } from './sure-button.ts';
 
 export interface DetailsContext extends CardContext {
@@ -81,13 +82,24 @@ export function createDetailsView(context: DetailsContext): DetailsView {
 
   const update = (cards: readonly Card[]) => {
     if (openId === undefined) return;
-    if (cards.length === 0) {
+    const [first, ...rest] = cards;
+    if (!first) {
       closing ??= setTimeout(() => root.close(), replacedMs);
       return;
     }
     clearTimeout(closing);
     closing = undefined;
     unacknowledged = cards.filter(({ notification }) => notification.acknowledged === null);
+    setText(
+      heading,
+      rest.length > 0
+        ? [
+            headingOf({ cards: [first, ...rest] }, (level) => context.lookOf(level).word),
+            translate('alarms', { n: cards.length }),
+            ...acknowledgedText(cards.length - unacknowledged.length, translate),
+          ].join(' · ')
+        : first.notification.title,
+    );
     // A single one has a button of its own.
     forAll.hidden = unacknowledged.length < 2;
     all.update();
@@ -111,7 +123,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
       views.set(id, view);
       list.append(view.root);
     }
-    setText(more, cards.length > mostCards ? translate('more', { count: cards.length - mostCards }) : '');
+    setText(more, cards.length > mostCards ? translate('more', { n: cards.length - mostCards }) : '');
   };
   return {
     root,
@@ -121,14 +133,6 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     open(id, cards) {
       openId = id;
       touched();
-      const [first, ...rest] = cards;
-      const wordOf = (level: string) => context.lookOf(level).word;
-      setText(
-        heading,
-        rest.length > 0 && first
-          ? `${headingOf({ cards: [first, ...rest] }, wordOf)} · ${translate('alarms', { n: cards.length })}`
-          : (first?.notification.title ?? ''),
-      );
       update(cards);
       if (openId !== undefined && !root.open) root.showModal();
     },

@@ -6,6 +6,7 @@ import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
 import { followedText } from './followers-view.ts';
 
@@ -33,6 +34,10 @@ function sizeText(cards: readonly Card[], hosts: readonly string[], { translate 
     ? translate('hosts', { n: hosts.length })
     : translate('alarms', { n: cards.length });
 }
+
+/** "3 acknowledged", or nothing. */
+export const acknowledgedText = (n: number, translate: PanelTranslate): string[] =>
+  n > 0 ? [translate('someAcknowledged', { n })] : [];
 
 const isDone = ({ notification }: Card) => notification.acknowledged !== null;
 
@@ -127,7 +132,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
     hosts.classList.toggle('mono', !hasTitles);
     hosts.hidden = listed.length === 0;
     const done = cards.filter(isDone).length;
-    setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
+    setText(rest, acknowledgedText(done, translate).join(''));
     rest.hidden = done === 0;
     tick();
   };
@@ -174,8 +179,9 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
-    const acknowledged = item.cards.every(isDone) ? item.cards[0].notification.acknowledged : null;
-    setText(end, acknowledged ? acknowledged.by : ageText(serverTime() - item.cards[0].since));
+    const { cards } = item;
+    const people = new Set(cards.flatMap(({ notification }) => notification.acknowledged?.by ?? []));
+    setText(end, cards.every(isDone) ? [...people].join(', ') : ageText(serverTime() - cards[0].since));
   };
   const update = (next: FloodItem) => {
     item = next;
@@ -209,7 +215,7 @@ export function createRestView({ translate, lookOf }: Context) {
     update(hidden: readonly FloodItem[], isPartial: boolean) {
       const count = hidden.length;
       const atLeast = count > 0 ? translate('moreAtLeast', { n: count }) : translate('moreLiveDetail');
-      setText(text, isPartial ? atLeast : translate('more', { count }));
+      setText(text, isPartial ? atLeast : translate('more', { n: count }));
       const counts = new Map<string, number>();
       for (const { cards } of hidden) {
         const { level } = cards[0].notification;

@@ -60,7 +60,7 @@ export function createFollowersList({ translate, lookOf }: Context): FollowersVi
       setText(heading, followedText([card], translate));
       fill(list, ...alarms.map((alarm) => lineOf(alarm, lookOf(alarm.level))));
       const unnamed = count - alarms.length;
-      setText(more, unnamed > 0 ? translate('followedMore', { count: unnamed }) : '');
+      setText(more, unnamed > 0 ? translate('more', { n: unnamed }) : '');
     },
   };
 }

@@ -113,7 +113,7 @@ export function Who({
   }
   if (owner)
     return (
-      <span className={styles.person} title={t('ownerIs', { name: owner.name })}>
+      <span className={styles.person} title={t('ownerIs', { count: 1, name: owner.name })}>
         <Icon paths={ownerIcon} size={14} />
         <bdi>{owner.name}</bdi>
       </span>
@@ -150,7 +150,7 @@ export function Cause({
 function OwnerNote({ owner }: Pick<Alarm, 'owner'>) {
   const { t } = useTranslation('alarms');
   if (!owner) return null;
-  return <bdi className={styles.note}>{t('ownerIs', { name: owner.name })}</bdi>;
+  return <bdi className={styles.note}>{t('ownerIs', { count: 1, name: owner.name })}</bdi>;
 }
 
 const dayMs = 86_400_000;

@@ -11,7 +11,14 @@ import { useTranslation } from 'react-i18next';
 import type { AlarmAction } from '#contract/history/alarm.ts';
 import type { AlarmList } from '#web/dashboard/api/alarm-list.ts';
 import { useNow } from '#web/dashboard/formats/use-formats.tsx';
-import { ListFrame, type RowLayout, stepTo, useLayout } from '#web/dashboard/notifications/list-frame.tsx';
+import {
+  isListKey,
+  ListFrame,
+  type RowLayout,
+  selectsText,
+  stepTo,
+  useLayout,
+} from '#web/dashboard/notifications/list-frame.tsx';
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
 import type { Grouping, ListLine } from './alarm-groups.ts';
 import { Line, lineId, selectedOf } from './alarm-row.tsx';
@@ -123,7 +130,7 @@ export function AlarmGrid(props: AlarmGridProps) {
 
 /** Arrows, Home, End and Page keys move; Enter opens, Space selects, and arrows to the sides close and open a group. */
 function onGridKey(event: KeyboardEvent, props: AlarmGridProps, show: (index: number) => void): void {
-  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!isListKey(event)) return;
   const { lines, activeIndex, selection, maySelect, onOpen, onMove } = props;
   const active = lines[activeIndex];
   const act = (action: () => void) => {
@@ -159,9 +166,7 @@ function onGridClick(
     onMove(line);
     return;
   }
-  // Text was selected.
-  if (event.detail === 1 && getSelection()?.type === 'Range') return;
-  onOpen(line);
+  if (!selectsText(event)) onOpen(line);
 }
 
 /** The list has the focus, not a box: keys act on what is selected. A range with Shift selects no text. */

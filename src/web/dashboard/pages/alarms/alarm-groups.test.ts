@@ -78,10 +78,13 @@ test('a group names the alarms by which all of it are suppressed: a cause that r
   for (const causes of [causesOf(core, null), causesOf(null, null)]) expect(causes).toEqual([]);
 });
 
-test('a group names each of its owners once', () => {
+test('a group names each of its owners once, and how many alarms have one', () => {
   const owners = [{ id: 'u1', name: 'Ada' }, null, { id: 'u1', name: 'Ada' }, { id: 'u2', name: 'Grace' }];
   const [line] = linesOf(rowsOf(...owners.map((owner, n) => ({ host: `sw-${n}`, owner }))), 'similar', none);
-  expect(line && 'group' in line && summaryOf(line.group).owners).toEqual(['Ada', 'Grace']);
+  expect(line && 'group' in line && summaryOf(line.group)).toMatchObject({
+    owners: ['Ada', 'Grace'],
+    owned: 3,
+  });
 });
 
 test('a range takes the alarms of closed groups', () => {

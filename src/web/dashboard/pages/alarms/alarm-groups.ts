@@ -107,7 +107,10 @@ export function summaryOf({ rows, title }: AlarmGroup) {
       ? [...new Map(rows.flatMap(({ alarm: { suppressedBy: by } }) => (by ? [[by.title, by]] : []))).values()]
       : [],
     owners: [...new Set(rows.flatMap(({ alarm }) => alarm.owner?.name ?? []))],
+    /** How many have an owner. */
+    owned: rows.filter(({ alarm }) => alarm.owner !== null).length,
     acknowledged: rows.filter(({ alarm }) => alarm.acknowledged !== null).length,
+    acknowledgedBy: [...new Set(rows.flatMap(({ alarm }) => alarm.acknowledged?.by ?? []))],
     /** The oldest. */
     since: rows.reduce(
       (since, { alarm }) => (alarm.since < since ? alarm.since : since),

@@ -2,11 +2,13 @@ import openIcon from 'virtual:icon/chevron-down';
 import closedIcon from 'virtual:icon/chevron-right';
 import shelvedIcon from 'virtual:icon/clock-pause';
 import ownerIcon from 'virtual:icon/user';
+import personIcon from 'virtual:icon/user-check';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
+import { actorText } from '#web/dashboard/formats/formats.ts';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import shared from '#web/dashboard/notifications/list-frame.module.css';
 import { CardCells, type RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
@@ -215,43 +217,88 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
   );
 }
 
-/** When the first of a group comes back from the shelf, by what all are suppressed, how many are acknowledged, or the owners. */
-function GroupWho({
-  summary,
-  count,
-  onShow,
-}: {
-  summary: ReturnType<typeof summaryOf>;
-  count: number;
-  onShow: (id: string) => void;
-}) {
+type Summary = ReturnType<typeof summaryOf>;
+interface GroupWhoProps {
+  readonly summary: Summary;
+  /** Of alarms. */
+  readonly count: number;
+  readonly onShow: (id: string) => void;
+}
+
+/** The state of a group, then who its owners are. */
+function GroupWho(props: GroupWhoProps) {
+  const { t } = useTranslation('alarms');
+  const { shelvedUntil, causes, acknowledged, acknowledgedBy, owners } = props.summary;
+  // What somebody has acknowledged in a group names its owners only if they are others.
+  const areOthers = owners.some((name) => !acknowledgedBy.map(actorText).includes(name));
+  const isOpen = shelvedUntil === undefined && causes.length === 0 && acknowledged === 0;
+  if (isOpen && owners.length === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
+  return (
+    <span className={styles.person}>
+      {isOpen ? <Icon paths={ownerIcon} size={14} /> : <GroupState {...props} />}
+      {areOthers && <GroupOwners {...props} isNote={!isOpen} />}
+    </span>
+  );
+}
+
+/** When the first of a group comes back from the shelf, by what all are suppressed, or who has acknowledged them. */
+function GroupState({ summary, count, onShow }: GroupWhoProps) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const { shelvedUntil, causes, owners, acknowledged } = summary;
-  const [cause] = causes;
-  const names = owners.join(', ');
-  const total = formats.number(count);
+  const { shelvedUntil, causes, acknowledged, acknowledgedBy } = summary;
+  const [cause, ...otherCauses] = causes;
   if (shelvedUntil !== undefined)
     return (
-      <span className={styles.person}>
+      <>
         <Icon paths={shelvedIcon} size={14} />
         <span>{t('shelvedUntil', { time: formats.dayTime(shelvedUntil) })}</span>
-      </span>
+      </>
     );
-  if (causes.length > 1) return <span className={shared.quiet}>{t('severalCauses')}</span>;
-  if (cause) return <Cause cause={cause} onShow={onShow} />;
-  if (acknowledged === 0 && names !== '')
-    return (
-      <span className={styles.person} title={t('ownerIs', { name: names })}>
-        <Icon paths={ownerIcon} size={14} />
-        <bdi>{names}</bdi>
-      </span>
+  if (cause)
+    return otherCauses.length > 0 ? (
+      <SeveralCauses causes={causes} />
+    ) : (
+      <Cause cause={cause} onShow={onShow} />
     );
-  if (acknowledged === 0) return <span className={shared.quiet}>{t('nobody')}</span>;
+  const total = formats.number(count);
+  const hint = t('acknowledgedOfHint', { acknowledged: formats.number(acknowledged), total });
+  const names = acknowledgedBy.map(actorText).join(', ');
   return (
-    <span className={shared.quiet} title={t('acknowledgedOfHint', { acknowledged, total })}>
-      {t('acknowledgedOf', { acknowledged: formats.number(acknowledged), total })}
+    <>
+      <Icon paths={personIcon} size={14} />
+      <bdi title={`${hint}: ${names}`}>
+        {acknowledged === count
+          ? names
+          : t('acknowledgedOf', { acknowledged: formats.number(acknowledged), total })}
+      </bdi>
+    </>
+  );
+}
+
+function SeveralCauses({ causes }: Pick<Summary, 'causes'>) {
+  const { t } = useTranslation('alarms');
+  const titles = causes.map(({ title }) =>
+    title === '' ? t('suppressedByAnother') : t('suppressedBy', { title }),
+  );
+  return (
+    <span className={shared.quiet} title={titles.join('\n')}>
+      {t('severalCauses')}
     </span>
+  );
+}
+
+/** The owners, and of how many alarms they are, unless it is all. */
+function GroupOwners({ summary: { owners, owned }, count, isNote }: GroupWhoProps & { isNote: boolean }) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const names = owners.join(', ');
+  const numbers = { owned: formats.number(owned), total: formats.number(count) };
+  const who = owned === count ? names : t('ofSome', { names, ...numbers });
+  const text = t('ownerIs', { count: owners.length, name: who });
+  return (
+    <bdi className={isNote ? styles.note : undefined} title={text}>
+      {isNote ? text : who}
+    </bdi>
   );
 }
 

@@ -96,7 +96,8 @@ export const panels: TranslatedPage<'panels'> = {
   'lost.after': 'Nach',
   lostWrong: 'Geben Sie 5 Sekunden bis 7 Tage ein.',
   scale: 'Größe',
-  scaleHint: 'Größer für entfernte Bildschirme.',
+  scaleHint:
+    'Größer für entfernte Bildschirme. Über 150 Prozent passen womöglich nicht alle Alarme darauf, und die Seite scrollt.',
   scaleWrong: 'Geben Sie 50 bis 400 Prozent ein.',
   cardLabels: 'Labels auf Karten',
   cardLabelsHint: 'Namen von Labels, die Karten neben Host und Adresse zeigen.',

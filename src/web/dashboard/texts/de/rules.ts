@@ -215,6 +215,7 @@ export const rules: TranslatedPage<'rules'> = {
   uncheckedFailed_other: 'Die Prüfung der letzten {{count}} Tage ist fehlgeschlagen: {{reason}}',
   saveAnyway: 'Trotzdem speichern',
   'search.differs': 'Die Regel weicht von der Suche ab',
+  'search.bareWildcard': 'Ausgelassen. Vor * muss ein Buchstabe oder eine Ziffer stehen, wie in disk*.',
   'search.form': 'Ausgelassen. Dieser Teil ist in einer Suche nicht gültig.',
   'search.labels':
     'Ausgelassen. Schließt eine Regel mehrere Labels aus, betrifft das nur Meldungen, die alle davon haben.',
@@ -283,7 +284,7 @@ export const rules: TranslatedPage<'rules'> = {
   'replay.kind.other-panels': 'auf anderen Anzeigen',
   'replay.kind.other-look': 'mit anderer Stufe oder Anzeigedauer',
   'replay.suppressedAbout':
-    'Ein anderer Alarm, der zu dieser Zeit bestand, hätte sie unterdrückt. Besteht eine nach dessen Ende noch, wird sie dann gezeigt.',
+    'Ein anderer Alarm hätte sie unterdrückt. Endet er, werden die gezeigt, die noch bestehen.',
   'replay.newest': 'Die neuesten 20.',
   'replay.becomes': 'wird zu',
   'replay.one.muted': 'stumm',

@@ -49,7 +49,7 @@ export const audit = {
   'done.alarm.clear': 'Alarms cleared',
   'done.alarm.shelve': 'Alarms shelved',
   'done.alarm.unacknowledge': 'Acknowledgements taken back',
-  'done.alarm.unshelve': 'Alarms taken off the shelf',
+  'done.alarm.unshelve': 'Alarms unshelved',
   'done.channel.create': 'Channel created',
   'done.channel.delete': 'Channel deleted',
   'done.channel.update': 'Channel changed',

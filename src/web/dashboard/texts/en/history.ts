@@ -109,7 +109,7 @@ export const history = {
   'why.replaced': 'Off the panels: replaced on {{time}} by a newer notification with the same key.',
   'why.escalated': 'Off the panels: escalated on {{time}}. Belfry sent it again.',
   'why.shelved': 'It was put aside: its alarm is shelved and comes back by itself.',
-  'why.suppressed': 'It is on no panel: it is suppressed by “{{title}}” as long as that stands.',
+  'why.suppressed': 'It is on no panel: it is suppressed by “{{title}}” as long as that alarm stands.',
   'why.wasSuppressed': 'It was suppressed by “{{title}}” when it came.',
   'why.suppressedByAnother': 'It is on no panel: it is suppressed as long as another alarm stands.',
   'why.wasSuppressedByAnother': 'It was suppressed by another alarm when it came.',

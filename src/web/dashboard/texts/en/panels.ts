@@ -92,7 +92,8 @@ export const panels = {
   'lost.after': 'After',
   lostWrong: 'Enter 5 seconds to 7 days.',
   scale: 'Size',
-  scaleHint: 'Use a larger size for distant screens.',
+  scaleHint:
+    'Use a larger size for distant screens. Above 150 percent, the page may scroll, with alarms out of sight.',
   scaleWrong: 'Enter 50 to 400 percent.',
   cardLabels: 'Labels on cards',
   cardLabelsHint: 'Names of labels that cards show beside host and address.',

@@ -212,6 +212,7 @@ export const rules = {
   uncheckedFailed_other: 'Checking the last {{count}} days failed: {{reason}}',
   saveAnyway: 'Save anyway',
   'search.differs': 'The rule differs from the search',
+  'search.bareWildcard': 'Left out. A letter or digit must stand before *, as in disk*.',
   'search.form': 'Left out. This part is not valid in a search.',
   'search.labels':
     'Left out. A rule that excludes several labels excludes only notifications that have all of them.',
@@ -277,7 +278,7 @@ export const rules = {
   'replay.kind.other-panels': 'on other panels',
   'replay.kind.other-look': 'with a different level or display time',
   'replay.suppressedAbout':
-    'Another alarm that stood at that time would have suppressed them. Those that still stand when it ends are shown then.',
+    'Another alarm would have suppressed them. When it ends, those that still stand are shown.',
   'replay.newest': 'Showing the latest 20.',
   'replay.becomes': 'becomes',
   'replay.one.muted': 'muted',
