@@ -1,0 +1,161 @@
+/// <reference lib="dom" />
+/**
+ * A flood on a wall in a real browser: 500 alarms of 20 kinds in 10 s, on four screens. How smoothly the page draws it beside an
+ * empty page with something that moves, how busy its main thread is, and what on the screen is restless.
+ * Run: node bench/wall-flood.ts [FOLDER for pictures]
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CDPSession, Page } from 'playwright-core';
+import { ensureBuilt } from '#scripts/build.mjs';
+import { closeBrowsers, ensureBrowser } from '#test/browser/browser.ts';
+import { flood, repaintsOf, restlessnessOf, subjects, watchWall } from '#test/browser/flood.ts';
+import { PanelLab } from '#test/browser/panel-lab.ts';
+import { table, whole } from './statistics.ts';
+
+const screens = {
+  '1920 × 1080': { width: 1920, height: 1080 },
+  '3840 × 2160': { width: 3840, height: 2160 },
+  '1080 × 1920': { width: 1080, height: 1920 },
+  '390 × 844': { width: 390, height: 844 },
+};
+const count = 500;
+const floodMs = 10_000;
+const leastFrames = 50;
+const pictureFolder = process.argv[2];
+
+await ensureBuilt('pages', join(import.meta.dirname, '..'), process.execPath, process.env);
+const browserPath = await ensureBrowser();
+const rows: string[][] = [];
+const calm: string[][] = [];
+for (const [name, viewport] of Object.entries(screens)) {
+  const lab = await PanelLab.start(browserPath);
+  const baseline = await measureBaseline(lab, viewport);
+  const { page, context } = await lab.screen({ name: 'Wall', viewport });
+  const devtools = await context.newCDPSession(page);
+  await sleep(1_000);
+  await watchWall(page);
+  const [measured] = await Promise.all([
+    measure(page, devtools, floodMs),
+    flood(lab.server, { count, ms: floodMs }),
+    takePictures(page, name),
+  ]);
+  await sleep(1_000);
+  const restless = restlessnessOf(await repaintsOf(page));
+  const kinds = await visibleKinds(page);
+  rows.push([
+    name,
+    `${measured.frames.toFixed(1)} (${whole(measured.leastFrames)})`,
+    `${whole(measured.longestMs)} ms`,
+    baseline.frames.toFixed(1),
+    `${((measured.frames / baseline.frames) * 100).toFixed(0)} %`,
+    `${measured.longTasks}, ${whole(measured.blockedMs)} ms`,
+    `${((measured.busyMs / floodMs) * 100).toFixed(0)} %`,
+    `${((measured.layoutMs / floodMs) * 100).toFixed(1)} %`,
+    `${kinds} of ${subjects.length}`,
+    measured.frames >= leastFrames && kinds === subjects.length ? 'reached' : 'missed',
+  ]);
+  calm.push([
+    name,
+    ...[restless.overtook, restless.withoutReason, restless.cameBack, restless.fellApart].map(String),
+    `${restless.layouts}, ${restless.layoutsBack}`,
+    String(restless.moves),
+    `${(restless.lastMoveMs / 1_000).toFixed(1)} s`,
+  ]);
+  await lab.stop();
+}
+await closeBrowsers();
+const heads = [
+  ['screen', 'frames/s (slowest second)', 'longest frame', 'empty page', 'ratio', 'long tasks, blocking', 'main thread busy', 'style and layout', 'kinds in sight', 'goal: ≥ 50 frames/s, every kind'],
+  ['screen', 'overtook another', 'moved without a reason', 'left a place and came back', 'kinds fell apart', 'layouts, of these back', 'moves in all', 'last move after'],
+];
+process.stdout.write(`${table([heads[0] as string[], ...rows])}\n\n${table([heads[1] as string[], ...calm])}\n`);
+
+interface Measured {
+  readonly frames: number;
+  /** In the slowest whole second. */
+  readonly leastFrames: number;
+  readonly longestMs: number;
+  readonly longTasks: number;
+  /** What long tasks took beyond 50 ms. */
+  readonly blockedMs: number;
+  readonly busyMs: number;
+  readonly layoutMs: number;
+}
+
+async function measure(page: Page, devtools: CDPSession, forMs: number): Promise<Measured> {
+  await devtools.send('Performance.enable');
+  const before = await metrics(devtools);
+  const frames = await page.evaluate(async (ms) => {
+    const long: number[] = [];
+    const observer = new PerformanceObserver((list) => long.push(...list.getEntries().map((each) => each.duration)));
+    observer.observe({ type: 'longtask' });
+    const times: number[] = [];
+    const since = performance.now();
+    while (performance.now() - since < ms) times.push(await new Promise(requestAnimationFrame));
+    observer.disconnect();
+    return { times, long };
+  }, forMs);
+  const after = await metrics(devtools);
+  const spent = (name: string) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) * 1_000;
+  const { times, long } = frames;
+  const first = times[0] ?? 0;
+  const perSecond = Array.from({ length: Math.floor(forMs / 1_000) }, (_, second) =>
+    times.filter((at) => Math.floor((at - first) / 1_000) === second).length,
+  );
+  return {
+    frames: ((times.length - 1) * 1_000) / ((times.at(-1) ?? 0) - first),
+    leastFrames: Math.min(...perSecond),
+    longestMs: Math.max(...times.slice(1).map((at, i) => at - (times[i] ?? at))),
+    longTasks: long.length,
+    blockedMs: long.reduce((sum, each) => sum + each - 50, 0),
+    busyMs: spent('TaskDuration'),
+    layoutMs: spent('LayoutDuration') + spent('RecalcStyleDuration'),
+  };
+}
+
+async function metrics(devtools: CDPSession): Promise<ReadonlyMap<string, number>> {
+  const { metrics: all } = (await devtools.send('Performance.getMetrics')) as {
+    metrics: { name: string; value: number }[];
+  };
+  return new Map(all.map(({ name, value }) => [name, value]));
+}
+
+/** An empty page of the same size, on which a square moves with each frame: the most that the browser draws on this machine. */
+async function measureBaseline(lab: PanelLab, viewport: { width: number; height: number }): Promise<Measured> {
+  const { page, context, close } = await lab.window({ viewport });
+  await page.evaluate(() => {
+    const square = document.createElement('div');
+    square.style.cssText = 'position:absolute;top:0;width:200px;height:200px;background:#c33';
+    document.body.append(square);
+    const move = (at: number) => {
+      square.style.left = `${at % 180}px`;
+      requestAnimationFrame(move);
+    };
+    requestAnimationFrame(move);
+  });
+  await sleep(500);
+  const measured = await measure(page, await context.newCDPSession(page), 3_000);
+  await close();
+  return measured;
+}
+
+function visibleKinds(page: Page): Promise<number> {
+  return page.evaluate(
+    (all) => {
+      const texts = [...document.querySelectorAll('.cards h2, .common, .row .what')].map((each) => each.textContent ?? '');
+      return all.filter((subject) => texts.some((text) => text.startsWith(subject))).length;
+    },
+    subjects,
+  );
+}
+
+async function takePictures(page: Page, name: string): Promise<void> {
+  if (pictureFolder === undefined) return;
+  let at = 0;
+  for (const second of [3, 6, 10]) {
+    await sleep((second - at) * 1_000);
+    at = second;
+    await page.screenshot({ path: join(pictureFolder, `${name.replace(/ × /, 'x')}-${second}s.png`) });
+  }
+}
