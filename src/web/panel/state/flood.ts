@@ -1,6 +1,7 @@
 /**
  * The layout of a screen in a flood, when not all cards fit. Similar cards are one item. The first items are cards, the others are
- * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest.
+ * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest kind. One more
+ * alarm of a kind moves nothing.
  */
 import type { Card } from '#client/board.ts';
 import { commonTitle, groupedValue, kindOf, titleKindOf } from '#contract/history/similar.ts';
@@ -11,8 +12,10 @@ import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 export interface FloodItem {
   /** The same as long as it is shown. */
   readonly id: string;
-  /** In display order; the first one decides the item's place. */
+  /** In display order; the first one decides the item's level. */
   readonly cards: readonly [Card, ...Card[]];
+  /** Where its kind began in the log: of two kinds of a level, the later one comes first. */
+  readonly began: number;
 }
 
 export interface Lead {
@@ -85,37 +88,34 @@ export function inOrder(cards: readonly Card[]): Card[] {
 }
 
 /**
- * The items of these cards. `grouped`: the kinds that were one item before, so that an item does not fall apart and come back
- * while cards come and go.
+ * The items of these cards, in display order. `before`: the items until now. A kind keeps its place, and does not fall apart and
+ * come back, while cards come and go.
  */
 export function itemsOf(
   cards: readonly Card[],
-  grouped: ReadonlySet<string>,
+  before: readonly FloodItem[],
   least = leastToGroup,
 ): FloodItem[] {
-  const ordered = inOrder(cards);
-  const counts = new Map<string, number>();
-  for (const kind of ordered.map(kindOfCard)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const isGroup = (kind: string) => (counts.get(kind) ?? 0) >= (grouped.has(kind) ? 2 : least);
-  const groups = new Map<string, [Card, ...Card[]]>();
-  const items: FloodItem[] = [];
-  for (const card of ordered) {
-    const kind = kindOfCard(card);
-    const group = groups.get(kind);
-    if (group) {
-      group.push(card);
-      continue;
-    }
-    const cardsOfItem: [Card, ...Card[]] = [card];
-    if (isGroup(kind)) groups.set(kind, cardsOfItem);
-    items.push({ id: isGroup(kind) ? groupId(kind) : card.notification.id, cards: cardsOfItem });
+  const known = new Map(before.map((item) => [kindOfCard(item.cards[0]), item]));
+  const kinds = new Map<string, [Card, ...Card[]]>();
+  for (const card of inOrder(cards)) {
+    const same = kinds.get(kindOfCard(card));
+    if (same) same.push(card);
+    else kinds.set(kindOfCard(card), [card]);
   }
-  return items;
+  const items = [...kinds].flatMap(([kind, all]): FloodItem[] => {
+    const old = known.get(kind);
+    const began = old ? old.began : Math.min(...all.map(({ notification }) => notification.position));
+    return all.length >= (old && old.cards.length > 1 ? 2 : least)
+      ? [{ id: groupId(kind), cards: all, began }]
+      : all.map((card) => ({ id: card.notification.id, cards: [card], began }));
+  });
+  return items.sort((a, b) => classOf(a) - classOf(b) || b.began - a.began);
 }
 
-/** The kinds of the items that are groups, for the next {@link itemsOf}. */
-export const groupedKinds = (items: readonly FloodItem[]): Set<string> =>
-  new Set(items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOfCard(first) : [])));
+/** Lower for what comes first: by level, and acknowledged items last. */
+const classOf = ({ cards: [{ notification }] }: FloodItem) =>
+  (notification.acknowledged ? 1e9 : 0) - notification.rank;
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
 const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);

@@ -5,7 +5,6 @@ import { shapeOf } from '../state/card-text.ts';
 import {
   arrangeFlood,
   type FloodItem,
-  groupedKinds,
   groupId,
   inOrder,
   itemsOf,
@@ -128,11 +127,11 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
   const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly SeenItem[] => {
     const area = stage.area();
     const { scrolls, unitPx, width } = area;
-    const grouped = groupedKinds(items);
-    items = itemsOf(cards, grouped);
+    const before = items;
+    items = itemsOf(cards, before);
     let layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
     if (layout.hidden.length > 0) {
-      items = itemsOf(cards, grouped, 2);
+      items = itemsOf(cards, before, 2);
       layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
     }
     const { leads, leadHeights, hidden, hasMore } = layout;
