@@ -66,10 +66,32 @@ for (const [name, viewport] of Object.entries(screens)) {
 }
 await closeBrowsers();
 const heads = [
-  ['screen', 'frames/s (slowest second)', 'longest frame', 'empty page', 'ratio', 'long tasks, blocking', 'main thread busy', 'style and layout', 'kinds in sight', 'goal: ≥ 50 frames/s, every kind'],
-  ['screen', 'overtook another', 'moved without a reason', 'left a place and came back', 'kinds fell apart', 'layouts, of these back', 'moves in all', 'last move after'],
+  [
+    'screen',
+    'frames/s (slowest second)',
+    'longest frame',
+    'empty page',
+    'ratio',
+    'long tasks, blocking',
+    'main thread busy',
+    'style and layout',
+    'kinds in sight',
+    'goal: ≥ 50 frames/s, every kind',
+  ],
+  [
+    'screen',
+    'overtook another',
+    'moved without a reason',
+    'left a place and came back',
+    'kinds fell apart',
+    'layouts, of these back',
+    'moves in all',
+    'last move after',
+  ],
 ];
-process.stdout.write(`${table([heads[0] as string[], ...rows])}\n\n${table([heads[1] as string[], ...calm])}\n`);
+process.stdout.write(
+  `${table([heads[0] as string[], ...rows])}\n\n${table([heads[1] as string[], ...calm])}\n`,
+);
 
 interface Measured {
   readonly frames: number;
@@ -88,7 +110,9 @@ async function measure(page: Page, devtools: CDPSession, forMs: number): Promise
   const before = await metrics(devtools);
   const frames = await page.evaluate(async (ms) => {
     const long: number[] = [];
-    const observer = new PerformanceObserver((list) => long.push(...list.getEntries().map((each) => each.duration)));
+    const observer = new PerformanceObserver((list) =>
+      long.push(...list.getEntries().map((each) => each.duration)),
+    );
     observer.observe({ type: 'longtask' });
     const times: number[] = [];
     const since = performance.now();
@@ -100,8 +124,9 @@ async function measure(page: Page, devtools: CDPSession, forMs: number): Promise
   const spent = (name: string) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) * 1_000;
   const { times, long } = frames;
   const first = times[0] ?? 0;
-  const perSecond = Array.from({ length: Math.floor(forMs / 1_000) }, (_, second) =>
-    times.filter((at) => Math.floor((at - first) / 1_000) === second).length,
+  const perSecond = Array.from(
+    { length: Math.floor(forMs / 1_000) },
+    (_, second) => times.filter((at) => Math.floor((at - first) / 1_000) === second).length,
   );
   return {
     frames: ((times.length - 1) * 1_000) / ((times.at(-1) ?? 0) - first),
@@ -122,7 +147,10 @@ async function metrics(devtools: CDPSession): Promise<ReadonlyMap<string, number
 }
 
 /** An empty page of the same size, on which a square moves with each frame: the most that the browser draws on this machine. */
-async function measureBaseline(lab: PanelLab, viewport: { width: number; height: number }): Promise<Measured> {
+async function measureBaseline(
+  lab: PanelLab,
+  viewport: { width: number; height: number },
+): Promise<Measured> {
   const { page, context, close } = await lab.window({ viewport });
   await page.evaluate(() => {
     const square = document.createElement('div');
@@ -141,13 +169,12 @@ async function measureBaseline(lab: PanelLab, viewport: { width: number; height:
 }
 
 function visibleKinds(page: Page): Promise<number> {
-  return page.evaluate(
-    (all) => {
-      const texts = [...document.querySelectorAll('.cards h2, .common, .row .what')].map((each) => each.textContent ?? '');
-      return all.filter((subject) => texts.some((text) => text.startsWith(subject))).length;
-    },
-    subjects,
-  );
+  return page.evaluate((all) => {
+    const texts = [...document.querySelectorAll('.cards h2, .common, .row .what')].map(
+      (each) => each.textContent ?? '',
+    );
+    return all.filter((subject) => texts.some((text) => text.startsWith(subject))).length;
+  }, subjects);
 }
 
 async function takePictures(page: Page, name: string): Promise<void> {

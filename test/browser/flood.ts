@@ -33,7 +33,14 @@ export function floodAlarm(n: number) {
   const kind = ((n * 7 + Math.floor(n / 20) * 11 + ((n * n) % 13)) >>> 0) % subjects.length;
   const host = `edge-${String(kind).padStart(2, '0')}-${n % 12 === 11 ? 0 : n}`;
   const level = levels[kind % levels.length];
-  return { title: `${subjects[kind]} ${n}`, message: 'Seen by the monitoring', host, level, key: `${kind}:${host}`, ttl: 0 };
+  return {
+    title: `${subjects[kind]} ${n}`,
+    message: 'Seen by the monitoring',
+    host,
+    level,
+    key: `${kind}:${host}`,
+    ttl: 0,
+  };
 }
 
 /** Sends so many, evenly in this time; `from` continues a flood. Each 25th time an earlier one is cleared. */
@@ -103,7 +110,12 @@ export async function watchWall(page: Page): Promise<void> {
       repaints.push({ at: performance.now(), seen, layout });
     };
     read();
-    new MutationObserver(read).observe(cards, { subtree: true, childList: true, attributes: true, characterData: true });
+    new MutationObserver(read).observe(cards, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      characterData: true,
+    });
     Object.assign(window, { repaints });
   });
 }
@@ -133,7 +145,16 @@ export interface Restlessness {
 const backMs = 3_000;
 
 export function restlessnessOf(repaints: readonly Repaint[]): Restlessness {
-  const found = { overtook: 0, withoutReason: 0, cameBack: 0, fellApart: 0, layoutsBack: 0, layouts: 0, moves: 0, lastMoveMs: 0 };
+  const found = {
+    overtook: 0,
+    withoutReason: 0,
+    cameBack: 0,
+    fellApart: 0,
+    layoutsBack: 0,
+    layouts: 0,
+    moves: 0,
+    lastMoveMs: 0,
+  };
   const layouts = new Set<string>();
   const kinds = new Set<string>();
   const past = new Map<string, { at: number; where: string }[]>();
@@ -188,6 +209,8 @@ function compare(before: Repaint, after: Repaint, found: Counts, at: number): vo
 function longestRun(order: readonly number[]): number {
   const longest: number[] = [];
   for (const [at, index] of order.entries())
-    longest.push(1 + Math.max(0, ...order.slice(0, at).flatMap((other, i) => (other < index ? (longest[i] ?? 0) : []))));
+    longest.push(
+      1 + Math.max(0, ...order.slice(0, at).flatMap((other, i) => (other < index ? (longest[i] ?? 0) : []))),
+    );
   return Math.max(0, ...longest);
 }
