@@ -193,7 +193,9 @@ test('rows become no cards beyond the most that are allowed, except urgent ones'
 });
 
 test('there is a third column only if rows in two have smaller text', () => {
-  const layouts = [20, 23, 25, 27, 36, 45].map((count) => arrangeFlood(itemsOf(different(count), none), wall));
+  const layouts = [20, 23, 25, 27, 36, 45].map((count) =>
+    arrangeFlood(itemsOf(different(count), none), wall),
+  );
   const texts = layouts.map(({ rowText }) => rowText);
   expect(texts).toEqual(texts.toSorted((a, b) => b - a));
   expect(layouts.map(({ columns }) => columns)).toEqual([2, 2, 2, 2, 3, 3]);
