@@ -4,6 +4,7 @@
  * empty page with something that moves, how busy its main thread is, and what on the screen is restless.
  * Run: node bench/wall-flood.ts [FOLDER for pictures]
  */
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
@@ -75,10 +76,11 @@ const taken = new Map<string, Round[]>(wanted.map(([name]) => [name, []]));
 for (let round = 0; round < rounds; round++)
   for (const [name, viewport] of wanted) taken.get(name)?.push(await floodOn(name, viewport));
 await closeBrowsers();
+const load = `Load of the machine at the end, with other work: ${loadavg()[0]?.toFixed(1)}.`;
 const smooth = [...taken].map(([name, all]) => smoothRow(name, all));
 const calm = [...taken].map(([name, all]) => calmRow(name, all));
 process.stdout.write(
-  `${rounds} rounds, all screens in turn; medians, of what is restless the most.\n\n${table([smoothHead, ...smooth])}\n\n${table([calmHead, ...calm])}\n`,
+  `${rounds} rounds, all screens in turn; medians, of what is restless the most. Drawn without a graphics card. ${load}\n\n${table([smoothHead, ...smooth])}\n\n${table([calmHead, ...calm])}\n`,
 );
 
 interface Round {
