@@ -36,10 +36,10 @@ function createPainter(paint: () => void): Painter {
   };
   const request = () => {
     timer = undefined;
-    frame ??= requestAnimationFrame((at) => {
+    frame ??= requestAnimationFrame(() => {
       frame = undefined;
-      paintedAt = at;
       paint();
+      paintedAt = performance.now();
     });
   };
   return {
@@ -168,7 +168,8 @@ class PanelPage {
     const announced = fresh.filter(({ notification }) => notification.rank >= announceRank).pop();
     if (announced) this.#view.announce(announced);
     if (isUrgent) this.#overlay.close();
-    this.#painter.paint(isUrgent ? 'now' : 'soon');
+    // In a flood each second one may be urgent.
+    this.#painter.paint(isUrgent && !this.#view.isFlood ? 'now' : 'soon');
   }
 
   #hearing(): Hearing {

@@ -90,12 +90,12 @@ export function heightForText(card: Card, width: number, maxMessageLines = Numbe
 const acknowledgedHeight = ({ acknowledged }: Card['notification']): number =>
   acknowledged ? acknowledgedHeights[acknowledged.until === null ? 0 : 1] : 0;
 
-/** The height at zoom 1 at which a card for similar ones most likely shows their title with their number, two lines of hosts, and one more. */
+/** The height at zoom 1 at which a card for similar ones most likely shows their title with their number, a line of hosts, and one more. */
 export function heightForGroup(card: Card, title: string, width: number): number {
   const isCritical = shapeOf(card) === 'critical';
   const { padding } = measures[shapeOf(card)];
   const { letter, lineHeight, rest } = isCritical
-    ? { letter: 24, lineHeight: 56, rest: 228 }
+    ? { letter: 24, lineHeight: 56, rest: 186 }
     : { letter: 17.5, lineHeight: 40, rest: 146 };
   return rest + lineHeight * linesOf(`${title} 100 hosts`, letter, width - padding);
 }

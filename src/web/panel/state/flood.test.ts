@@ -7,8 +7,8 @@ import { gap } from './arrange.ts';
 import { joinedBy } from './card-sounds.ts';
 import {
   arrangeFlood,
+  type FloodItem,
   type FloodLayout,
-  groupedKinds,
   headingOf,
   inOrder,
   itemsOf,
@@ -19,7 +19,7 @@ import {
 const wall = { width: 1840, height: 940 };
 /** 1080 × 1920, at the least size of its text. */
 const portrait = { width: 1463, height: 2602 };
-const none: ReadonlySet<string> = new Set();
+const none: readonly FloodItem[] = [];
 const acknowledged = { at: '2026-11-20T10:00:00.000Z', by: 'Ada', note: null, until: null };
 
 /** Titles of words alone, so that no two are similar. */
@@ -41,7 +41,7 @@ const usedHeight = ({ leadHeights, rows, columns, rowHeight, hasMore }: FloodLay
   return leads + lines * (rowHeight + rowGap) - (lines > 0 ? rowGap : gap);
 };
 
-test('similar cards are one item, at the place of the first of them', () => {
+test('similar cards are one item, at the level of the first of them', () => {
   const cards = [...different(1, 50), ...similar(50, 'BGP peer lost'), ...different(2, 30).slice(1)];
   const items = itemsOf(cards, none);
   expect(items.map((item) => item.cards.length)).toEqual([1, 50, 1]);
@@ -50,11 +50,46 @@ test('similar cards are one item, at the place of the first of them', () => {
 
 test('two similar cards are two items, and stay one item when they were one before', () => {
   const three = itemsOf(similar(3, 'BGP peer lost'), none);
-  const grouped = groupedKinds(three);
   expect(three).toHaveLength(1);
   const two = similar(2, 'BGP peer lost');
-  expect([itemsOf(two, none).length, itemsOf(two, grouped).length]).toEqual([2, 1]);
-  expect(groupedKinds(itemsOf(two.slice(1), grouped)).size).toBe(0);
+  expect([itemsOf(two, none).length, itemsOf(two, three).length]).toEqual([2, 1]);
+  const one = itemsOf(two.slice(1), three);
+  expect([one.length, itemsOf(two, one).length]).toEqual([1, 2]);
+});
+
+const numbered = (positions: readonly number[], title: string, over: object = {}) =>
+  positions.map((position) =>
+    cardOf({ id: `${title} ${position}`, title: `${title} ${position}`, rank: 40, position, ...over }),
+  );
+const namesOf = (items: readonly FloodItem[]) =>
+  items.map(({ cards }) => [cards[0].notification.title.split(' ')[0], cards.length]);
+
+test('a new kind comes first in its level, and one more of a kind moves nothing', () => {
+  const first = itemsOf([...numbered([9, 5, 2], 'Disk'), ...numbered([8, 7, 3], 'Link')], none);
+  expect(namesOf(first)).toEqual([
+    ['Link', 3],
+    ['Disk', 3],
+  ]);
+  const more = [...numbered([12], 'Fan'), ...numbered([11, 9, 5], 'Disk'), ...numbered([10, 8, 7], 'Link')];
+  expect(namesOf(itemsOf(more, first))).toEqual([
+    ['Fan', 1],
+    ['Link', 3],
+    ['Disk', 3],
+  ]);
+});
+
+test('a kind keeps its place when its oldest alarm ends, and leaves it only with its level', () => {
+  const link = numbered([4], 'Link');
+  const first = itemsOf([...numbered([9, 8, 1], 'Disk'), ...link], none);
+  expect(namesOf(itemsOf([...numbered([9, 8], 'Disk'), ...link], first))).toEqual([
+    ['Link', 1],
+    ['Disk', 2],
+  ]);
+  const raised = [...numbered([10], 'Disk', { rank: 50 }), ...numbered([9, 8], 'Disk'), ...link];
+  expect(namesOf(itemsOf(raised, first))).toEqual([
+    ['Disk', 3],
+    ['Link', 1],
+  ]);
 });
 
 const byCluster = (group: GroupField[], titles: readonly string[], cluster = 'eu-1'): Card[] =>
@@ -93,7 +128,7 @@ test('the title of a card is read once, however often the screen is drawn', () =
     Object.defineProperty(notification, 'title', { get });
     return { ...card, notification };
   });
-  const drawn = [1, 2, 3].map(() => groupedKinds(itemsOf(cards, none)).size);
+  const drawn = [1, 2, 3].map(() => itemsOf(cards, none).length);
   const joins = joinedBy(cards.slice(0, 1), cards);
   expect([drawn, cards.map(joins).includes(false), reads]).toEqual([[1, 1, 1], false, 50]);
 });
@@ -147,6 +182,23 @@ test('few items are cards, more are rows as large as there is room for', () => {
   );
   const heights = sizes.flatMap(({ rows, rowHeight }) => (rows.length > 0 ? rowHeight : []));
   expect(heights).toEqual([...heights].sort((a, b) => b - a));
+});
+
+test('rows become no cards beyond the most that are allowed, except urgent ones', () => {
+  const leadsOf = (criticals: number, count: number, maxLeads: number) => {
+    const items = itemsOf([...different(criticals, 50), ...different(count).slice(criticals)], none);
+    return arrangeFlood(items, wall, { maxLeads }).leads.length;
+  };
+  expect([leadsOf(0, 20, 9), leadsOf(0, 20, 3), leadsOf(2, 20, 0), leadsOf(3, 20, 0)]).toEqual([6, 3, 2, 3]);
+});
+
+test('there is a third column only if rows in two have smaller text', () => {
+  const layouts = [20, 23, 25, 27, 36, 45].map((count) =>
+    arrangeFlood(itemsOf(different(count), none), wall),
+  );
+  const texts = layouts.map(({ rowText }) => rowText);
+  expect(texts).toEqual(texts.toSorted((a, b) => b - a));
+  expect(layouts.map(({ columns }) => columns)).toEqual([2, 2, 2, 2, 3, 3]);
 });
 
 test.each([1, 2, 3, 4, 7, 9, 20])(

@@ -1,6 +1,7 @@
 /**
  * The layout of a screen in a flood, when not all cards fit. Similar cards are one item. The first items are cards, the others are
- * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest.
+ * rows of one line. The order is always the same: what nobody has acknowledged first, by level, then the newest kind. One more
+ * alarm of a kind moves nothing.
  */
 import type { Card } from '#client/board.ts';
 import { commonTitle, groupedValue, kindOf, titleKindOf } from '#contract/history/similar.ts';
@@ -11,8 +12,10 @@ import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 export interface FloodItem {
   /** The same as long as it is shown. */
   readonly id: string;
-  /** In display order; the first one decides the item's place. */
+  /** In display order; the first one decides the item's level. */
   readonly cards: readonly [Card, ...Card[]];
+  /** Where its kind began in the log: of two kinds of a level, the later one comes first. */
+  readonly began: number;
 }
 
 export interface Lead {
@@ -32,6 +35,8 @@ export interface FloodLayout {
   /** In how many columns the rows stand, from top to bottom. */
   readonly columns: number;
   readonly rowHeight: number;
+  /** The size of their text. */
+  readonly rowText: number;
   /** The last line says that there are more. */
   readonly hasMore: boolean;
   /** No room is left for these. */
@@ -85,41 +90,41 @@ export function inOrder(cards: readonly Card[]): Card[] {
 }
 
 /**
- * The items of these cards. `grouped`: the kinds that were one item before, so that an item does not fall apart and come back
- * while cards come and go.
+ * The items of these cards, which are in display order, as the items are. `before`: the items until now. A kind keeps its place, and
+ * does not fall apart and come back, while cards come and go.
  */
 export function itemsOf(
   cards: readonly Card[],
-  grouped: ReadonlySet<string>,
+  before: readonly FloodItem[],
   least = leastToGroup,
 ): FloodItem[] {
-  const ordered = inOrder(cards);
-  const counts = new Map<string, number>();
-  for (const kind of ordered.map(kindOfCard)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const isGroup = (kind: string) => (counts.get(kind) ?? 0) >= (grouped.has(kind) ? 2 : least);
-  const groups = new Map<string, [Card, ...Card[]]>();
-  const items: FloodItem[] = [];
-  for (const card of ordered) {
-    const kind = kindOfCard(card);
-    const group = groups.get(kind);
-    if (group) {
-      group.push(card);
-      continue;
-    }
-    const cardsOfItem: [Card, ...Card[]] = [card];
-    if (isGroup(kind)) groups.set(kind, cardsOfItem);
-    items.push({ id: isGroup(kind) ? groupId(kind) : card.notification.id, cards: cardsOfItem });
+  const known = new Map(before.map((item) => [kindOfCard(item.cards[0]), item]));
+  const kinds = new Map<string, [Card, ...Card[]]>();
+  for (const card of cards) {
+    const same = kinds.get(kindOfCard(card));
+    if (same) same.push(card);
+    else kinds.set(kindOfCard(card), [card]);
   }
-  return items;
+  const items = [...kinds].flatMap(([kind, all]): FloodItem[] => {
+    const old = known.get(kind);
+    const began = old ? old.began : Math.min(...all.map(({ notification }) => notification.position));
+    return all.length >= (old && old.cards.length > 1 ? 2 : least)
+      ? [{ id: groupId(kind), cards: all, began }]
+      : all.map((card) => ({ id: card.notification.id, cards: [card], began }));
+  });
+  return items.sort((a, b) => classOf(a) - classOf(b) || b.began - a.began);
 }
 
-/** The kinds of the items that are groups, for the next {@link itemsOf}. */
-export const groupedKinds = (items: readonly FloodItem[]): Set<string> =>
-  new Set(items.flatMap(({ cards: [first, ...others] }) => (others.length > 0 ? kindOfCard(first) : [])));
+/** Lower for what comes first: by level, and acknowledged items last. */
+const classOf = ({ cards: [{ notification }] }: FloodItem) =>
+  (notification.acknowledged ? 1e9 : 0) - notification.rank;
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
 const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);
 const mostRowHeight = 76;
+/** A row's text: its least size in design pixels, and how many times its size goes into the width. */
+const leastRowText = 24;
+const rowTextsInWidth = 32;
 export const rowGap = 6;
 /** The least height of a lead. */
 const leadHeight = 176;
@@ -134,20 +139,21 @@ const isUrgent = ({ cards: [{ notification }] }: FloodItem) =>
   notification.rank >= urgentRank && notification.acknowledged === null;
 
 /**
- * As many items as fit; of those layouts the one with the largest rows, and then the most cards.
+ * As many items as fit; of those layouts the one with the largest text in its rows, then the highest rows, and then the most cards.
  * @param isPartial There are more than these items; the last line says so.
+ * @param maxLeads Rows do not become cards beyond so many, except urgent ones.
  */
 export function arrangeFlood(
   items: readonly FloodItem[],
   area: Area,
-  { maxItems = Number.POSITIVE_INFINITY, isPartial = false } = {},
+  { maxItems = Number.POSITIVE_INFINITY, isPartial = false, maxLeads = Number.POSITIVE_INFINITY } = {},
 ): FloodLayout {
   const most = Math.min(items.length, maxItems);
   const perLeadRow = area.width < 900 ? 1 : area.width < 1500 ? 2 : 3;
   const least = Math.min(perLeadRow, items.slice(0, most).filter(isUrgent).length);
-  const choices = rowHeights(area).flatMap((rowHeight) =>
-    columnCounts(area).map((columns) => ({ rowHeight, columns })),
-  );
+  const choices = columnCounts(area)
+    .flatMap((columns) => rowHeights(area).map((rowHeight) => ({ rowHeight, columns })))
+    .sort((a, b) => textOf(b, area) - textOf(a, area));
   const room = (leads: number, { rowHeight, columns }: Choice) => {
     const free = area.height - Math.ceil(leads / perLeadRow) * (leadHeight + gap);
     if (free + gap < 0) return -1;
@@ -156,7 +162,7 @@ export function arrangeFlood(
   // One more row counts what is not shown.
   const more = isPartial || most < items.length ? 1 : 0;
   for (const choice of choices) {
-    for (let leads = Math.min(most, mostLeads); leads >= least; leads--) {
+    for (let leads = Math.min(most, mostLeads, Math.max(least, maxLeads)); leads >= least; leads--) {
       // A row of cards is full, so that none is mostly empty.
       const isFull = leads % perLeadRow === 0 || leads === least || leads === most;
       if (isFull && most - leads + more <= room(leads, choice))
@@ -172,6 +178,10 @@ interface Choice {
   readonly rowHeight: number;
   readonly columns: number;
 }
+
+/** The size of a row's text. Larger text would cut usual titles. */
+const textOf = ({ rowHeight, columns }: Choice, { width }: Area) =>
+  Math.min(rowHeight / 2, Math.max(leastRowText, width / columns / rowTextsInWidth));
 
 /** A screen that is higher than wide has one column, so that a wide one never shows less. */
 const columnCounts = ({ width, height }: Area): readonly number[] =>
@@ -202,6 +212,7 @@ function laid(
     rows: items.slice(leads, shown),
     columns,
     rowHeight: height,
+    rowText: textOf({ rowHeight: height, columns }, area),
     hasMore: more > 0,
     hidden: items.slice(shown),
   };

@@ -5,14 +5,13 @@ import { shapeOf } from '../state/card-text.ts';
 import {
   arrangeFlood,
   type FloodItem,
-  groupedKinds,
   groupId,
   inOrder,
   itemsOf,
   kindOfCard,
   type Lead,
 } from '../state/flood.ts';
-import { type CardView, createCardView } from './card-view.ts';
+import { type CardView, createCardView, forget } from './card-view.ts';
 import { createDetailsView, type DetailsContext } from './details-view.ts';
 import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';
 import type { Stage } from './stage.ts';
@@ -40,9 +39,6 @@ export interface BoardView {
 const growAfterMs = 15_000;
 /** Up to so many new cards are animated; more at once appear without motion. */
 const mostArriving = 3;
-/** A row's text: its least size in design pixels, and how many times its size goes into the width. */
-const leastRowText = 24;
-const rowTextsInWidth = 32;
 /** With more cards on a page that scrolls, similar ones are one item there too. */
 const mostScrolled = 20;
 
@@ -58,6 +54,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
   let zoom = { is: Number.POSITIVE_INFINITY, since: 0 };
   let items: readonly FloodItem[] = [];
   let floodAt = Number.NEGATIVE_INFINITY;
+  let most = { leads: Number.POSITIVE_INFINITY, since: 0 };
   let isFlood = false;
   let all: readonly Card[] = [];
   /** The cards of an item, also if it is no item any more. */
@@ -125,17 +122,22 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     return places.map(({ card }) => ({ cards: [card] }));
   };
 
-  const renderFlood = (cards: readonly Card[], isPartial: boolean, maxCards: number): readonly SeenItem[] => {
+  const renderFlood = (cards: readonly Card[], isPartial: boolean, maxItems: number): readonly SeenItem[] => {
+    const now = performance.now();
     const area = stage.area();
     const { scrolls, unitPx, width } = area;
-    const grouped = groupedKinds(items);
-    items = itemsOf(cards, grouped);
-    let layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
+    const before = items;
+    items = itemsOf(cards, before);
+    const maxLeads = now - most.since < growAfterMs ? most.leads : Number.POSITIVE_INFINITY;
+    const limits = { maxItems, isPartial, maxLeads };
+    let layout = arrangeFlood(items, area, limits);
     if (layout.hidden.length > 0) {
-      items = itemsOf(cards, grouped, 2);
-      layout = arrangeFlood(items, area, { maxItems: maxCards, isPartial });
+      items = itemsOf(cards, before, 2);
+      layout = arrangeFlood(items, area, limits);
     }
     const { leads, leadHeights, hidden, hasMore } = layout;
+    const count = layout.rows.length > 0 ? leads.length : Number.POSITIVE_INFINITY;
+    if (count !== most.leads) most = { leads: count, since: now };
     root.style.gridTemplateRows = scrolls
       ? 'none'
       : [...leadHeights.map((height) => `${height * unitPx}px`), 'auto'].join(' ');
@@ -172,9 +174,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     reorder(list, hasMore ? [...lines, rest.root] : lines);
     const height = Math.ceil((lines.length + (hasMore ? 1 : 0)) / layout.columns);
     list.style.setProperty('--h', String(layout.rowHeight));
-    // Larger text would cut usual titles.
-    const largest = Math.max(leastRowText, area.width / layout.columns / rowTextsInWidth);
-    list.style.setProperty('--text', String(Math.min(layout.rowHeight / 2, largest)));
+    list.style.setProperty('--text', String(layout.rowText));
     list.style.setProperty('--columns', String(layout.columns));
     list.style.setProperty('--lines', String(Math.max(1, height)));
     place(list, { row: leadHeights.length, column: 1, span: 12 });
@@ -220,19 +220,6 @@ const inOneColumn = (cards: readonly Card[]): Arrangement => ({
   rows: [],
   zoom: 1,
 });
-
-function forget<View extends { readonly root: HTMLElement }>(
-  views: Map<string, View>,
-  kept: ReadonlySet<string>,
-  onGone: (id: string) => void = () => undefined,
-): void {
-  for (const [id, view] of views) {
-    if (kept.has(id)) continue;
-    view.root.remove();
-    views.delete(id);
-    onGone(id);
-  }
-}
 
 /** Puts the elements in reading order and moves only those in the wrong place. */
 function reorder(root: HTMLElement, order: readonly HTMLElement[]): void {

@@ -297,3 +297,17 @@ function ttlBar({ remainingMs }: CardContext) {
     },
   };
 }
+
+/** Takes the views of what has ended off the screen. */
+export function forget<View extends { readonly root: HTMLElement }>(
+  views: Map<string, View>,
+  kept: ReadonlySet<string>,
+  onGone: (id: string) => void = () => undefined,
+): void {
+  for (const [id, view] of views) {
+    if (kept.has(id)) continue;
+    view.root.remove();
+    views.delete(id);
+    onGone(id);
+  }
+}

@@ -1,10 +1,10 @@
 /** The cards behind a row or behind similar alarms, with their texts and buttons, over the screen. */
 import type { Card } from '#client/board.ts';
 import { element, fill, setText } from '#web/dom.ts';
-import { icon } from '#web/icon.ts';
 import { headingOf } from '../state/flood.ts';
-import { type CardContext, type CardView, createCardView, hasInstructions } from './card-view.ts';
+import { type CardContext, type CardView, createCardView, forget, hasInstructions } from './card-view.ts';
 import { acknowledgedText } from './flood-view.ts';
+import { createDialog } from './overlay-view.ts';
 import { createSureButton } from './sure-button.ts';
 
 export interface DetailsContext extends CardContext {
@@ -35,7 +35,6 @@ const passive = { passive: true };
 export function createDetailsView(context: DetailsContext): DetailsView {
   const { translate } = context;
   const heading = element('h2', { dir: 'auto', id: 'details-title' });
-  const close = element('button', { type: 'button', 'aria-label': translate('close') }, icon('x'));
   const list = element('div', { class: 'list' });
   const more = element('p', { class: 'more' });
   let unacknowledged: readonly Card[] = [];
@@ -52,16 +51,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     },
   });
   const forAll = element('div', { class: 'options all' }, all.root);
-  const root = element(
-    'dialog',
-    { class: 'settings details', 'aria-labelledby': heading.id },
-    element('div', { class: 'title' }, heading, close),
-    forAll,
-    list,
-    more,
-  );
-  close.addEventListener('click', () => root.close());
-  root.addEventListener('click', (event) => event.target === root && root.close());
+  const root = createDialog('settings details', heading, translate, forAll, list, more);
   const views = new Map<string, CardView>();
   let openId: string | undefined;
   let closing: ReturnType<typeof setTimeout> | undefined;
@@ -106,11 +96,7 @@ export function createDetailsView(context: DetailsContext): DetailsView {
     const listed = cards.slice(0, mostCards);
     root.classList.toggle('instructed', listed.some(hasInstructions));
     const ids = new Set(listed.map(({ notification }) => notification.id));
-    for (const [id, view] of views) {
-      if (ids.has(id)) continue;
-      view.root.remove();
-      views.delete(id);
-    }
+    forget(views, ids);
     for (const card of listed) {
       const { id } = card.notification;
       const known = views.get(id);

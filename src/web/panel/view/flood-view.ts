@@ -148,7 +148,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       if (key === sized) return false;
       sized = key;
       root.style.setProperty('--z', String(row?.zoom ?? 1));
-      hosts.style.removeProperty('-webkit-line-clamp');
+      if (!row) hosts.style.removeProperty('-webkit-line-clamp');
       return row !== undefined;
     },
     measure() {

@@ -154,3 +154,23 @@ function greys(): HTMLElement[] {
     return field;
   });
 }
+
+/** A dialog with this heading and a button that closes it; a click or a touch beside it does, too. */
+export function createDialog(
+  className: string,
+  heading: HTMLElement,
+  translate: PanelTranslate,
+  ...content: readonly HTMLElement[]
+): HTMLDialogElement {
+  const close = element('button', { type: 'button', 'aria-label': translate('close') }, icon('x'));
+  const root = element(
+    'dialog',
+    { class: className, 'aria-labelledby': heading.id },
+    element('div', { class: 'title' }, heading, close),
+    ...content,
+  );
+  root.addEventListener('click', ({ target }) => {
+    if (target === root || close.contains(target as Node)) root.close();
+  });
+  return root;
+}

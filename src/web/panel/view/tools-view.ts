@@ -2,6 +2,7 @@ import { element, fill } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/en.ts';
+import { createDialog } from './overlay-view.ts';
 import { createSureButton } from './sure-button.ts';
 
 export interface ToolsOptions {
@@ -94,29 +95,18 @@ export function createSettingsView(options: SettingsOptions): {
 } {
   const { translate } = options;
   const content = element('div', { class: 'choices' });
-  const close = element('button', { type: 'button', 'aria-label': translate('close') }, icon('x'));
   const title = element('h2', { text: translate('settings'), id: 'settings-title' });
-  const root = element(
-    'dialog',
-    { class: 'settings', 'aria-labelledby': title.id },
-    element('div', { class: 'title' }, title, close),
-    content,
-    element(
-      'div',
-      { class: 'below' },
-      element('span', { text: translate('keysHint') }),
-      unpairButton(options),
-    ),
+  const below = element(
+    'div',
+    { class: 'below' },
+    element('span', { text: translate('keysHint') }),
+    unpairButton(options),
   );
-  close.addEventListener('click', () => root.close());
-  root.addEventListener('click', ({ target }) => {
-    if (target === root) root.close();
-  });
-  const refill = () => fill(content, ...groups(options));
+  const root = createDialog('settings', title, translate, content, below);
   return {
     root,
     open() {
-      refill();
+      fill(content, ...groups(options));
       if (!root.open) root.showModal();
     },
   };
