@@ -1,6 +1,6 @@
 /** Which keys of a tenant have work that began, so that other notifications need not be looked up. */
+import type { Expectation } from '../intake/notification.ts';
 import type { TenantId } from '../log/route.ts';
-import type { Expected } from './expectations.ts';
 import type { DueTimes } from './schedule.ts';
 
 /** More than a tenant may have. */
@@ -39,7 +39,7 @@ export class RunningKeys {
   #read(tenant: TenantId): Promise<ReadonlySet<string>> {
     const until = this.#monotonicNow() + readMs;
     const keys = this.#dueTimes.list(tenant, 'expectation', mostRead).then((all) => {
-      return new Set(all.filter(({ data }) => (data as Expected).isStart).map(({ subject }) => subject));
+      return new Set(all.filter(({ data }) => (data as Expectation).isStart).map(({ subject }) => subject));
     });
     const reading: ReadKeys = { keys, until };
     this.#of.set(tenant, reading);
