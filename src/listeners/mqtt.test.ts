@@ -270,14 +270,42 @@ it('connections that do not last are one warning and one success, and are made m
   ]);
 });
 
-const fields = (topic: string, payload: string | Buffer) => {
-  const item = itemOfMqtt(topic, Buffer.from(payload));
+const fields = (topic: string, payload: string | Buffer, properties?: Record<string, string | string[]>) => {
+  const item = itemOfMqtt(topic, Buffer.from(payload), properties);
   return item && fieldsOf(item, parseLevelMap([]));
 };
 
 it('of a text has the topic as its title and host', () => {
   expect(fields('garage/door', 'open\n')).toMatchObject({
     ...{ title: 'garage/door', message: 'open', host: 'garage/door', level: 'info', key: null },
+  });
+});
+
+it('has the user properties with the names of headers, unless its JSON has the field', () => {
+  const properties = {
+    ...{ 'X-Title': 'Door', 'x-level': 'Alarm', 'X-Host': 'gate', 'X-Key': 'door', 'X-URL': 'http://b/' },
+    'X-Labels': ['env=prod, site=plant 2', 'note=a=1'],
+    ...{ labels: 'no=header', trace: 'of another program' },
+  };
+  const labels = labelsText({ env: 'prod', site: 'plant 2', note: 'a=1' });
+  const sent = { title: 'Door', level: 'error', host: 'gate', key: 'door', url: 'http://b/', labels };
+  expect(fields('garage/critical', 'open', properties)).toMatchObject({ ...sent, message: 'open' });
+  expect(fields('garage', '{"message": "open"}', properties)).toMatchObject({ ...sent, message: 'open' });
+  const json = {
+    title: 'Leak',
+    message: 'm',
+    level: 'info',
+    host: 'db',
+    key: 'k',
+    url: 'http://a/',
+    labels: { a: 'b' },
+  };
+  expect(fields('garage', JSON.stringify(json), properties)).toMatchObject({
+    ...json,
+    labels: labelsText(json.labels),
+  });
+  expect(fields('garage', 'open', { 'X-Level': 'mine', 'X-Labels': '9x=1,,' })).toMatchObject({
+    level: 'mine',
   });
 });
 

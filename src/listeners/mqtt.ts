@@ -9,7 +9,7 @@ import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import { type Item, usualLevel, wordOf } from '#integrations/format.ts';
-import { type JsonObject, labelsOfObject, textOf } from '#integrations/payload.ts';
+import { type JsonObject, labelsOfObject, labelsOfWords, textOf } from '#integrations/payload.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
@@ -204,7 +204,8 @@ export class MqttSubscriber implements Listener {
     return connection;
   }
 
-  #take({ topic, payload, qos, messageId, dup, retain }: IPublishPacket, connection: MqttConnection): void {
+  #take(packet: IPublishPacket, connection: MqttConnection): void {
+    const { topic, payload, qos, messageId, dup, retain, properties } = packet;
     if (this.#closing.signal.aborted) return;
     const id = qos > 0 ? messageId : undefined;
     const bytes = Buffer.from(payload);
@@ -218,7 +219,8 @@ export class MqttSubscriber implements Listener {
     if (qos === 0 && this.#isFull) return this.#intake.count(name, 'dropped');
     // The session may have subscriptions of earlier settings. MQTT 3.1.1 repeats retained messages at each subscription.
     const isWanted = !retain && this.#options.topics.some((filter) => takesTopic(filter, topic));
-    const item = isWanted && bytes.length <= limits.bodyBytes ? itemOfMqtt(topic, bytes) : undefined;
+    const isRead = isWanted && bytes.length <= limits.bodyBytes;
+    const item = isRead ? itemOfMqtt(topic, bytes, properties?.userProperties) : undefined;
     if (id !== undefined) this.#known.delete(id);
     if (!item) {
       if (isWanted) this.#intake.count(name, 'refused');
@@ -311,42 +313,49 @@ export class MqttSubscriber implements Listener {
 
 /** Reads an MQTT message: JSON with Belfry's fields, or any other text. */
 
+type UserProperties = NonNullable<NonNullable<IPublishPacket['properties']>['userProperties']>;
+
 const levels = ['success', 'info', 'warning', 'error', 'critical'];
 
-/** Undefined for a message that is not text, and for an empty one, which deletes a retained message. */
-export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
+/**
+ * Undefined for a message that is not text, and for an empty one, which deletes a retained message. User properties of MQTT 5 have the
+ * names of the headers of HTTP, as `X-Labels`; a field of the JSON has precedence.
+ */
+export function itemOfMqtt(
+  topic: string,
+  payload: Buffer,
+  properties: UserProperties = {},
+): Item | undefined {
   const text = decode(payload)?.trim();
   if (!text) return undefined;
-  const fields = text.startsWith('{') ? findObject(text) : undefined;
-  const title = textOf(fields?.title);
-  const message = textOf(fields?.message);
+  const json = text.startsWith('{') ? findObject(text) : undefined;
+  // JSON of other programs may have the same names: a lamp has a "level", and a "url" may be anything.
+  const fields = json && textOf(json.title, json.message) !== undefined ? json : undefined;
+  const sent = (name: string) => propertiesOf(properties, `x-${name}`);
   const ofTopic = topic
     .split('/')
-    .findLast((part) => levels.includes(part.toLowerCase()))
-    ?.toLowerCase();
-  // JSON of other programs may have the same names: a lamp has a "level", and a "url" may be anything.
-  if (!fields || (title ?? message) === undefined)
-    return {
-      title: topic,
-      message: text,
-      severity: ofTopic ?? 'message',
-      level: ofTopic ?? 'info',
-      source: topic,
-    };
-  const level = wordLike(fields.level);
-  const word = wordOf(level ?? wordLike(fields.severity) ?? ofTopic ?? 'message');
+    .map(wordOf)
+    .findLast((part) => levels.includes(part));
+  const level = wordLike(fields?.level) ?? wordLike(sent('level')[0]);
+  const word = wordOf(level ?? wordLike(fields?.severity) ?? ofTopic ?? 'message');
   const isLevel = level !== undefined && limits.levelPattern.test(word);
   return {
-    title: title ?? topic,
-    message,
+    title: textOf(fields?.title, ...sent('title')) ?? topic,
+    message: fields ? textOf(fields.message, ...sent('message')) : text,
     severity: word,
     level: usualLevel(word, isLevel ? word : 'info'),
-    source: textOf(fields.host, fields.ip) ?? topic,
-    key: textOf(fields.key),
-    url: textOf(fields.url),
-    labels: labelsOfObject(fields.labels),
+    source: textOf(fields?.host, fields?.ip, ...sent('host'), ...sent('ip')) ?? topic,
+    key: textOf(fields?.key, ...sent('key')),
+    url: textOf(fields?.url, ...sent('url')),
+    labels: fields?.labels
+      ? labelsOfObject(fields.labels)
+      : labelsOfWords(sent('labels').flatMap((list) => list.split(','))),
   };
 }
+
+/** What the properties of this name have, in any case. */
+const propertiesOf = (properties: UserProperties, name: string): string[] =>
+  Object.entries(properties).flatMap(([each, values]) => (each.toLowerCase() === name ? values : []));
 
 /** Numbers are ignored: each program counts in its own way. */
 const wordLike = (value: unknown) => (/\D/.test(textOf(value) ?? '') ? textOf(value) : undefined);

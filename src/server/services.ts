@@ -118,6 +118,7 @@ export async function createServices(
     tenancy,
     throttle: new Throttle(),
     expect: attention.expect,
+    isRunning: attention.isRunning,
     now,
     onStored,
     onError,

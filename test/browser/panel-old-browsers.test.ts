@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'acorn';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { coreSwitch } from '../support/core-switch.ts';
 import { PanelLab } from './panel-lab.ts';
 
 const web = join(import.meta.dirname, '../../dist/web');
@@ -152,12 +153,19 @@ function makeOld({ functions, methods }: typeof missing): void {
   };
 }
 
-test('a browser of a television pairs, shows alarms, opens its settings and the test card, and pairs again', async () => {
-  const { page, errors, panelId, close } = await lab.screen({ name: 'television' });
+/** A screen in a browser that lacks what those of televisions lack. */
+async function television() {
+  const screen = await lab.screen({ name: 'television', usedOnce: true });
+  const { page } = screen;
   await page.addInitScript(makeOld, missing);
   await page.reload();
   await page.locator('header[data-health="online"]').waitFor();
   expect(await page.evaluate(() => 'at' in Array.prototype || 'hasOwn' in Object)).toBe(false);
+  return screen;
+}
+
+test('a browser of a television pairs, shows alarms, opens its settings and the test card, and pairs again', async () => {
+  const { page, errors, panelId, close } = await television();
 
   const sender = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(sender, { title: 'db is down', message: 'm', level: 'critical', host: 'db-01' });
@@ -182,6 +190,58 @@ test('a browser of a television pairs, shows alarms, opens its settings and the 
   await page.locator('dialog[open] .danger').click();
   await page.locator('.pairing .qr svg').waitFor();
   expect(await page.locator('.code').textContent()).toMatch(/^[2-9A-Z]{6}$/);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a browser of a television shows instructions, what follows a cause, and groups with their details', async () => {
+  await lab.clearAll();
+  const network = await coreSwitch(lab.server);
+  const { page, errors, close } = await television();
+  const details = page.locator('dialog.details');
+  const isClosed = () => details.waitFor({ state: 'hidden' });
+  const json = {
+    name: 'plant',
+    when: { host: ['plant'] },
+    then: { instructions: 'Call the plant.' },
+    continue: true,
+  };
+  await lab.server.call('POST', '/api/rules', { token: await lab.server.key('admin'), json });
+  const sender = await lab.server.token({ scopes: ['notify'] });
+  await lab.server.notify(sender, {
+    title: 'Pump failed',
+    message: 'm',
+    level: 'critical',
+    host: 'plant',
+    ttl: 0,
+  });
+  await page.getByRole('button', { name: 'Instructions for “Pump failed”' }).click();
+  await details.locator('.what-to-do .text', { hasText: 'Call the plant.' }).waitFor();
+  await page.keyboard.press('Escape');
+  await isClosed();
+
+  const core = await network.switchDown();
+  for (const host of ['ap-1', 'ap-2', 'ap-3']) await network.hostDown(host);
+  await page.getByRole('button', { name: '3 followed' }).click();
+  await expect.poll(() => details.locator('.followers li').count()).toBe(3);
+  await network.clear(core);
+  await isClosed();
+  await page.locator('.cards').getByText('Host unreachable').first().waitFor();
+
+  for (let n = 0; n < 50; n++)
+    await lab.server.notify(sender, {
+      title: `BGP peer lost ${n}`,
+      message: 'm',
+      level: 'error',
+      host: `edge-${n}`,
+      ttl: 0,
+    });
+  const group = page.locator('.card.group, .row[data-id]', { hasText: 'BGP peer lost' });
+  await group.filter({ hasText: '50 hosts' }).click();
+  await details.getByText('BGP peer lost · 50 alarms').waitFor();
+  expect(await details.locator('.card').count()).toBeGreaterThan(1);
+  await page.keyboard.press('Escape');
+  await isClosed();
   expect(errors).toEqual([]);
   await close();
 });

@@ -45,7 +45,7 @@ function newNode(
     { revision: 1, rules: [ruleSpecWith({ id: 'r', when: { minLevel: 'warning' }, then })] },
     { levels },
   );
-  const snapshot = { router, levels };
+  const snapshot = { router, levels, record: { timeZone: 'UTC' } };
   const tenancy = { peek: () => snapshot, get: async () => snapshot } as unknown as Tenancy;
   const bus = { publish: () => undefined };
   const clock = { now: () => time.at, monotonicNow: () => time.at };
@@ -58,7 +58,7 @@ function newNode(
     ...{ onRefused: () => undefined, onFull: () => undefined },
   });
   const intake = new Intake({
-    ...{ ...options, expect: attention.expect, throttle: new Throttle() },
+    ...{ ...options, expect: attention.expect, isRunning: attention.isRunning, throttle: new Throttle() },
     ...{ directory: {} as never, onStored: () => undefined },
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();
@@ -304,6 +304,29 @@ export function intakeConformance(lab: () => HistoryLab): void {
       expect(await live()).toMatchObject([{ title: 'alarm', level: 'critical' }]);
     },
   );
+
+  test('the end of work that came to a node which did not know of its beginning is seen in time', async () => {
+    const { nodes, live, dueTimes, tenant } = await open(escalate);
+    const [first, second] = nodes;
+    const daily = { everyMs: 1_440 * minute, level: 'warning' };
+    await second.send({ key: 'other' });
+    await first.fire(1, 'expectation');
+    await first.send({ title: 'begun', level: 'info', ttl: 1, expect: { ...daily, isStart: true } });
+    await second.send({ title: 'done', level: 'success' });
+    await first.send({ title: 'begun', key: 'other', expect: { isStart: true, level: 'error' } });
+    await second.send({ title: 'of a similar key', key: 'Other' });
+    await first.fire(61 * minute, 'expectation');
+    const titles = async () => (await live()).map(({ title }) => title).sort();
+    expect(await titles()).toEqual(['Did not end: begun', 'done', 'of a similar key']);
+    const [expected] = await dueTimes.list(tenant, 'expectation', 10);
+    expect(expected).toMatchObject({ subject: 'k', dueAt: now + 1_441 * minute + 1, data: daily });
+    await first.fire(1_380 * minute, 'expectation');
+    expect(await titles()).toEqual([
+      'Did not end: begun',
+      expect.stringContaining('Overdue: '),
+      'of a similar key',
+    ]);
+  });
 
   test('twenty alarms without a key at once are escalated each', async () => {
     const { nodes, twenty, live } = await open(escalate);

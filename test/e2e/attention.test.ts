@@ -73,10 +73,8 @@ test('work that began must end within its grace; its end is followed by the next
   const { stream } = await server.panel(token, 'Wall');
   const every = { key: 'backup', expectCron: '0 3 * * 1-5', expectTimeZone: 'Europe/Berlin' };
   await send({ title: 'Backup', ...every, expectStart: true, expectGrace: '1s' });
-  const { data } = await stream.next(({ data }) => data.title === 'Overdue: Backup');
-  expect(data.message).toMatch(
-    /^The notification with the key "backup" said that work began at .* within 1 s\.$/,
-  );
+  const { data } = await stream.next(({ data }) => data.title === 'Did not end: Backup');
+  expect(data.message).toMatch(/^It began at .* \(Europe\/Berlin\) and did not end within 1 s: /);
   await eventually(async () =>
     expect(await expectations()).toMatchObject([{ state: 'overdue', isRunning: true, graceMs: 1_000 }]),
   );
@@ -92,6 +90,23 @@ test('work that began must end within its grace; its end is followed by the next
   ]);
   expect(new Date(found?.overdueAt ?? '').toISOString()).toMatch(/T05:00:/);
   stream.close();
+});
+
+test('any later notification of the key ends work that began', async () => {
+  const { send, expectations } = await newTenant();
+  for (const end of [{}, { expectStart: 0 }, { level: 'error' }]) {
+    await send({ title: 'Backup', key: 'backup', level: 'info' }, { 'x-expect-start': '1' });
+    expect(await expectations()).toMatchObject([
+      { isRunning: true, graceMs: 3_600_000, everyMs: null, timeZone: null },
+    ]);
+    await send({ title: 'Backup', key: 'backup', level: 'success', ...end });
+    expect(await expectations()).toEqual([]);
+  }
+  await send({ title: 'Backup', key: 'backup', expectEvery: '1d' });
+  await send({ title: 'Backup', key: 'backup', expectStart: 1 });
+  expect(await expectations()).toMatchObject([{ isRunning: true, everyMs: 86_400_000 }]);
+  await send({ title: 'Backup', key: 'backup' });
+  expect(await expectations()).toMatchObject([{ isRunning: false, everyMs: 86_400_000, graceMs: 60_000 }]);
 });
 
 test.each([

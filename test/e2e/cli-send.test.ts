@@ -84,6 +84,9 @@ describe('belfry send', () => {
         code: 2,
         stderr: expect.stringContaining('Write a name and a value, as in env=prod;'),
       });
+    expect(
+      await cli.run(['send', 'T', 'M', '--label', 'env=2', '--label', 'env=1'], { env: env() }),
+    ).toMatchObject({ code: 2, stderr: expect.stringContaining('The label env is there already') });
     const refused = await cli.run(['send', 'T', 'M', '--label', '9x=prod'], { env: env() });
     expect(refused).toMatchObject({ stderr: expect.stringContaining('labels must have names of') });
     expect(refused.code).not.toBe(0);

@@ -121,11 +121,17 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
   it('the commands of the guide are taken', async () => {
     const guide = readFileSync(join(import.meta.dirname, '../../docs/listeners.md'), 'utf8');
     const commands = [...guide.matchAll(/^mosquitto_pub -h 127\.0\.0\.1 (.*)$/gm)].map(([, rest]) => rest);
-    expect(commands).toHaveLength(2);
+    expect(commands).toHaveLength(3);
     const client = `mosquitto_pub -h 127.0.0.1 -p ${broker.port} -u belfry -P se:cret`;
     for (const rest of commands) spawnSync('sh', ['-c', `${client} ${rest}`]);
     await eventually(async () =>
-      expect((await history()).slice(0, 2)).toMatchObject([
+      expect((await history()).slice(0, 3)).toMatchObject([
+        {
+          title: 'belfry/garage/warning',
+          message: 'The door is open',
+          key: 'door',
+          labels: { env: 'prod', site: 'plant 2' },
+        },
         { title: 'Water in the cellar', level: 'critical', key: 'cellar/water' },
         { title: 'belfry/garage/warning', message: 'The door is open', level: 'warning' },
       ]),

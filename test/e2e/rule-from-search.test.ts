@@ -33,6 +33,7 @@ const terms = fc.constantFrom(
   ],
   ...['ip:10.0.0.0/8', 'ip:10.0.0.1-10.0.0.9,::1', 'source:192.0.2.7', 'token:ci', 'token:c*'],
   ...['label:env', 'label:env=prod', 'label:ENV=p*', 'label:"site=plant 2",site=b', 'label:env=a,site=b'],
+  ...['label:env=prod,a', 'label:site=b,"plant 2",ENV=a,p*', 'label:env,site', 'label:site,env=a,prod'],
   ...['is:live', 'since:1h'],
 );
 const { query } = fc.letrec<{ query: string }>((tie) => ({

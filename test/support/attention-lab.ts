@@ -10,6 +10,7 @@ import type { AlarmAction, HistoryRecord } from '#core/log/log.ts';
 import { replay } from '#core/routing/replay.ts';
 import { compileRules } from '#core/routing/rules.ts';
 import { Throttle } from '#core/routing/throttle.ts';
+import { matcherOf } from '#core/search/search-evaluate.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { levels } from './arbitrary-rules.ts';
 import { openMemoryHistory } from './memory-history.ts';
@@ -29,6 +30,14 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     retry.key === 'sent' ? earlier : findRepeat(tenant, retry, now);
   history.append = async (tenant, draft, retry, terms) =>
     retry?.key === 'sent' ? earlier : append(tenant, draft, retry, terms);
+  history.search = async (_, query) => {
+    const matches = matcherOf(query, at);
+    return {
+      records: log()
+        .filter((each) => matches(each as never))
+        .reverse(),
+    } as never;
+  };
   const rows = new Map<string, DueTime>();
   let versions = 0;
   const write = (due: NewDueTime) => {
@@ -39,6 +48,12 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     put: async (due: NewDueTime) => write(due),
     find: async ({ subject }: DueTime) => rows.get(subject),
     count: async () => rows.size,
+    list: async () => [...rows.values()],
+    remove: async ({ subject }: DueTime) => {
+      const removed = rows.get(subject);
+      rows.delete(subject);
+      return removed;
+    },
     settle: async (due: DueTime, next: Pick<DueTime, 'dueAt' | 'data'> | undefined) => {
       if (rows.get(due.subject)?.version !== due.version) return false;
       if (next) write({ ...due, ...next });
@@ -62,7 +77,7 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   const disableRule = () => {
     router = compile(false);
   };
-  const peek = () => ({ router, levels });
+  const peek = () => ({ router, levels, record: { timeZone: 'UTC' } });
   const tenancy = { peek, get: async () => peek() } as unknown as Tenancy;
   const attention = createAttention({
     dueTimes,
@@ -76,7 +91,15 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     onFull,
   });
   const intake = new Intake({
-    ...{ history, bus, throttle: new Throttle(), expect: attention.expect, now: clock.now, onError },
+    ...{
+      history,
+      bus,
+      throttle: new Throttle(),
+      expect: attention.expect,
+      isRunning: attention.isRunning,
+      now: clock.now,
+      onError,
+    },
     ...{ tenancy, directory: {} as never, onStored: () => undefined },
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();

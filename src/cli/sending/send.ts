@@ -94,11 +94,14 @@ async function readAll({ stdin, stderr }: Io): Promise<string> {
   return `${text.slice(0, cutChars - 1).toWellFormed()}…`;
 }
 
-/** The first `=` ends the name, and everything after it, commas too, is the value. */
+/** The first `=` ends the name, and everything after it, commas too, is the value. A name is given once, as in the header. */
 function addLabel(text: string, before: Labels = {}): Labels {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write a name and a value, as in env=prod.');
-  return { ...before, ...Object.fromEntries([[text.slice(0, at).trim(), text.slice(at + 1)]]) };
+  const name = text.slice(0, at).trim();
+  if (Object.hasOwn(before, name))
+    throw new InvalidArgumentError(`The label ${name} is there already: give each name once.`);
+  return { ...before, ...Object.fromEntries([[name, text.slice(at + 1)]]) };
 }
 
 function readTtl(text: string): number {

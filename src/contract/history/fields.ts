@@ -137,7 +137,8 @@ export const sentFields = {
   },
   expectStart: {
     header: 'X-Expect-Start',
-    description: '1: this one says that work began. Its end must come within expectGrace.',
+    description:
+      '1: this one says that work began. Its end, the next notification of the key, must come within expectGrace.',
     schema: Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.String()]),
   },
   expectLevel: {

@@ -37,6 +37,20 @@ export const labelPair = (name: string, value: string): string => `${name}=${val
 /** Its name with the `=`, as in `env=`; empty if there is none. */
 export const labelStart = (pair: string): string => pair.slice(0, pair.indexOf('=') + 1);
 
+/**
+ * The labels that the list of a search names, in its order: a name alone stands for any value (`*`), and behind a value, a text without
+ * `=` is one more value of its name, as in `env=prod,stage`.
+ */
+export function listedLabels(texts: readonly string[]): { readonly name: string; readonly value: string }[] {
+  let valued: string | undefined;
+  return texts.map((text) => {
+    const at = text.indexOf('=');
+    if (at < 0) return valued === undefined ? { name: text, value: '*' } : { name: valued, value: text };
+    valued = text.slice(0, at);
+    return { name: valued, value: text.slice(at + 1) };
+  });
+}
+
 /** Where a rule names a label among fields, as in `label:cluster`. */
 export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.replace('^', '^label:'));
 export type LabelField = `label:${string}`;

@@ -7,11 +7,12 @@ import type { TenantId } from '../log/route.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
+import { RunningKeys } from './running-keys.ts';
 import { type DueTimes, Schedule } from './schedule.ts';
 
 interface AttentionOptions {
   readonly dueTimes: DueTimes;
-  readonly history: Pick<History, 'find' | 'findLive' | 'clear'>;
+  readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'search'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
@@ -27,6 +28,7 @@ interface AttentionOptions {
 export interface AttentionParts {
   readonly schedule: Schedule;
   readonly expect: IntakeOptions['expect'];
+  readonly isRunning: IntakeOptions['isRunning'];
   /** Call it before the schedule starts. */
   handleWith(
     intake: Pick<Intake, 'raise' | 'findRaised'>,
@@ -40,6 +42,7 @@ const fullAgainMs = 60_000;
 export function createAttention(options: AttentionOptions): AttentionParts {
   const { history, bus, tenancy, now, monotonicNow } = options;
   const schedule = new Schedule(options);
+  const running = new RunningKeys(options.dueTimes, monotonicNow);
   const fullSaidAt = new Map<TenantId, number>();
   /** The notification is stored in any case. */
   const reportTooMany = (tenant: TenantId, error: unknown): void => {
@@ -51,8 +54,9 @@ export function createAttention(options: AttentionOptions): AttentionParts {
   };
   return {
     schedule,
+    isRunning: (tenant, key) => running.has(tenant, key),
     expect: (sender, sourceIp, fields) =>
-      expectNext({ schedule, tenancy }, { sender, sourceIp, fields }).then(
+      expectNext({ schedule, tenancy, running }, { sender, sourceIp, fields }).then(
         () => undefined,
         (error: unknown) => {
           reportTooMany(sender.tenant, error);

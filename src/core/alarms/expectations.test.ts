@@ -64,7 +64,7 @@ test.each([
   ],
   [
     { ...cron, isStart: true },
-    'The notification with the key "k" said that work began at 2026-11-27 03:20 (Europe/Berlin). Its end did not come within 1 h.',
+    'It began at 2026-11-27 03:20 (Europe/Berlin) and did not end within 1 h: no other notification with the key "k" has come.',
   ],
 ])('what is overdue says since when', async (expected, message) => {
   const raised: string[] = [];
@@ -76,6 +76,7 @@ test.each([
         return 'R';
       },
     },
+    history: { search: async () => ({ records: [] }) },
     credentials: { find: async () => undefined },
     now: () => Date.parse('2026-12-01T00:00Z'),
   } as unknown as Parameters<typeof raiseMissing>[0];

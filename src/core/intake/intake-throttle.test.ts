@@ -51,6 +51,7 @@ function createIntake() {
     expect: async () => undefined,
     now: () => 1_000,
     onStored: () => undefined,
+    isRunning: () => false,
     onError: () => undefined,
   });
   const send = async () => (await intake.accept(sender, '192.0.2.1', fields, null)).id;

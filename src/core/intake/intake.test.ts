@@ -41,6 +41,7 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
     expect: async () => undefined,
     now: () => 1_000_000,
     onStored: failing.onStored ?? (() => undefined),
+    isRunning: () => false,
     onError: (error) => errors.push(error),
   });
   return { intake, stored, errors };
@@ -71,6 +72,7 @@ function onSilent(problem?: string) {
     problem: () => problem,
     now: () => 1_000_000,
     onStored: () => undefined,
+    isRunning: () => false,
     onError: () => undefined,
   });
   return { intake, asked };

@@ -62,6 +62,8 @@ export interface IntakeOptions {
   readonly throttle: Throttle;
   /** Restarts or ends the expectation of a key, before the notification is stored. Returns a warning for the sender, if there is one. */
   readonly expect: (sender: Sender, sourceIp: string, fields: CheckedFields) => Promise<string | undefined>;
+  /** Whether work with this key began, so that this notification ends it. */
+  readonly isRunning: (tenant: TenantId, key: string) => boolean | Promise<boolean>;
   readonly now: () => number;
   /** Called for each stored notification, for counting; not awaited. `endsDelivered`: as in `AppendOutcome`. */
   readonly onStored: (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => void;
@@ -155,7 +157,7 @@ export class Intake {
     const { levels } =
       this.#options.tenancy.peek(sender.tenant) ?? (await this.#options.tenancy.get(sender.tenant));
     const newLevel = levels.has(fields.level) ? undefined : newLevelWarning(fields.level);
-    if (!fields.expect) return { id: await this.#accept(arrival), warning: newLevel };
+    if (!(await this.#isExpecting(arrival))) return { id: await this.#accept(arrival), warning: newLevel };
     // A repeat does not change the expectation, not even one that comes while the first is being stored.
     const name = idempotency && `retry ${sender.tenant} ${idempotency.key}`;
     while (name && this.#undecided.has(name)) await this.#undecided.get(name);
@@ -169,6 +171,15 @@ export class Intake {
     } finally {
       decided?.();
     }
+  }
+
+  /** Whether the notification may change what its key expects. */
+  #isExpecting(arrival: Arrival): boolean | Promise<boolean> {
+    const { sender, fields } = arrival;
+    const { key, expect } = fields;
+    if (expect || key === null) return expect !== undefined;
+    const isRunning = this.#options.isRunning(sender.tenant, key);
+    return typeof isRunning === 'boolean' ? isRunning : this.#inTime(arrival, () => isRunning);
   }
 
   /**

@@ -11,6 +11,25 @@ const word = (text: string, prefix = false): Term => ({
 });
 const [a, b, c] = ['a', 'b', 'c'].map((text) => word(text)) as [Term, Term, Term];
 
+test('in a list of labels, a text without "=" behind a value is one more value of that label', () => {
+  const patternsOf = (q: string) => (parse(q) as { patterns?: readonly string[] }).patterns;
+  expect(patternsOf('label:env=prod,Stage,"plant 2",st*')).toEqual([
+    'env=prod',
+    'env=stage',
+    'env=plant 2',
+    'env=st*',
+  ]);
+  expect(patternsOf('label:"env=a b",9x,site=b,c,env=d')).toEqual([
+    'env=a b',
+    'env=9x',
+    'site=b',
+    'site=c',
+    'env=d',
+  ]);
+  expect(patternsOf('label:env,site')).toEqual(['env=*', 'site=*']);
+  expect(patternsOf('label:site,env=prod,stage')).toEqual(['site=*', 'env=prod', 'env=stage']);
+});
+
 describe('structure', () => {
   test('an empty search asks for everything', () => {
     expect(parse('')).toEqual({ kind: 'all' });

@@ -26,6 +26,7 @@ test('any text is read or refused, never anything else, and what is read prints 
       'panel:"noc *"',
       'label:env',
       'label:"env=a b",x=*',
+      'label:env=a,"b c",site=d,e*',
       'after:2026-11-01',
       '-(',
       'x*',

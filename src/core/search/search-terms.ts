@@ -5,7 +5,7 @@ import {
   type SearchKey,
   searchForm,
 } from '#contract/history/fields.ts';
-import { labelPair } from '#contract/history/labels.ts';
+import { labelPair, listedLabels } from '#contract/history/labels.ts';
 import { searchKeyName } from '#contract/history/search-key.ts';
 import { limits } from '#contract/limits.ts';
 import { parseAddressRange } from '../addresses.ts';
@@ -59,7 +59,7 @@ const readers: Readonly<Record<SearchKey, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
   source: (values) => ({ kind: 'source', ranges: values.map(readAddresses) }),
   ...mapPatternFields(readerOf),
-  label: (values) => ({ kind: 'label', patterns: values.map(readLabel) }),
+  label: (values) => ({ kind: 'label', patterns: readLabels(values) }),
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
@@ -154,20 +154,19 @@ function readerOf(field: PatternFieldName): Reader {
   });
 }
 
-/** `name=value`, or a name alone, which finds every value. */
-function readLabel(value: Value): Pattern {
-  const pattern = given('label', value);
-  const at = pattern.indexOf('=');
-  const name = at < 0 ? pattern : pattern.slice(0, at);
-  if (!limits.labelNamePattern.test(name)) {
-    throw searchError(
-      `${shown(name)} is no name of a label`,
-      value.column,
-      '; write a name, or a name and a value, as in label:env=prod or label:env=stag*',
-      value,
-    );
-  }
-  return searchForm('label', at < 0 ? labelPair(name, '*') : pattern);
+function readLabels(values: readonly Value[]): Pattern[] {
+  return listedLabels(values.map((value) => given('label', value))).map(({ name, value }, i) => {
+    const typed = values[i] as Value;
+    if (!limits.labelNamePattern.test(name)) {
+      throw searchError(
+        `${shown(name)} is no name of a label`,
+        typed.column,
+        '; write a name, or a name and a value, as in label:env=prod or label:env=stag*',
+        typed,
+      );
+    }
+    return searchForm('label', labelPair(name, value));
+  });
 }
 
 /** Requires a value that is not empty, because quotes allow an empty one. */

@@ -19,7 +19,7 @@ export function expectationRoutes(app: App, services: Services): void {
     route('viewer', {
       summary: 'The notifications that are expected, by key',
       description:
-        'A sender begins one with X-Expect-Every or X-Expect-Cron, and ends it with X-Expect-Every: 0.',
+        'A sender begins one with X-Expect-Every, X-Expect-Cron or X-Expect-Start, and ends it with X-Expect-Every: 0. Any later notification of the key ends work that began with X-Expect-Start.',
       response: { 200: ExpectationList },
     }),
     async ({ principal }) => {
@@ -43,11 +43,16 @@ export function expectationRoutes(app: App, services: Services): void {
 
 function expectationView({ subject, dueAt, data }: DueTime): Expectation {
   const expected = data as Expected;
-  const { everyMs, cron, timeZone, isStart, level, title, host, token, lastAt, raised } = expected;
+  const { isStart, level, title, host, token, lastAt, raised } = expected;
+  const { everyMs, cron, timeZone } = expected.after ?? expected;
   return {
     key: subject,
     state: raised === null ? 'waiting' : 'overdue',
-    ...{ everyMs: everyMs ?? null, cron: cron ?? null, timeZone: timeZone ?? null },
+    ...{
+      everyMs: everyMs ?? null,
+      cron: cron ?? null,
+      timeZone: cron === undefined ? null : (timeZone ?? null),
+    },
     ...{ graceMs: graceOf(expected), isRunning: isStart === true, level, title, host, token },
     lastAt: iso(lastAt),
     // While an expectation waits, its due time is right, even after the clock was set.

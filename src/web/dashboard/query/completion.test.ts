@@ -50,6 +50,16 @@ test('after the name of a label its value is completed', () => {
   expect(matchingValues(['env=', 'site='], 'ENV', 10)).toEqual(['env=']);
 });
 
+test('behind a value of a label another value of it is completed, without its name where that is clear', () => {
+  expect(at('label:env=prod,st|').ask).toMatchObject({ prefix: 'env=st', start: 15, label: 'env=' });
+  expect(chosen('label:Env=prod,st|,x', 'env=stage')).toBe('label:Env=prod,stage|,x');
+  expect(chosen('label:"zone=a, b=c",|', 'zone=plant 2')).toBe('label:"zone=a, b=c","plant 2" |');
+  expect(chosen('label:env=prod,|', 'env=west=1')).toBe('label:env=prod,env=west=1 |');
+  expect(chosen('label:env=prod,|', 'env=')).toBe('label:env=prod,env=|');
+  expect(at('label:env,si|').ask).toMatchObject({ prefix: 'si', label: '' });
+  expect(at('label:env=prod,site=p|').ask).toMatchObject({ prefix: 'site=p', label: '' });
+});
+
 test('within a phrase and behind what is no key nothing is offered', () => {
   expect(at('"a ho|').ask).toBeUndefined();
   expect(at('hots:a|').ask).toBeUndefined();

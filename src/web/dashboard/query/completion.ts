@@ -26,6 +26,8 @@ export interface CompletionRequest {
   readonly end: number;
   /** The operator before a level, as in `>=`; completion keeps it. */
   readonly operator: string;
+  /** Behind `label:env=prod,`: `env=`, with which `prefix` begins. A chosen value of this label needs no name. */
+  readonly label: string;
 }
 
 export interface Completed {
@@ -41,7 +43,7 @@ export function completionAt(text: string, caret: number): CompletionRequest | u
     const isWord = kind === 'pair' || kind === 'text' || kind === 'operator';
     return isWord && start <= caret && caret <= end;
   });
-  if (!word) return { key: undefined, prefix: '', start: caret, end: caret, operator: '' };
+  if (!word) return { key: undefined, prefix: '', start: caret, end: caret, operator: '', label: '' };
   if (word.kind !== 'pair' || caret < word.valueStart) {
     const start = word.negated ? word.start + 1 : word.start;
     const prefix = text.slice(start, caret);
@@ -52,6 +54,7 @@ export function completionAt(text: string, caret: number): CompletionRequest | u
       start,
       end: word.kind === 'pair' ? word.valueStart : word.end,
       operator: '',
+      label: '',
     };
   }
   const key = searchKeys.find((each) => each === word.key);
@@ -59,8 +62,16 @@ export function completionAt(text: string, caret: number): CompletionRequest | u
   const { start, end } = valueAt(text, word.valueStart, word.end, caret);
   const operator = key === 'level' ? (/^[<>]?=?/.exec(text.slice(start, end))?.[0] ?? '') : '';
   const from = Math.min(start + operator.length, Math.max(start, caret));
-  const prefix = text.slice(from, caret).replace(/^"/, '').replace(/\\(.)/g, '$1').replace(/"$/, '');
-  return { key, prefix, start: from, end, operator };
+  const typed = text.slice(from, caret).replace(/^"/, '').replace(/\\(.)/g, '$1').replace(/"$/, '');
+  const isOfSame = key === 'label' && !typed.includes('=');
+  const label = isOfSame ? lastLabel(text.slice(word.valueStart, start)) : '';
+  return { key, prefix: label + typed, start: from, end, operator, label };
+}
+
+/** Of the values before: the name of the last one that has one, with its `=`. */
+function lastLabel(values: string): string {
+  const each = values.match(/"(?:\\.|[^"\\])*"|(?:\\.|[^",\\])+/gs) ?? [];
+  return each.map((value) => /^"?([^="]+=)/.exec(value)?.[1]).findLast((name) => name !== undefined) ?? '';
 }
 
 /** The range of the comma-separated value at the caret. */
@@ -87,13 +98,20 @@ export function complete(text: string, request: CompletionRequest, chosen: strin
   const isKey = request.key === undefined;
   const [, operator = '', value = chosen] =
     /^([<>]=?)(.*)$/s.exec(request.key === 'level' ? chosen : '') ?? [];
-  const written = isKey ? `${chosen}:` : operator + quoteValue(value);
+  const written = isKey ? `${chosen}:` : operator + quoteValue(withoutLabel(value, request.label));
   const rest = text.slice(request.end);
   const isOpen = needsValue(request, chosen);
   const gap = isOpen || /^[\s,)]/.test(rest) ? '' : ' ';
   const start = text.slice(0, operator === '' ? request.start : request.start - request.operator.length);
   const head = start + written + gap;
   return { text: head + rest, caret: head.length, isOpen };
+}
+
+/** The value alone, unless it would be read as a name and a value. */
+function withoutLabel(value: string, label: string): string {
+  const rest = value.slice(label.length);
+  const isOfLabel = value.toLowerCase().startsWith(label.toLowerCase());
+  return isOfLabel && rest !== '' && !rest.includes('=') ? rest : value;
 }
 
 /** Values that start with the prefix, then those that contain it. Empty if the only match is the prefix itself. */

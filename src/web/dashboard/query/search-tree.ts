@@ -1,8 +1,9 @@
 /** A search as a tree, to make something else of it. Its meaning is that of the server's parser (`core/search/search-parser.ts`). */
+import { labelPair, listedLabels } from '#contract/history/labels.ts';
 import { type QueryWord, readWords } from './query-words.ts';
 
 export interface SearchValue {
-  /** Without quotes and backslashes; `*` and `?` are as typed. */
+  /** Without quotes and backslashes; `*` and `?` are as typed. A label always has its name and a value, as in `env=*`. */
   readonly text: string;
   readonly hasWildcard: boolean;
   /** A backslash makes a `*` or `?` an ordinary character. */
@@ -86,8 +87,21 @@ function termOf(q: string, word: QueryWord): SearchTerm | undefined {
     q.slice(word.valueStart > from ? word.valueStart : from, word.end),
     word.kind === 'pair',
   );
-  return values && { kind: 'term', key: word.key, values, text: q.slice(from, word.end) };
+  if (!values) return undefined;
+  const { key } = word;
+  return {
+    kind: 'term',
+    key,
+    values: key === 'label' ? wholeLabels(values) : values,
+    text: q.slice(from, word.end),
+  };
 }
+
+const wholeLabels = (values: readonly SearchValue[]): SearchValue[] =>
+  listedLabels(values.map(({ text }) => text)).map(({ name, value }, i) => ({
+    ...(values[i] as SearchValue),
+    text: labelPair(name, value),
+  }));
 
 /** The characters that a backslash makes literal; before others it is a character itself. */
 const isEscapable = (character: string | undefined) =>

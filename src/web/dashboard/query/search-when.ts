@@ -1,5 +1,6 @@
 /** A search as the conditions of a rule, as far as a rule can say it. */
 import { type PatternFieldName, patternFieldNames } from '#contract/history/fields.ts';
+import { listedLabels } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleConditions, RuleWhen } from '#contract/routing/rule.ts';
 import { readTree, type SearchTerm, type SearchTree, type SearchValue } from './search-tree.ts';
@@ -273,17 +274,14 @@ function wrongText(values: readonly SearchValue[]): Difference | undefined {
   return values.some(hasOther) ? 'wildcard' : undefined;
 }
 
-/** Values of one label are one condition; a label without a value has any. */
+/** Values of one label are one condition. */
 function labelsOf(values: readonly SearchValue[]): Condition[] | Difference {
   if (values.some(({ hasLiteral }) => hasLiteral)) return 'literal';
-  const pairs = values.map(({ text }) => {
-    const at = text.indexOf('=');
-    return at < 0 ? ([text, '*'] as const) : ([text.slice(0, at), text.slice(at + 1)] as const);
-  });
-  const [[name] = ['']] = pairs;
-  if (!pairs.every(([each]) => limits.labelNamePattern.test(each))) return 'form';
-  if (!pairs.every(([each]) => each.toLowerCase() === name.toLowerCase())) return 'or';
-  return [{ field: 'label', name, values: unique(pairs.map(([, value]) => value)) }];
+  const labels = listedLabels(values.map(({ text }) => text));
+  const [{ name } = { name: '' }] = labels;
+  if (!labels.every((each) => limits.labelNamePattern.test(each.name))) return 'form';
+  if (!labels.every((each) => each.name.toLowerCase() === name.toLowerCase())) return 'or';
+  return [{ field: 'label', name, values: unique(labels.map(({ value }) => value)) }];
 }
 
 function passes(comparison: string, rank: number, than: number): boolean {

@@ -97,7 +97,7 @@ function Interval({
   );
 }
 
-/** "due in 5 min", "must end in 5 min" when work has begun, or "overdue". */
+/** "due in 5 min", "must end in 5 min" when work has begun, "overdue", or "did not end". */
 function ExpectationMark({ expectation: { state, isRunning, overdueAt } }: { expectation: Expectation }) {
   const { t } = useTranslation('expectations');
   const formats = useFormats();
@@ -109,7 +109,7 @@ function ExpectationMark({ expectation: { state, isRunning, overdueAt } }: { exp
   return (
     <StateMark {...look} title={formats.dateTime(overdueAt)}>
       {isOverdue
-        ? t('overdue')
+        ? t(isRunning ? 'notEnded' : 'overdue')
         : t(isRunning ? 'running' : 'due', { time: formats.relative(overdueAt, now) })}
     </StateMark>
   );

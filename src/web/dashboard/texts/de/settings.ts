@@ -271,6 +271,7 @@ export const expectations: TranslatedPage<'expectations'> = {
   overdue: 'überfällig',
   due: 'fällig {{time}}',
   running: 'Ende {{time}}',
+  notEnded: 'nicht beendet',
   end: 'Lebenszeichen beenden …',
   endDo: 'Lebenszeichen beenden',
   endTitle: 'Lebenszeichen „{{title}}“ beenden?',

@@ -270,6 +270,7 @@ export const expectations = {
   overdue: 'overdue',
   due: 'due {{time}}',
   running: 'must end {{time}}',
+  notEnded: 'did not end',
   end: 'End expectation…',
   endDo: 'End expectation',
   endTitle: 'End the expectation “{{title}}”?',
