@@ -1,4 +1,5 @@
-import type { Bus, Entry, Topic } from '#core/log/log.ts';
+import type { Bus, Topic } from '#core/log/bus.ts';
+import type { Entry } from '#core/log/log.ts';
 import { getOrMake } from '#core/maps.ts';
 
 type Listener = (entries: readonly Entry[]) => void;

@@ -1,5 +1,5 @@
 import { connect, type Subscription } from '@nats-io/transport-node';
-import type { Topic } from '#core/log/log.ts';
+import type { Topic } from '#core/log/bus.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
 
 const connectMs = 3_000;

@@ -1,5 +1,6 @@
 import { settlesWithin } from '#core/limits/concurrency.ts';
-import type { Bus, Entry, Topic } from '#core/log/log.ts';
+import type { Bus, Topic } from '#core/log/bus.ts';
+import type { Entry } from '#core/log/log.ts';
 import { createInProcessBus } from './in-process.ts';
 
 /** How wake-ups travel between nodes. The bus does not rely on the promises to settle: it limits its own waiting. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Topic } from '#core/log/log.ts';
+import type { Topic } from '#core/log/bus.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
 
 const prefix = 'belfry_';

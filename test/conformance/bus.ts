@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Bus, Entry } from '#core/log/log.ts';
+import type { Bus } from '#core/log/bus.ts';
+import type { Entry } from '#core/log/log.ts';
 import { type Follower, follow } from '#core/streams/follow.ts';
 import { ModelLog, notification } from '../support/model-log.ts';
 import { limitMs } from '../support/patience.ts';

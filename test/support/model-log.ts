@@ -1,4 +1,5 @@
-import type { Bus, Clear, Entry, History, LiveNotification, LogPage, Notification } from '#core/log/log.ts';
+import type { Bus } from '#core/log/bus.ts';
+import type { Clear, Entry, History, LiveNotification, LogPage, Notification } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { reaches } from '#core/log/target.ts';
 import { draft, routeTo } from './notification-draft.ts';

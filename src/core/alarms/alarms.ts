@@ -2,7 +2,8 @@
 
 import { AppError } from '../errors.ts';
 import type { Intake, IntakeOptions } from '../intake/intake.ts';
-import type { Bus, History } from '../log/log.ts';
+import type { Bus } from '../log/bus.ts';
+import type { History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';

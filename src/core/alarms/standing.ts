@@ -7,11 +7,11 @@ import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelService } from '../channels/channels.ts';
 import { unavailable } from '../errors.ts';
+import type { Bus } from '../log/bus.ts';
 import {
   type AlarmAction,
   type AlarmOutcome,
   type AlarmPlace,
-  type Bus,
   belfryAsActor,
   type History,
   type HistoryRecord,

@@ -3,7 +3,8 @@
  * which alarms a cause suppresses.
  */
 import type { ChannelService } from '../channels/channels.ts';
-import type { Bus, History, LivePosition, SuppressedAlarms } from '../log/log.ts';
+import type { Bus } from '../log/bus.ts';
+import type { History, LivePosition, SuppressedAlarms } from '../log/log.ts';
 import { getOrMake } from '../maps.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 

@@ -11,10 +11,10 @@
 import { limits } from '#contract/limits.ts';
 import { badRequest, conflict, unavailable } from '../errors.ts';
 import { withinTime } from '../limits/concurrency.ts';
+import type { Bus } from '../log/bus.ts';
 import type {
   AppendOutcome,
   AppendTerms,
-  Bus,
   History,
   Idempotency,
   NotificationDraft,

@@ -5,9 +5,8 @@
  * entry never changes; a clear or an acknowledgement of a notification is an entry of its own. A notification is live on its
  * panels until it is cleared, replaced by another one of its key, or expired by its ttl; history keeps it until retention
  * deletes the oldest entries. When the promise of a write resolves, the write is durable; if it rejects with `unavailable`,
- * nothing was stored, unless the connection to the database was lost during the commit. The bus only wakes those who follow a
- * log: it may lose and repeat messages, so all of them also read the head of the log. These are the interfaces that storage and
- * the bus implement for the core. Times are Unix milliseconds.
+ * nothing was stored, unless the connection to the database was lost during the commit. These are the
+ * interfaces that storage implements for the core. Times are Unix milliseconds.
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Query } from '../search/search-query.ts';
@@ -483,21 +482,4 @@ export interface History {
   oldestRevision(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
-}
-
-/** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */
-export type Topic = TenantId | 'directory' | 'commands';
-
-/**
- * Publish and subscribe between the nodes. A message wakes its subscribers; it may be lost or repeated, so every subscriber also
- * polls. A follower of a log uses the entries of a message only if they are exactly the next ones. A message without
- * entries only means that something changed.
- */
-export interface Bus {
-  publish(topic: Topic, entries: readonly Entry[]): void;
-  subscribe(topic: Topic, listener: (entries: readonly Entry[]) => void): () => void;
-  /** Why messages do not reach other nodes now; undefined when they do, or when there are no other nodes. */
-  problem(): string | undefined;
-  /** Closes its connections. Takes about a second at most, even if a connection hangs. */
-  close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import { limits } from '#contract/limits.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { atMost, type TenantBounds, type TenantRecord, type Tenants } from '../tenants/tenants.ts';
-import type { Bus, History } from './log.ts';
+import type { Bus } from './bus.ts';
+import type { History } from './log.ts';
 import type { TenantId } from './route.ts';
 import { type TakeOffContext, takeOff } from './take-off.ts';
 

@@ -1,4 +1,5 @@
-import type { Bus, ClearOutcome, History, HistoryRecord } from './log.ts';
+import type { Bus } from './bus.ts';
+import type { ClearOutcome, History, HistoryRecord } from './log.ts';
 import type { TenantId } from './route.ts';
 
 export interface TakeOffContext {

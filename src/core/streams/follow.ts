@@ -1,5 +1,6 @@
 import { coalesced } from '../limits/concurrency.ts';
-import type { Bus, Entry, History, LogPage } from '../log/log.ts';
+import type { Bus } from '../log/bus.ts';
+import type { Entry, History, LogPage } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 
 const pageSize = 500;

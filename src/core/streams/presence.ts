@@ -1,5 +1,5 @@
 import { coalesced } from '../limits/concurrency.ts';
-import type { Bus } from '../log/log.ts';
+import type { Bus } from '../log/bus.ts';
 import type { TenantId } from '../log/route.ts';
 import type { ConnectedPanel } from './hub.ts';
 import type { Nodes, PanelCommandEvent } from './nodes.ts';

@@ -11,7 +11,8 @@
 import { setTimeout as wait, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError, requireFound } from '../errors.ts';
 import { createYieldToEventLoop } from '../limits/concurrency.ts';
-import type { Bus, Entry, History } from '../log/log.ts';
+import type { Bus } from '../log/bus.ts';
+import type { Entry, History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import type { PanelRecord } from '../tenants/directory.ts';
