@@ -281,8 +281,8 @@ export type AlarmOutcome =
     }
   /** Somebody else has acknowledged it. */
   | { readonly kind: 'already'; readonly id: string; readonly acknowledged: Acknowledged }
-  /** It has ended, or there is nothing to take back. */
-  | { readonly kind: 'nothing'; readonly id: string }
+  /** It has ended, or there is nothing to take back. `off`: why it cannot be acknowledged. */
+  | { readonly kind: 'nothing'; readonly id: string; readonly off?: 'shelved' | 'suppressed' }
   | { readonly kind: 'not-found' };
 
 /** An alarm that is to be open again. */
@@ -417,6 +417,13 @@ export interface History {
   endSuppressing(tenant: TenantId, rule: string, revision: number): Promise<void>;
   /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
+  /** As `append` does: the id of the cause by one of these keys, other than the alarm of `except`, which stands. */
+  findCause(
+    tenant: TenantId,
+    keys: readonly string[],
+    now: number,
+    except?: string,
+  ): Promise<string | undefined>;
   /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
   dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
   /**

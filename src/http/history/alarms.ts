@@ -9,7 +9,7 @@ import { followersOf } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
-import type { AlarmMemory, Entry, History, HistoryRecord } from '#core/log/log.ts';
+import type { AlarmMemory, Entry, History, HistoryRecord, Suppression } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
@@ -191,10 +191,13 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const snapshot = await tenancy.get(tenant);
   const ids = records.map((record) => record.id);
   const entries = await history.entriesOf(tenant, ids, detailEvents);
+  const happened = [...entries, ...suppressedArrivals(records, entries)].sort(
+    (a, b) => b.position - a.position,
+  );
   const causes = await titlesOf(
     history,
     tenant,
-    entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : [])),
+    happened.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : [])),
   );
   const [newest = given] = records;
   const [view] = await alarmViews(services, tenant, [newest]);
@@ -204,7 +207,7 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
     ...((newest.alarm === null || isResolve(newest)) && endedAlarm(records)),
     suppressedAlarms: view?.suppresses ? await suppressedAlarms(services, tenant, newest) : [],
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
-    events: entries.toReversed().flatMap((entry) => eventView(entry, causes)),
+    events: happened.slice(0, detailEvents).flatMap((entry) => eventView(entry, causes)),
     instructions: instructionsOf(newest, snapshot.router),
     runbook: runbookOf(labelsOf(newest.labels)) ?? null,
     escalation: await escalationView(services, tenant, newest),
@@ -279,6 +282,24 @@ async function newestOf(
     last = next;
   }
   return last;
+}
+
+/**
+ * The notifications that were suppressed when they came, as entries: their routes say so, and the log has none. Not those of an alarm
+ * that was suppressed already.
+ */
+function suppressedArrivals(records: readonly HistoryRecord[], entries: readonly Entry[]): Suppression[] {
+  const arrivals: Suppression[] = [];
+  let isSuppressed = false;
+  for (const entry of [...records, ...entries].sort((a, b) => a.position - b.position)) {
+    const { id, position, route } = entry;
+    if (entry.kind === 'notification' && route.suppressed && !isSuppressed)
+      arrivals.push({ kind: 'suppression', position, id, at: entry.receivedAt, ...route.suppressed, route });
+    if (entry.kind === 'notification') isSuppressed = route.suppressed !== undefined;
+    else if (entry.kind === 'suppression') isSuppressed = true;
+    else if (entry.kind === 'return' || entry.kind === 'shelving') isSuppressed = false;
+  }
+  return arrivals;
 }
 
 const events = {

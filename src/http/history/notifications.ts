@@ -13,6 +13,7 @@ import type { TenantId } from '#core/log/route.ts';
 import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
+import { suppressedByOf } from '#core/routing/explain-suppressed.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
@@ -43,11 +44,13 @@ export function notificationRoutes(app: App, services: Services): void {
       if (!record || (principal.kind === 'token' && record.tokenId !== principal.id))
         throw notFound('notification');
       const snapshot = await tenancy.get(principal.tenant);
+      // A sender needs to know no internal procedures, and no notifications of others.
+      const suppressedBy =
+        principal.kind === 'token' ? null : await suppressedByOf(services, snapshot, record);
       return {
         ...historyView(record, snapshot, now()),
-        trace: await traceOf(services, snapshot, record),
-        // A sender needs to know no internal procedures, and no notifications of others.
-        suppressedBy: principal.kind === 'token' ? null : await causeOf(services, principal.tenant, record),
+        trace: await traceOf(services, snapshot, record, suppressedBy),
+        suppressedBy,
         instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),
@@ -129,12 +132,6 @@ function receiptTime(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
-}
-
-/** The notification that suppresses it, or did when it came. */
-async function causeOf({ history }: Services, tenant: TenantId, { alarm, route }: HistoryRecord) {
-  const id = alarm?.suppressed?.by ?? route.suppressed?.by;
-  return id === undefined ? null : { id, title: (await history.find(tenant, id))?.title ?? '' };
 }
 
 /** The next step of a notification, and what it was escalated from and to, as answers have them. */

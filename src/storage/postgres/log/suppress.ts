@@ -20,7 +20,10 @@ const causes = `alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c
 
 export const createSuppression = (
   lanes: AlarmLanes,
-): Pick<History, 'settleSuppressed' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
+): Pick<
+  History,
+  'settleSuppressed' | 'suppressingRules' | 'endSuppressing' | 'suppression' | 'findCause'
+> => ({
   async settleSuppressed(now, limit) {
     const due = await lanes.reads.query<{ tenant: TenantId }>(
       'all',
@@ -62,6 +65,15 @@ export const createSuppression = (
         revision,
       ]),
     );
+  },
+
+  async findCause(tenant, keys, now, except) {
+    const [found] = await lanes.reads.query<{ id: string }>(
+      tenant,
+      'SELECT id FROM find_cause($1, $2::text[], $3, (SELECT row FROM find_entry($1, $4::uuid)))',
+      [tenant, keys, now, except ?? null],
+    );
+    return found?.id;
   },
 
   suppression: (tenant, now) =>

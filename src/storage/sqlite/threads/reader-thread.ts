@@ -33,7 +33,7 @@ import {
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
-import { isUnsettled, suppressingRules, suppression } from '../log/suppress.ts';
+import { causeOf, isUnsettled, suppressingRules, suppression } from '../log/suppress.ts';
 import { findRecord, recordsAt, searchPage } from '../search/search.ts';
 import { busiestHosts, countStep, fieldValues } from '../search/statistics.ts';
 import { lowerPriority } from './process.ts';
@@ -54,7 +54,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
   ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, dueSteps, entriesOf, recordsAt },
-  ...{ isUnsettled, suppression, suppressingRules },
+  ...{ isUnsettled, suppression, suppressingRules, causeOf },
   ...{ retentionStep, findRetry, find: findRecord, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 
