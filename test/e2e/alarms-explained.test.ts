@@ -109,3 +109,46 @@ test('what people see of an alarm begins with what suppressed it when it came, o
   await send();
   expect(await events()).toHaveLength(3);
 });
+
+test('the list says what to do and what is sent next, as the details do', async () => {
+  const { call, token } = await begin();
+  const then = { instructions: 'Call Ada', escalate: [{ afterMs: 3_600_000, setLevel: 'critical' }] };
+  const rule = await call('POST', '/api/rules', { name: 'on call', when: { host: ['db-1'] }, then });
+  const runbook = 'https://wiki.example.org/db';
+  const given = { ...host, message: 'm', ttl: 0 };
+  const { json } = await server.notify(token, { ...given, host: 'db-1', labels: { runbook_url: runbook } });
+  await server.notify(token, given);
+  const { alarms } = await call('GET', '/api/alarms');
+  const ref = { id: rule.id, name: 'on call' };
+  expect(alarms[1]).toMatchObject({
+    ...{ id: json.id, runbook, instructions: [{ rule: ref, text: 'Call Ada' }] },
+    escalation: { next: { step: 1, steps: 1, rule: ref, unless: 'acknowledged' }, from: null, to: null },
+  });
+  const {
+    suppressedAlarms: _s,
+    notifications: _n,
+    events: _e,
+    ...detail
+  } = await call(...(['GET', `/api/alarms/${json.id}`] as const));
+  expect(detail).toEqual(alarms[1]);
+  expect(alarms[0]).toMatchObject({
+    ...{ runbook: null, instructions: [], escalation: { next: null, from: null, to: null } },
+  });
+});
+
+test('of causes in a row, only the first counts what it suppresses', async () => {
+  const { call, switchDown, hostDown } = await begin();
+  const suppress = { when: { host: ['far-*'] }, equal: ['label:site'] };
+  await call('POST', '/api/rules', { name: 'routers', when: { host: ['router'] }, then: { suppress } });
+  const core = await switchDown();
+  const [router, far] = [await hostDown('router'), await hostDown('far-1')];
+  const states = async (query = '') =>
+    (await call('GET', `/api/alarms${query}`)).alarms.map(
+      ({ id, suppresses }: { id: string; suppresses: number }) => [id, suppresses],
+    );
+  expect(await states()).toEqual([[core, 2]]);
+  expect(await states('?state=suppressed')).toEqual([
+    [far, 0],
+    [router, 0],
+  ]);
+});

@@ -57,7 +57,12 @@ export const Alarm = component('Alarm', {
   suppresses: Type.Integer({
     minimum: 0,
     description:
-      'How many alarms are off the panels as long as this one stands, with those that the suppressed ones suppress.',
+      'How many alarms are off the panels as long as this one stands, with those that the suppressed ones suppress. 0 while it is suppressed itself: they count for its cause.',
+  }),
+  escalation: NotificationDetail.properties.escalation,
+  instructions: NotificationDetail.properties.instructions,
+  runbook: nullable(Type.String(), {
+    description: 'The label `runbook_url` of its newest notification, if it is an http or https link.',
   }),
   shownOn: Type.Array(NamedRef, { description: 'Panels that have reported showing it, at most 50 of them.' }),
 });
@@ -119,11 +124,6 @@ export const AlarmDetail = component('AlarmDetail', {
     }),
     { description: 'What was done about it, newest first, at most 100.' },
   ),
-  instructions: NotificationDetail.properties.instructions,
-  runbook: nullable(Type.String(), {
-    description: 'The label `runbook_url` of its newest notification, if it is an http or https link.',
-  }),
-  escalation: NotificationDetail.properties.escalation,
 });
 export type AlarmDetail = Static<typeof AlarmDetail>;
 

@@ -259,7 +259,7 @@ export type AlarmAction =
   | ({
       readonly kind: 'acknowledge';
       /** Whose acknowledgement it may change: that of the same `by`, or anybody's. Absent: nobody's. */
-      readonly over?: 'own' | 'any';
+      readonly over?: 'own' | 'any' | undefined;
       /** null: it does not end; absent: it lasts as long as the route or, without one, the level of the alarm that stands says. */
       readonly until?: number | null;
     } & Omit<Acknowledged, 'until'>)

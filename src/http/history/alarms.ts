@@ -117,10 +117,11 @@ function readCursor(text: string | undefined): AlarmCursor | undefined {
 
 /** Alarms as the API returns them. */
 async function alarmViews(
-  { history, receipts, tenancy, now }: Services,
+  services: Services,
   tenant: TenantId,
   records: readonly HistoryRecord[],
 ): Promise<Alarm[]> {
+  const { history, receipts, tenancy, now } = services;
   const shown = records.filter((record) => record.receipts.shown > 0).map(({ id }) => id);
   const [snapshot, rows, suppressed] = await Promise.all([
     tenancy.get(tenant),
@@ -130,17 +131,13 @@ async function alarmViews(
   const followers = followersOf(suppressed);
   const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
   const causes = await titlesOf(history, tenant, causeIds);
+  // Of what stands, this reads nothing more.
+  const escalations = await Promise.all(records.map((each) => escalationView(services, tenant, each)));
   const at = now();
-  return records.map((record) => {
+  return records.map((record, i) => {
     const { state, ...notification } = historyView(record, snapshot, at);
-    const {
-      since,
-      count,
-      highestLevel,
-      shelved,
-      suppressed: by,
-      owner,
-    } = record.alarm ?? unremembered(record);
+    const memory = record.alarm ?? unremembered(record);
+    const { count, highestLevel, shelved, suppressed: by, owner } = memory;
     const isStanding =
       (state === 'live' || state === 'shelved' || state === 'suppressed') && !isResolve(record);
     const off = shelved ? 'shelved' : by && 'suppressed';
@@ -151,16 +148,15 @@ async function alarmViews(
     return {
       ...notification,
       state: isStanding ? (off ?? (record.acknowledged ? 'acknowledged' : 'open')) : 'ended',
-      ...{ since: iso(since), count, highestLevel },
-      shelved: shelved && {
-        by: shelved.by,
-        at: iso(shelved.at),
-        until: iso(shelved.until),
-        note: shelved.note,
-      },
+      ...{ since: iso(memory.since), count, highestLevel },
+      shelved: shelved && { ...shelved, at: iso(shelved.at), until: iso(shelved.until) },
       owner,
       suppressedBy: by && { id: by.by, title: causes.get(by.by) ?? '' },
-      suppresses: record.alarm ? followers(record.position).length : 0,
+      // What a suppressed one suppresses counts for the cause of that.
+      suppresses: record.alarm && !by ? followers(record.position).length : 0,
+      escalation: escalations[i] as Alarm['escalation'],
+      instructions: instructionsOf(record, snapshot.router),
+      runbook: runbookOf(labelsOf(record.labels)) ?? null,
       shownOn: panels.slice(0, namedPanels),
     };
   });
@@ -208,9 +204,6 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
     suppressedAlarms: view?.suppresses ? await suppressedAlarms(services, tenant, newest) : [],
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
     events: happened.slice(0, detailEvents).flatMap((entry) => eventView(entry, causes)),
-    instructions: instructionsOf(newest, snapshot.router),
-    runbook: runbookOf(labelsOf(newest.labels)) ?? null,
-    escalation: await escalationView(services, tenant, newest),
   };
 }
 
