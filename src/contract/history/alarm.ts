@@ -46,7 +46,10 @@ export const Alarm = component('Alarm', {
     format: 'date-time',
     description: 'When the first notification of the alarm was received.',
   }),
-  count: Type.Integer({ minimum: 1, description: 'Its notifications, also those that throttles counted.' }),
+  count: Type.Integer({
+    minimum: 1,
+    description: 'Its notifications, also those that throttles counted, but not those that escalated it.',
+  }),
   highestLevel: Type.String({ description: 'The highest level that one of them had.' }),
   shelved: nullable(Shelved),
   owner: nullable(NamedRef, { description: 'The person who takes care of it, if one was named.' }),

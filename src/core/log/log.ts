@@ -139,7 +139,7 @@ export const belfryAsActor = 'belfry';
 export interface AlarmMemory {
   /** When the first notification was received. */
   readonly since: number;
-  /** Notifications, also those that throttles counted. */
+  /** Notifications, also those that throttles counted, without the steps of its escalation. */
   readonly count: number;
   readonly highestLevel: string;
   readonly highestRank: number;
@@ -417,13 +417,8 @@ export interface History {
   endSuppressing(tenant: TenantId, rule: string, revision: number): Promise<void>;
   /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
-  /** As `append` does: the id of the cause by one of these keys, other than the alarm of `except`, which stands. */
-  findCause(
-    tenant: TenantId,
-    keys: readonly string[],
-    now: number,
-    except?: string,
-  ): Promise<string | undefined>;
+  /** As `append` does: the id of the cause by one of these keys, other than the alarm in which `own` stands. */
+  findCause(tenant: TenantId, keys: readonly string[], at: number, own?: string): Promise<string | undefined>;
   /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
   dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
   /**

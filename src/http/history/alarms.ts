@@ -11,6 +11,7 @@ import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
 import type { AlarmMemory, Entry, History, HistoryRecord, Suppression } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { isEscalation } from '#core/log/take-off.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
@@ -224,7 +225,7 @@ function endedAlarm(records: readonly HistoryRecord[]) {
   const highest = records.reduce((high, record) => (record.rank > high.rank ? record : high));
   return {
     since: iso(Math.min(...records.map(({ receivedAt }) => receivedAt))),
-    count: records.length,
+    count: Math.max(1, records.filter((record) => !isEscalation(record)).length),
     highestLevel: highest.level,
   };
 }
