@@ -402,7 +402,7 @@ export interface History {
     action: AlarmAction,
     within?: PanelAddress,
   ): Promise<readonly AlarmOutcome[]>;
-  /** All alarms that stand at `now`, by rank, then the newest `since` first. */
+  /** All alarms that stand at `now`, by rank, then the newest `since` first. A rank below `info` is no alarm. */
   alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
   /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;

@@ -4,6 +4,7 @@ import { type StandingState, standingStates } from '#contract/history/alarm-stat
 import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
 import { followersOf } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
@@ -139,8 +140,7 @@ async function alarmViews(
     const { state, ...notification } = historyView(record, snapshot, at);
     const memory = record.alarm ?? unremembered(record);
     const { count, highestLevel, shelved, suppressed: by, owner } = memory;
-    const isStanding =
-      (state === 'live' || state === 'shelved' || state === 'suppressed') && !isResolve(record);
+    const isStanding = (state === 'live' || state === 'shelved' || state === 'suppressed') && isAlarm(record);
     const off = shelved ? 'shelved' : by && 'suppressed';
     const panels = (rows.get(record.id) ?? []).flatMap(({ panelId, shownAt }) => {
       const panel = shownAt === null ? undefined : snapshot.panels.get(panelId);
@@ -162,6 +162,9 @@ async function alarmViews(
     };
   });
 }
+
+/** Below `info`, nothing is wrong. */
+const isAlarm = ({ rank }: HistoryRecord) => rank >= builtInStyles.info.rank;
 
 /** What is known of one that does not stand. */
 const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryRecord): AlarmMemory => ({

@@ -83,7 +83,7 @@ export const columnValue = (
   field: StoredField,
 ): string | number | null => (field === 'sentLevel' && draft.sentLevel === draft.level ? null : draft[field]);
 
-/** A notification with a key and a lower rank ends an alarm, and is none itself: see `isResolve`. */
+/** Of a lower rank, nothing is wrong: it is no alarm. With a key, it ends one: see `isResolve`. */
 export const firstAlarmRank = builtInStyles.info.rank;
 
 /** Whether it leads to any panel. */

@@ -74,7 +74,7 @@ export const createAlarms = (
         `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
          CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND l.rank >= ${firstAlarmRank}
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
         [tenant, now],
       ),
