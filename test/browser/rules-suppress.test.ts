@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { coreSwitch } from '../support/core-switch.ts';
 import { faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk } from './dashboard-lab.ts';
 import { seedRules } from './rules-scenes.ts';
@@ -128,4 +129,42 @@ test('a replay says what would be suppressed, and that it is shown later', async
   await sheet.getByText('Another alarm would have suppressed them.').waitFor();
   await sheet.getByRole('link', { name: 'host unreachable' }).first().waitFor();
   await sheet.getByText('all panels').first().waitFor();
+});
+
+test('what is suppressed says by which alarm and which rule, in the explanation and in its details', async () => {
+  const { switchDown, hostDown, clear } = await coreSwitch(lab.server);
+  const cause = await switchDown();
+  const id = await hostDown('host-1');
+  const page = await open(`rules?explain=${id}`);
+  const answer = page
+    .getByRole('dialog', { name: 'Explain routing' })
+    .getByRole('region', { name: 'Result' });
+  await answer.getByText('Suppressed: off the panels while “Core switch down” stands').waitFor();
+  await answer.getByText('By the rule “Hosts follow their core switch”.').waitFor();
+  await answer.getByText('; it suppresses this notification').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  expect(desk.errors).toEqual([]);
+  await desk.close();
+  const details = (await open(`history?id=${id}`)).getByRole('complementary', { name: 'Notification' });
+  await details.getByText('It is on no panel: it is suppressed by “Core switch down”').waitFor();
+  await details.getByText('The rule “Hosts follow their core switch” says so.').waitFor();
+  await details.getByText('; it suppresses this notification').waitFor();
+  for (const each of [id, cause]) await clear(each);
+});
+
+test('a rule that suppresses every other alarm is warned of, in the editor and in the list', async () => {
+  const page = await open('rules?id=new');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('button', { name: 'Add action' }).click();
+  await page.getByRole('menuitem', { name: 'Suppress other alarms while this one stands' }).click();
+  const suppress = suppressIn(sheet);
+  const warned = (text: string) => suppress.getByRole('status').getByText(text).waitFor();
+  await warned('Also alarms of a higher level, unless a condition names the levels.');
+  await suppress.getByRole('combobox', { name: 'Suppress alarms with the same' }).press('Backspace');
+  const all = 'It suppresses every other alarm, also of a higher level.';
+  await warned(all);
+  await page.keyboard.press('Tab');
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.waitFor({ state: 'detached' });
+  await page.getByText(all).waitFor();
 });

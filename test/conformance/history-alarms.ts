@@ -65,6 +65,18 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     expect(await alarmOf(history, tenant, higher.id)).toMatchObject({ count: 6, highestLevel: 'worst' });
   });
 
+  test('what says that something went well is no alarm, with a key or without', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const well = { rank: 10, level: 'success' };
+    const done = await store(history, tenant, well);
+    await store(history, tenant, { key: 'disk', ...well });
+    const told = await store(history, tenant, { rank: 20, level: 'info' });
+    expect(await history.alarms(tenant, now)).toMatchObject([{ position: told.position }]);
+    expect(await shownOn(history, tenant)).toContain(done.id);
+  });
+
   test('a resolve, a clear and a muted notification end an alarm: the next one is new', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
@@ -207,7 +219,7 @@ export function alarmsConformance(lab: () => HistoryLab): void {
       ...{ acknowledged: null, cleared: null, alarm: { shelved: given } },
     });
     // Nobody takes care of what is put aside.
-    expect(await actOn(history, tenant, id, acknowledge())).toEqual({ kind: 'nothing', id });
+    expect(await actOn(history, tenant, id, acknowledge())).toEqual({ kind: 'nothing', id, off: 'shelved' });
     const counted = await store(history, tenant, { key, throttledOn: id, throttleCount: 1 });
     const back = entryOf(await actOn(history, tenant, id, { kind: 'unshelve', at: now + 20, by: 'Eve' }));
     const shown = { ...alarm, count: 1 };

@@ -91,6 +91,24 @@ export function escalationsConformance(lab: () => HistoryLab): void {
     expect(await readAll(history, tenant)).toHaveLength(3);
   });
 
+  test('the steps do not count as notifications of the alarm, repeats and what a throttle counts do', async () => {
+    const { send, history, tenant } = await open();
+    const countOf = async (id: string) => (await history.find(tenant, id))?.alarm?.count;
+    const escalated = (times: number) => ({ escalated: { times, since: now } });
+    const id = await send();
+    const stepOf = (of: string, times: number) => ({
+      route: routeTo(everyone, { escalates: of, ...escalated(times) }),
+    });
+    const step = await send(stepOf(id, 1), { replaces: id, step: 0 });
+    expect(await countOf(step)).toBe(1);
+    const last = await send(stepOf(step, 2), { replaces: step, step: 1 });
+    expect(await countOf(last)).toBe(1);
+    await send({ throttledOn: last, throttleCount: 1 });
+    expect(await countOf(last)).toBe(2);
+    const repeat = routeTo(everyone, { repeats: last, ...escalated(2) });
+    expect(await countOf(await send({ route: repeat }, { escalation, step: 2 }))).toBe(3);
+  });
+
   test('a repeat that was not made for the step of its alarm is not stored, also if a throttle counts it', async () => {
     const { send, append, history, tenant, escalationOf } = await open();
     const id = await send();

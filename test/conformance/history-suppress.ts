@@ -285,6 +285,42 @@ export function suppressConformance(lab: () => HistoryLab): void {
     expect(cleared?.kind).toBe('done');
   });
 
+  test('the cause of what comes now is found, other than its own alarm', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const { history } = database;
+    const find = (keys: string[], except?: string, of = tenant) => history.findCause(of, keys, now, except);
+    expect(await find([key])).toBeUndefined();
+    const core = await store(history, tenant, { key: 'core', ...cause });
+    expect(await find(['another', key])).toBe(core.id);
+    expect([await find([]), await find(['another']), await find([key], undefined, other)]).toEqual(
+      Array(3).fill(undefined),
+    );
+    expect(await find([key], core.id)).toBeUndefined();
+    const repeat = await store(history, tenant, { key: 'core', ...cause });
+    expect(await find([key], core.id)).toBe(repeat.id);
+    await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
+    expect(await find([key])).toBeUndefined();
+  });
+
+  test('what cannot be acknowledged says whether it is shelved or suppressed', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const aside = await store(history, tenant, { key: 'aside' });
+    const until = now + 1_000;
+    await history.act(tenant, [aside.id], { kind: 'shelve', at: now, by: 'Ada', note: null, until });
+    await store(history, tenant, cause);
+    const host = await store(history, tenant, follower);
+    const outcomes = await history.act(tenant, [aside.id, host.id], {
+      ...{ kind: 'acknowledge', at: now, by: 'Ada', note: null },
+    });
+    expect(outcomes).toEqual([
+      { kind: 'nothing', id: aside.id, off: 'shelved' },
+      { kind: 'nothing', id: host.id, off: 'suppressed' },
+    ]);
+  });
+
   test('of many, each call changes some', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -99,7 +99,11 @@ test('alarms are acknowledged, taken back, shelved, brought back and cleared by 
   expect(await ok('shelve', one, '--until', until, '--note', 'tomorrow')).toBe('1 shelved\n');
   expect(await list('--state', 'shelved')).toMatchObject([{ id: one, shelved: { until, note: 'tomorrow' } }]);
   expect(await run(['ack', one, other])).toMatchObject({
-    ...{ code: 1, stdout: `1 acknowledged, 1 failed: ${one} it is shelved, or suppressed\n`, stderr: '' },
+    ...{
+      code: 1,
+      stdout: `1 acknowledged, 1 failed: ${one} it is shelved: take it off the shelf first\n`,
+      stderr: '',
+    },
   });
   expect(await ok('unshelve', one)).toBe('1 open again\n');
   expect(await ok('clear', one, other)).toBe('2 cleared\n');

@@ -39,6 +39,7 @@ export function testAlarm(given: Partial<Alarm> = {}): Alarm {
     count: 1,
     highestLevel: 'error',
     ...{ shelved: null, owner: null, suppressedBy: null, suppresses: 0 },
+    ...{ escalation: { next: null, from: null, to: null }, instructions: [], runbook: null },
     shownOn: [],
     ...given,
   };

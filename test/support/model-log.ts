@@ -58,6 +58,10 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return { causes: [], suppressed: [] };
   }
 
+  async findCause() {
+    return undefined;
+  }
+
   async recordsAt() {
     return [];
   }

@@ -46,7 +46,10 @@ export const Alarm = component('Alarm', {
     format: 'date-time',
     description: 'When the first notification of the alarm was received.',
   }),
-  count: Type.Integer({ minimum: 1, description: 'Its notifications, also those that throttles counted.' }),
+  count: Type.Integer({
+    minimum: 1,
+    description: 'Its notifications, also those that throttles counted, but not those that escalated it.',
+  }),
   highestLevel: Type.String({ description: 'The highest level that one of them had.' }),
   shelved: nullable(Shelved),
   owner: nullable(NamedRef, { description: 'The person who takes care of it, if one was named.' }),
@@ -57,7 +60,12 @@ export const Alarm = component('Alarm', {
   suppresses: Type.Integer({
     minimum: 0,
     description:
-      'How many alarms are off the panels as long as this one stands, with those that the suppressed ones suppress.',
+      'How many alarms are off the panels as long as this one stands, with those that the suppressed ones suppress. 0 while it is suppressed itself: they count for its cause.',
+  }),
+  escalation: NotificationDetail.properties.escalation,
+  instructions: NotificationDetail.properties.instructions,
+  runbook: nullable(Type.String(), {
+    description: 'The label `runbook_url` of its newest notification, if it is an http or https link.',
   }),
   shownOn: Type.Array(NamedRef, { description: 'Panels that have reported showing it, at most 50 of them.' }),
 });
@@ -119,11 +127,6 @@ export const AlarmDetail = component('AlarmDetail', {
     }),
     { description: 'What was done about it, newest first, at most 100.' },
   ),
-  instructions: NotificationDetail.properties.instructions,
-  runbook: nullable(Type.String(), {
-    description: 'The label `runbook_url` of its newest notification, if it is an http or https link.',
-  }),
-  escalation: NotificationDetail.properties.escalation,
 });
 export type AlarmDetail = Static<typeof AlarmDetail>;
 

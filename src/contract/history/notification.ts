@@ -93,10 +93,6 @@ export const Acknowledged = closed({
   }),
 });
 
-export const AcknowledgeNotification = component('AcknowledgeNotification', {
-  note: Type.Optional(Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' })),
-});
-
 export const AcknowledgeAccepted = component('AcknowledgeAccepted', {
   ok: Type.Literal(true),
   id: Type.String({

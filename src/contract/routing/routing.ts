@@ -51,6 +51,17 @@ export type ExplainRequest = Static<typeof ExplainRequest>;
 
 export const ruleOutcomes = ['matched', 'failed', 'disabled', 'inactive', 'not-tried'] as const;
 
+const suppressedBy = nullable(
+  closed({
+    id: Type.String({ format: 'uuid' }),
+    title: Type.String(),
+    rule: nullable(NamedRef, {
+      description: 'The rule that suppresses it; null if it can no longer be told.',
+    }),
+  }),
+  { description: 'The alarm that suppresses it (`then.suppress` of a rule).' },
+);
+
 /** One rule's part in the walk. */
 export const RuleTrace = component('RuleTrace', {
   id: Type.String(),
@@ -59,6 +70,11 @@ export const RuleTrace = component('RuleTrace', {
   reason: Type.String({ description: 'One sentence: the condition that failed, or what the rule did.' }),
   condition: Type.Optional(
     Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' }),
+  ),
+  suppresses: Type.Optional(
+    Type.Boolean({
+      description: 'true: it suppresses the notification (`then.suppress`), as an alarm of it stood.',
+    }),
   ),
 });
 export type RuleTrace = Static<typeof RuleTrace>;
@@ -70,6 +86,11 @@ export const RoutingOutcome = component('RoutingOutcome', {
   ttl: Type.Integer(),
   muted: Type.Boolean(),
   throttled: Type.Boolean(),
+  suppressed: Type.Boolean({
+    description:
+      'Its cause stands, or stood when a recorded one came: it is on no panel and in no channel. By a draft: whether a cause stands now that has the rule as in the draft.',
+  }),
+  suppressedBy,
   group: HistoryNotification.properties.group,
   acknowledgeForMs: Type.Optional(
     Type.Integer({
@@ -78,7 +99,10 @@ export const RoutingOutcome = component('RoutingOutcome', {
     }),
   ),
   target: HistoryNotification.properties.target,
-  panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
+  panels: Type.Array(NamedRef, {
+    description:
+      'The panels this reaches, at most 50 of them; if it is suppressed, as soon as its cause has ended.',
+  }),
   panelCount: Type.Integer({ minimum: 0 }),
   channels: Type.Array(NamedRef, { description: 'The channels that deliver it.' }),
   rules: Type.Array(RuleTrace, {
@@ -211,10 +235,11 @@ export const NotificationDetail = component('NotificationDetail', {
     description:
       'null: the rules of that time are no longer stored, because they were changed so often since.',
   }),
-  suppressedBy: nullable(closed({ id: Type.String({ format: 'uuid' }), title: Type.String() }), {
+  suppressedBy: {
+    ...suppressedBy,
     description:
-      'By which notification it is suppressed, or was when it came (`then.suppress` of a rule). A token gets null.',
-  }),
+      'By which notification and rule it is suppressed, or was when it came (`then.suppress`). A token gets null.',
+  },
   instructions: Type.Array(closed({ rule: NamedRef, text: Type.String() }), {
     description: `What to do, by the rules that matched, as these rules are now: the first ${limits.instructionsShown} that have instructions. A token gets none.`,
   }),

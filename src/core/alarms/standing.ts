@@ -6,7 +6,7 @@
 import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelService } from '../channels/channels.ts';
-import { unavailable } from '../errors.ts';
+import { badField, unavailable } from '../errors.ts';
 import type { Bus } from '../log/bus.ts';
 import {
   type AlarmAction,
@@ -119,15 +119,22 @@ export async function actOnAlarms(
   return outcomes;
 }
 
-/** The ids of all alarms that match, at most `limits.alarmsAtOnce`. */
+/**
+ * The ids of all alarms that match.
+ * @throws AppError `bad-request` when these are more than `limits.alarmsAtOnce`.
+ */
 export async function alarmIds(
   context: AlarmsContext,
   tenant: TenantId,
   { states, ...wanted }: AlarmQuery,
 ): Promise<string[]> {
-  const places = (await matchingPlaces(context, tenant, wanted))
-    .filter(({ state }) => states.includes(state))
-    .slice(0, limits.alarmsAtOnce);
+  const matching = await matchingPlaces(context, tenant, wanted);
+  const places = matching.filter(({ state }) => states.includes(state));
+  if (places.length > limits.alarmsAtOnce)
+    throw badField(
+      'q',
+      `matches ${places.length} alarms, and one call changes at most ${limits.alarmsAtOnce}: narrow the search`,
+    );
   const ids: string[] = [];
   for (let from = 0; from < places.length; from += limits.alarmPage) {
     const positions = places.slice(from, from + limits.alarmPage).map(({ position }) => position);

@@ -138,7 +138,7 @@ export const belfryAsActor = 'belfry';
 export interface AlarmMemory {
   /** When the first notification was received. */
   readonly since: number;
-  /** Notifications, also those that throttles counted. */
+  /** Notifications, also those that throttles counted, without the steps of its escalation. */
   readonly count: number;
   readonly highestLevel: string;
   readonly highestRank: number;
@@ -261,7 +261,7 @@ export type AlarmAction =
   | ({
       readonly kind: 'acknowledge';
       /** Whose acknowledgement it may change: that of the same `by`, or anybody's. Absent: nobody's. */
-      readonly over?: 'own' | 'any';
+      readonly over?: 'own' | 'any' | undefined;
       /** null: it does not end; absent: it lasts as long as the route or, without one, the level of the alarm that stands says. */
       readonly until?: number | null;
     } & Omit<Acknowledged, 'until'>)
@@ -283,8 +283,8 @@ export type AlarmOutcome =
     }
   /** Somebody else has acknowledged it. */
   | { readonly kind: 'already'; readonly id: string; readonly acknowledged: Acknowledged }
-  /** It has ended, or there is nothing to take back. */
-  | { readonly kind: 'nothing'; readonly id: string }
+  /** It has ended, or there is nothing to take back. `off`: why it cannot be acknowledged. */
+  | { readonly kind: 'nothing'; readonly id: string; readonly off?: 'shelved' | 'suppressed' }
   | { readonly kind: 'not-found' };
 
 /** An alarm that is to be open again. */
@@ -404,7 +404,7 @@ export interface History {
     action: AlarmAction,
     within?: PanelAddress,
   ): Promise<readonly AlarmOutcome[]>;
-  /** All alarms that stand at `now`, by rank, then the newest `since` first. */
+  /** All alarms that stand at `now`, by rank, then the newest `since` first. A rank below `info` is no alarm. */
   alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
   /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
@@ -420,6 +420,8 @@ export interface History {
   endSuppressing(tenant: TenantId, rule: string, revision: number): Promise<void>;
   /** The alarms that suppress others by a key, and those that are suppressed by one, at `now`. */
   suppression(tenant: TenantId, now: number): Promise<SuppressedAlarms>;
+  /** As `append` does: the id of the cause by one of these keys, other than the alarm in which `own` stands. */
+  findCause(tenant: TenantId, keys: readonly string[], at: number, own?: string): Promise<string | undefined>;
   /** Steps of all active tenants that are due at `now`, the first of them; at most `limit`. */
   dueSteps(now: number, limit: number): Promise<readonly DueStep[]>;
   /**

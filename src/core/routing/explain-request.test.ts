@@ -25,7 +25,7 @@ test('the rules of one earlier revision are kept, the last requested', async () 
   const trace = async (revision: number) => {
     const { route, ...others } = recorded(1);
     const record = { ...others, route: { ...route, revision } } as HistoryRecord;
-    return (await traceOf(services, snapshot, record))?.map(({ id }) => id);
+    return (await traceOf(services, snapshot, record, null))?.map(({ id }) => id);
   };
   for (const revision of [1, 1, 3, 1, 2, 2, 1]) expect(await trace(revision)).toEqual([`r${revision}`]);
   expect(read).toEqual([1, 2, 1]);

@@ -11,7 +11,7 @@ import type { HistoryRecord } from '../log/log.ts';
 import type { CredentialRecord, Directory } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { RankedLevels } from './conditions.ts';
-import { clipTraces, type Explainer, type Explanation, subjectOf } from './explain.ts';
+import { clipTraces, type Explainer, type Explanation, subjectOf, withSuppressing } from './explain.ts';
 import { prepareRegexes } from './regex.ts';
 import type { NamedPanel, ReplayChannel } from './replay-counts.ts';
 import type { Router } from './router.ts';
@@ -116,7 +116,11 @@ function checkTyped({ title, message, level, ttl, ...typed }: Typed): CheckedFie
 /** An explanation as the API returns it. */
 export function outcomeOf(
   { decision, rules }: Explanation,
-  { snapshot, throttled }: { readonly snapshot: TenantSnapshot; readonly throttled: boolean },
+  {
+    snapshot,
+    throttled,
+    suppressedBy,
+  }: { readonly snapshot: TenantSnapshot } & Pick<RoutingOutcome, 'throttled' | 'suppressedBy'>,
 ): RoutingOutcome {
   const { level, rank, ttl, route } = decision;
   const acknowledgeForMs = route.acknowledgeForMs ?? snapshot.levels.get(level)?.acknowledgeForMs;
@@ -128,10 +132,12 @@ export function outcomeOf(
     ...(route.group && { group: [...route.group] }),
     ...(acknowledgeForMs && { acknowledgeForMs }),
     throttled,
+    suppressed: suppressedBy !== null,
+    suppressedBy,
     target: targetView(route.target),
     ...panelsReached(route.target, snapshot),
-    channels: throttled ? [] : channelsReached(route, snapshot),
-    ...clipTraces(rules),
+    channels: throttled || suppressedBy ? [] : channelsReached(route, snapshot),
+    ...clipTraces(withSuppressing(rules, suppressedBy)),
   };
 }
 
@@ -151,7 +157,8 @@ interface PastRouter {
 /** The last one requested, for as long as the snapshot is current: compiling thousands of rules takes a while. */
 const pastRouters = new WeakMap<TenantSnapshot, PastRouter>();
 
-function routerAt(
+/** undefined: these rules are deleted. */
+export function routerAt(
   rules: Pick<Directory['rules'], 'setAt'>,
   snapshot: TenantSnapshot,
   revision: number,
@@ -193,9 +200,11 @@ export async function traceOf(
   }: { readonly directory: Pick<Directory, 'rules'>; readonly explainer: Explainer },
   snapshot: TenantSnapshot,
   record: HistoryRecord,
+  suppressedBy: RoutingOutcome['suppressedBy'],
 ): Promise<RuleTrace[] | null> {
   const router = await routerAt(rules, snapshot, record.route.revision);
   if (!router) return null;
   const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
-  return [...clipTraces((await explainer.explain(snapshot.record.id, question)).rules).rules];
+  const { rules: traces } = await explainer.explain(snapshot.record.id, question);
+  return clipTraces(withSuppressing(traces, suppressedBy)).rules;
 }

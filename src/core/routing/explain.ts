@@ -1,7 +1,7 @@
 /** Routes recorded notifications again, from the fields that their senders sent. */
 import type { OptionalText } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
-import type { RuleTrace } from '#contract/routing/routing.ts';
+import type { RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import type { EscalationStep, RuleSpec } from '#contract/routing/rule.ts';
 import { AppError } from '../errors.ts';
 import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
@@ -131,17 +131,33 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
   return { decision, rules };
 }
 
+/** Says so at the rule that suppresses it. */
+export const withSuppressing = (
+  rules: readonly RuleTrace[],
+  suppressedBy: RoutingOutcome['suppressedBy'],
+): readonly RuleTrace[] =>
+  rules.map((trace) =>
+    trace.id === suppressedBy?.rule?.id
+      ? {
+          ...trace,
+          suppresses: true,
+          reason: `${trace.reason}; it suppresses this one while the alarm "${suppressedBy.title}" stands`,
+        }
+      : trace,
+  );
+
 /**
  * At most `most` traces, in order. The first rule that was not tried has priority, because its reason says why the evaluation ended;
- * then those that matched.
+ * then those that matched, or suppress it.
  */
 export function clipTraces(
   traces: readonly RuleTrace[],
   most = 1000,
 ): { rules: RuleTrace[]; rulesOmitted: number } {
   const end = traces.find(({ outcome }) => outcome === 'not-tried');
-  const matched = traces.filter(({ outcome }) => outcome === 'matched');
-  const others = traces.filter((trace) => trace !== end && trace.outcome !== 'matched');
+  const counts = ({ outcome, suppresses }: RuleTrace) => outcome === 'matched' || suppresses === true;
+  const matched = traces.filter(counts);
+  const others = traces.filter((trace) => trace !== end && !counts(trace));
   const kept = new Set([...(end ? [end] : []), ...matched, ...others].slice(0, most));
   return { rules: traces.filter((trace) => kept.has(trace)), rulesOmitted: traces.length - kept.size };
 }

@@ -96,3 +96,18 @@ test('a rule is refused for the first name that does not exist, and with what to
   expect(refusal({ not: { level: ['gone'] } }, { level: ['gone'] })).toBeUndefined();
   expect(refusal({ level: ['gone'] }, { token: ['gone'] })?.[1]).toBe('/when/level/0');
 });
+
+test('a rule is warned of that suppresses everything, or the alarms that it matches', () => {
+  const known = knownNames([], []);
+  const warned = (when: object, suppress: { when: object; equal: 'host'[] }) =>
+    ruleWarnings({ when, then: { suppress } }, known);
+  const switches = { host: ['core-*'] };
+  expect(warned(switches, { when: {}, equal: [] })).toEqual([
+    expect.stringContaining('suppresses every other one, also of a higher level'),
+  ]);
+  expect(warned(switches, { when: switches, equal: ['host'] })).toEqual([
+    expect.stringContaining('only the first is shown'),
+  ]);
+  expect(warned(switches, { when: {}, equal: ['host'] })).toEqual([]);
+  expect(warned(switches, { when: { title: { contains: 'a' } }, equal: [] })).toEqual([]);
+});

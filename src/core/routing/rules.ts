@@ -6,6 +6,7 @@ import {
   type UnmatchedName,
   unmatchedNames,
 } from '#contract/routing/rule-names.ts';
+import { suppressWarning } from '#contract/routing/suppress-warning.ts';
 import { AppError, badField } from '../errors.ts';
 import type { YieldToEventLoop } from '../limits/concurrency.ts';
 import { offerNearest } from '../search/search-nearest.ts';
@@ -54,8 +55,14 @@ export function withChannelIds(
 /** Unknown names of one rule that are named; the others are counted. */
 const mostNamed = 3;
 
+const suppressWarnings = {
+  all: 'then.suppress: names no condition and no field, so an alarm of this rule suppresses every other one, also of a higher level',
+  'each-other':
+    'then.suppress.when: has the same conditions as when, so of the alarms that this rule matches only the first is shown',
+} as const;
+
 /**
- * Says of names in the conditions that nothing has them, for people and scripts. With `offers` also what may be meant, which compares
+ * Says of names in the conditions that nothing has them, and of `then.suppress` that it suppresses too much, for people and scripts. With `offers` also what may be meant, which compares
  * the name with all known ones: too much for each rule of a list.
  */
 export function ruleWarnings(rule: NamingRule, known: KnownNames, mode?: 'offers'): string[] {
@@ -68,7 +75,9 @@ export function ruleWarnings(rule: NamingRule, known: KnownNames, mode?: 'offers
     return `${where}: no ${kind} is named "${name}"${offer}`;
   });
   const more = unmatched.length - warnings.length;
-  return more > 0 ? [...warnings, `and ${more} more`] : warnings;
+  if (more > 0) warnings.push(`and ${more} more`);
+  const suppress = suppressWarning(rule);
+  return suppress ? [suppressWarnings[suppress], ...warnings] : warnings;
 }
 
 const howToCreate = {

@@ -98,7 +98,7 @@ export function alarmActionRoutes(app: App, services: Services): void {
     '/api/alarms/actions',
     route('member', {
       summary: 'Change many alarms in one call',
-      description: `Either ids, or q: all alarms that match and have not ended. At most ${limits.alarmsAtOnce}.`,
+      description: `Either ids, or q: all alarms that match and have not ended. At most ${limits.alarmsAtOnce}: if more match, none is changed, and the answer is a 400.`,
       body: AlarmActions,
       response: { 200: AlarmActionsDone },
       expensive: 'search',
@@ -106,10 +106,7 @@ export function alarmActionRoutes(app: App, services: Services): void {
     async (request) => {
       const { principal, body } = request;
       const { tenant } = principal;
-      const action =
-        body.action === 'assign'
-          ? await toAssignment(services, principal, body.userId)
-          : toAction(services, principal, { ...body, action: body.action });
+      const action = await bulkAction(services, principal, body);
       if ((body.ids === undefined) === (body.q === undefined))
         throw badRequest('give either ids or q, which names the alarms by a search');
       const ids =
@@ -132,6 +129,22 @@ export function alarmActionRoutes(app: App, services: Services): void {
   );
 }
 
+async function bulkAction(
+  services: Services,
+  principal: Principal,
+  { action, ...body }: Static<typeof AlarmActions>,
+): Promise<AlarmAction> {
+  if (action !== 'assign') return toAction(services, principal, { ...body, action });
+  refuseTime({ ...body, action });
+  return toAssignment(services, principal, body.userId);
+}
+
+/** @throws AppError `bad-request` for a time that has no meaning here. */
+function refuseTime({ action, forMs, untilMs }: GivenAction): void {
+  const field = forMs !== undefined ? 'forMs' : untilMs !== undefined ? 'untilMs' : undefined;
+  if (field) throw badField(field, `is for acknowledge and shelve, not for ${action}`);
+}
+
 /** @throws AppError `bad-request` without an account, and for one that is no member. */
 async function toAssignment(
   { directory, now }: Services,
@@ -146,8 +159,13 @@ async function toAssignment(
   return { ...given, owner: { id: member.person, name: member.name } };
 }
 
-const refusals: Readonly<Record<BulkAction, string>> = {
-  acknowledge: 'it is shelved, or suppressed',
+/** Why an alarm that is on no panel cannot be acknowledged. */
+const offReasons = {
+  shelved: 'it is shelved: take it off the shelf first',
+  suppressed: 'it is suppressed by another alarm, and comes back when that has ended',
+} as const;
+
+const refusals: Readonly<Record<Exclude<BulkAction, 'acknowledge'>, string>> = {
   unacknowledge: 'it is not acknowledged',
   shelve: 'it has ended',
   unshelve: 'it is not shelved',
@@ -163,7 +181,7 @@ function reasonOf(outcome: AlarmOutcome, action: BulkAction): string | undefined
     case 'already':
       return `acknowledged by ${outcome.acknowledged.by}`;
     case 'nothing':
-      return refusals[action];
+      return action === 'acknowledge' ? offReasons[outcome.off ?? 'shelved'] : refusals[action];
     case 'not-found':
       return 'there is no such alarm';
   }
@@ -181,13 +199,14 @@ const endOf = ({ untilMs, forMs }: Pick<GivenAction, 'untilMs' | 'forMs'>, at: n
   untilMs ?? (forMs === undefined ? undefined : at + forMs);
 
 /** @throws AppError `bad-request` for a shelf without an end, or one that is over or too long. */
-function toAction(
+export function toAction(
   { now }: Services,
   principal: Principal,
   given: GivenAction & { readonly action: Exclude<BulkAction, 'assign'> },
 ): AlarmAction {
   const by = shownNameOf(principal);
   const at = now();
+  if (given.action !== 'acknowledge' && given.action !== 'shelve') refuseTime(given);
   const note = given.note?.trim() || null;
   const isEndless = given.action === 'acknowledge' && given.forMs === 0 && given.untilMs === undefined;
   const until = isEndless ? null : endOf(given, at);
@@ -208,7 +227,7 @@ function toAction(
   }
 }
 
-/** @throws AppError `not-found` as {@link actOnOne}, and `bad-request` while it is shelved. */
+/** @throws AppError `not-found` as {@link actOnOne}, and `bad-request` while it is shelved or suppressed. */
 export async function acknowledgeOne(
   services: Services,
   principal: Principal,
@@ -218,10 +237,8 @@ export async function acknowledgeOne(
 ) {
   const outcome = await actOnOne(services, principal, id, action, what);
   const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
-  if (!first && outcome.kind !== 'already')
-    throw badRequest(
-      'it is on no panel: it is shelved, so unshelve it first, or suppressed by another alarm',
-    );
+  if (outcome.kind === 'nothing')
+    throw badRequest(`it is on no panel: ${offReasons[outcome.off ?? 'shelved']}`);
   const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
   return { ok: true as const, id: outcome.id, first, acknowledged: acknowledgedView(given) };
 }

@@ -4,13 +4,15 @@ import { type StandingState, standingStates } from '#contract/history/alarm-stat
 import { searchForm } from '#contract/history/fields.ts';
 import { labelsOf, runbookOf } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { type AlarmCursor, listAlarms } from '#core/alarms/standing.ts';
 import { suppressedByCause } from '#core/alarms/suppression.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/log/history-view.ts';
-import type { AlarmMemory, Entry, HistoryRecord } from '#core/log/log.ts';
+import type { AlarmMemory, Entry, HistoryRecord, Suppression } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { isEscalation } from '#core/log/take-off.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import { literalPattern } from '#core/search/search-words.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
@@ -117,10 +119,11 @@ function readCursor(text: string | undefined): AlarmCursor | undefined {
 
 /** Alarms as the API returns them. */
 async function alarmViews(
-  { history, receipts, tenancy, now }: Services,
+  services: Services,
   tenant: TenantId,
   records: readonly HistoryRecord[],
 ): Promise<Alarm[]> {
+  const { history, receipts, tenancy, now } = services;
   const shown = records.filter((record) => record.receipts.shown > 0).map(({ id }) => id);
   const [snapshot, rows, suppressed] = await Promise.all([
     tenancy.get(tenant),
@@ -130,19 +133,14 @@ async function alarmViews(
   const suppressedBy = suppressedByCause(suppressed);
   const causeIds = records.flatMap(({ alarm }) => alarm?.suppressed?.by ?? []);
   const causes = await history.titles(tenant, [...new Set(causeIds)]);
+  // Of what stands, this reads nothing more.
+  const escalations = await Promise.all(records.map((each) => escalationView(services, tenant, each)));
   const at = now();
-  return records.map((record) => {
+  return records.map((record, i) => {
     const { state, ...notification } = historyView(record, snapshot, at);
-    const {
-      since,
-      count,
-      highestLevel,
-      shelved,
-      suppressed: by,
-      owner,
-    } = record.alarm ?? unremembered(record);
-    const isStanding =
-      (state === 'live' || state === 'shelved' || state === 'suppressed') && !isResolve(record);
+    const memory = record.alarm ?? unremembered(record);
+    const { count, highestLevel, shelved, suppressed: by, owner } = memory;
+    const isStanding = (state === 'live' || state === 'shelved' || state === 'suppressed') && isAlarm(record);
     const off = shelved ? 'shelved' : by && 'suppressed';
     const panels = (rows.get(record.id) ?? []).flatMap(({ panelId, shownAt }) => {
       const panel = shownAt === null ? undefined : snapshot.panels.get(panelId);
@@ -151,20 +149,22 @@ async function alarmViews(
     return {
       ...notification,
       state: isStanding ? (off ?? (record.acknowledged ? 'acknowledged' : 'open')) : 'ended',
-      ...{ since: iso(since), count, highestLevel },
-      shelved: shelved && {
-        by: shelved.by,
-        at: iso(shelved.at),
-        until: iso(shelved.until),
-        note: shelved.note,
-      },
+      ...{ since: iso(memory.since), count, highestLevel },
+      shelved: shelved && { ...shelved, at: iso(shelved.at), until: iso(shelved.until) },
       owner,
       suppressedBy: by && { id: by.by, title: causes.get(by.by) ?? '' },
-      suppresses: record.alarm ? suppressedBy(record.position).length : 0,
+      // What a suppressed one suppresses counts for the cause of that.
+      suppresses: record.alarm && !by ? suppressedBy(record.position).length : 0,
+      escalation: escalations[i] as Alarm['escalation'],
+      instructions: instructionsOf(record, snapshot.router),
+      runbook: runbookOf(labelsOf(record.labels)) ?? null,
       shownOn: panels.slice(0, namedPanels),
     };
   });
 }
+
+/** Below `info`, nothing is wrong. */
+const isAlarm = ({ rank }: HistoryRecord) => rank >= builtInStyles.info.rank;
 
 /** What is known of one that does not stand. */
 const unremembered = ({ receivedAt: since, level: highestLevel, rank }: HistoryRecord): AlarmMemory => ({
@@ -181,7 +181,10 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
   const snapshot = await tenancy.get(tenant);
   const ids = records.map((record) => record.id);
   const entries = await history.entriesOf(tenant, ids, detailEvents);
-  const causeIds = entries.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : []));
+  const happened = [...entries, ...suppressedArrivals(records, entries)].sort(
+    (a, b) => b.position - a.position,
+  );
+  const causeIds = happened.flatMap((entry) => (entry.kind === 'suppression' ? entry.by : []));
   const causes = await history.titles(tenant, [...new Set(causeIds)]);
   const [newest = given] = records;
   const [view] = await alarmViews(services, tenant, [newest]);
@@ -191,10 +194,7 @@ async function alarmDetail(services: Services, tenant: TenantId, id: string): Pr
     ...((newest.alarm === null || isResolve(newest)) && endedAlarm(records)),
     suppressedAlarms: view?.suppresses ? await suppressedAlarms(services, tenant, newest) : [],
     notifications: records.slice(0, detailNotifications).map((record) => historyView(record, snapshot, at)),
-    events: entries.toReversed().flatMap((entry) => eventView(entry, causes)),
-    instructions: instructionsOf(newest, snapshot.router),
-    runbook: runbookOf(labelsOf(newest.labels)) ?? null,
-    escalation: await escalationView(services, tenant, newest),
+    events: happened.slice(0, detailEvents).flatMap((entry) => eventView(entry, causes)),
   };
 }
 
@@ -215,7 +215,7 @@ function endedAlarm(records: readonly HistoryRecord[]) {
   const highest = records.reduce((high, record) => (record.rank > high.rank ? record : high));
   return {
     since: iso(Math.min(...records.map(({ receivedAt }) => receivedAt))),
-    count: records.length,
+    count: Math.max(1, records.filter((record) => !isEscalation(record)).length),
     highestLevel: highest.level,
   };
 }
@@ -266,6 +266,24 @@ async function newestOf(
     last = next;
   }
   return last;
+}
+
+/**
+ * The notifications that were suppressed when they came, as entries: their routes say so, and the log has none. Not those of an alarm
+ * that was suppressed already.
+ */
+function suppressedArrivals(records: readonly HistoryRecord[], entries: readonly Entry[]): Suppression[] {
+  const arrivals: Suppression[] = [];
+  let isSuppressed = false;
+  for (const entry of [...records, ...entries].sort((a, b) => a.position - b.position)) {
+    const { id, position, route } = entry;
+    if (entry.kind === 'notification' && route.suppressed && !isSuppressed)
+      arrivals.push({ kind: 'suppression', position, id, at: entry.receivedAt, ...route.suppressed, route });
+    if (entry.kind === 'notification') isSuppressed = route.suppressed !== undefined;
+    else if (entry.kind === 'suppression') isSuppressed = true;
+    else if (entry.kind === 'return' || entry.kind === 'shelving') isSuppressed = false;
+  }
+  return arrivals;
 }
 
 const events = {

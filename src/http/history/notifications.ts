@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { ChannelDelivery } from '#contract/channels/channel.ts';
-import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/history/notification.ts';
+import { AcknowledgeAlarm, ClearAlarm } from '#contract/history/alarm.ts';
+import { AcknowledgeAccepted } from '#contract/history/notification.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panels/panel.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import { NotificationDetail } from '#contract/routing/routing.ts';
@@ -11,14 +12,15 @@ import { historyView } from '#core/log/history-view.ts';
 import type { HistoryRecord } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { reaches } from '#core/log/target.ts';
-import { mayReadReceivers, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
+import { mayReadReceivers, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
+import { suppressedByOf } from '#core/routing/explain-suppressed.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
 import { IdPath, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { acknowledgeOne, actOnOne, panelsOrMembers } from './alarm-actions.ts';
+import { acknowledgeOne, actOnOne, panelsOrMembers, toAction } from './alarm-actions.ts';
 
 /** The most panels whose receipts one response lists; panels with receipts come first. */
 const maxReceipts = 1_000;
@@ -43,11 +45,13 @@ export function notificationRoutes(app: App, services: Services): void {
       if (!record || (principal.kind === 'token' && record.tokenId !== principal.id))
         throw notFound('notification');
       const snapshot = await tenancy.get(principal.tenant);
+      // A sender needs to know no internal procedures, and no notifications of others.
+      const suppressedBy =
+        principal.kind === 'token' ? null : await suppressedByOf(services, snapshot, record);
       return {
         ...historyView(record, snapshot, now()),
-        trace: await traceOf(services, snapshot, record),
-        // A sender needs to know no internal procedures, and no notifications of others.
-        suppressedBy: principal.kind === 'token' ? null : await causeOf(services, principal.tenant, record),
+        trace: await traceOf(services, snapshot, record, suppressedBy),
+        suppressedBy,
         instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),
@@ -61,12 +65,13 @@ export function notificationRoutes(app: App, services: Services): void {
     route(panelsOrMembers, {
       summary: 'Take a notification off every panel; history keeps it',
       description:
-        'If it was replaced, this clears the one that is on panels in its place now: `id` says which.',
+        'If it was replaced, this clears the one that is on panels in its place now: `id` says which. As `POST /api/alarms/{id}/clear`.',
       params: IdPath,
+      body: Type.Union([ClearAlarm, Type.Null()]),
       response: { 200: ClearAccepted },
     }),
-    async ({ principal, params }) => {
-      const action = { kind: 'clear', at: now(), by: shownNameOf(principal) } as const;
+    async ({ principal, params, body }) => {
+      const action = toAction(services, principal, { ...body, action: 'clear' });
       const outcome = await actOnOne(services, principal, params.id, action, 'notification');
       return { ok: true as const, id: outcome.id, cleared: outcome.kind === 'done' };
     },
@@ -77,15 +82,17 @@ export function notificationRoutes(app: App, services: Services): void {
     route(panelsOrMembers, {
       summary: 'Say that somebody has seen a notification and takes care of it',
       description:
-        'Every panel shows who, when and the note. The first one counts: a later call answers who that was. If the notification was replaced, by an escalation for example, this acknowledges the one that is on panels in its place now: `id` says which.',
+        'Every panel shows who, when and the note. The first one counts: a later call of somebody else answers who that was, unless `take` is true. Who acknowledged it can change the note or the time. As `POST /api/alarms/{id}/acknowledge`, except that a repeated call without fields changes nothing. If the notification was replaced, by an escalation for example, this acknowledges the one that is on panels in its place now: `id` says which.',
       params: IdPath,
-      body: Type.Union([AcknowledgeNotification, Type.Null()]),
+      body: Type.Union([AcknowledgeAlarm, Type.Null()]),
       response: { 200: AcknowledgeAccepted },
     }),
     async ({ principal, params, body }) => {
-      const note = body?.note?.trim() || null;
-      const action = { kind: 'acknowledge', at: now(), by: shownNameOf(principal), note } as const;
-      return acknowledgeOne(services, principal, params.id, action, 'notification');
+      const action = toAction(services, principal, { ...body, action: 'acknowledge' });
+      // Older clients that repeat the call mean to change nothing.
+      const changes = body?.note !== undefined || body?.forMs !== undefined || body?.take;
+      const given = changes ? action : { ...action, over: undefined };
+      return acknowledgeOne(services, principal, params.id, given, 'notification');
     },
   );
 
@@ -129,12 +136,6 @@ function receiptTime(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
-}
-
-/** The notification that suppresses it, or did when it came. */
-async function causeOf({ history }: Services, tenant: TenantId, { alarm, route }: HistoryRecord) {
-  const id = alarm?.suppressed?.by ?? route.suppressed?.by;
-  return id === undefined ? null : { id, title: (await history.find(tenant, id))?.title ?? '' };
 }
 
 /** The next step of a notification, and what it was escalated from and to, as answers have them. */

@@ -8,13 +8,14 @@ import type { Entry } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { actorOf } from '#core/people/access.ts';
 import { tokenView } from '#core/people/credentials.ts';
-import { type Question, subjectOf } from '#core/routing/explain.ts';
+import { type Explanation, type Question, subjectOf } from '#core/routing/explain.ts';
 import {
   type DraftSurroundings,
   draftRouter,
   outcomeOf,
   subjectOfRequest,
 } from '#core/routing/explain-request.ts';
+import { suppressedByOf, wouldBeSuppressedBy } from '#core/routing/explain-suppressed.ts';
 import { prepareRegexes } from '#core/routing/regex.ts';
 import { type ReplayEntry, replay, replayed, replayStart } from '#core/routing/replay.ts';
 import {
@@ -283,27 +284,38 @@ function draftSnapshot(
 }
 
 async function explainBy(
-  { directory, history, tenancy, explainer, now }: Services,
+  services: Services,
   tenant: TenantId,
   { notification, rules, at }: ExplainRequest,
   signal: AbortSignal,
 ): Promise<RoutingOutcome> {
+  const { directory, history, tenancy, explainer, now } = services;
   const snapshot = await tenancy.current(tenant);
   const yieldToEventLoop = yieldUnlessAborted(signal);
   const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
   const explain = (question: Omit<Question, 'router'>) =>
     explainer.explain(tenant, { router, ...question }, yieldToEventLoop);
+  const wouldSuppress = (
+    { decision }: Explanation,
+    of: { readonly key: string | null; readonly id?: string },
+  ) => wouldBeSuppressedBy(services, snapshot, { now: now(), router, decision, key: of.key, id: of.id });
   if (typeof notification === 'string') {
     const recorded = requireFound(await history.find(tenant, notification), 'notification');
     const subject = subjectOf(recorded, router);
     const explanation = await explain({ recorded, subject, at: instant(at, recorded.receivedAt) });
     // Whether a draft would throttle it is unknown.
     const throttled = rules === undefined && recorded.throttledOn !== null;
-    return outcomeOf(explanation, { snapshot, throttled });
+    const suppressedBy =
+      rules === undefined
+        ? await suppressedByOf(services, snapshot, recorded)
+        : await wouldSuppress(explanation, recorded);
+    return outcomeOf(explanation, { snapshot, throttled, suppressedBy });
   }
   const tokens = !notification.token ? [] : await directory.credentials.list(tenant, 'token');
   const subject = subjectOfRequest(notification, router, tokens);
-  return outcomeOf(await explain({ subject, at: instant(at, now()) }), { snapshot, throttled: false });
+  const explanation = await explain({ subject, at: instant(at, now()) });
+  const suppressedBy = await wouldSuppress(explanation, subject);
+  return outcomeOf(explanation, { snapshot, throttled: false, suppressedBy });
 }
 
 function yieldUnlessAborted(signal: AbortSignal): YieldToEventLoop {

@@ -84,7 +84,7 @@ export const columnValue = (
   field: StoredField,
 ): string | number | null => (field === 'sentLevel' && draft.sentLevel === draft.level ? null : draft[field]);
 
-/** A notification with a key and a lower rank ends an alarm, and is none itself: see `isResolve`. */
+/** Of a lower rank, nothing is wrong: it is no alarm. With a key, it ends one: see `isResolve`. */
 export const firstAlarmRank = builtInStyles.info.rank;
 
 /** Whether it leads to any panel. */
@@ -180,13 +180,14 @@ export type SuppressedRow = NonNullable<AlarmMemory['suppressed']>;
 /** The memory of the notification that is live now, of which throttles have counted `counted`. */
 export function toMemory(
   { since, earlier, highest_level, highest_rank, shelved, owner, escalation, step, next_step_at }: MemoryRow,
-  { receivedAt, level, rank }: Pick<Notification, 'receivedAt' | 'level' | 'rank'>,
+  { receivedAt, level, rank, route }: Pick<Notification, 'receivedAt' | 'level' | 'rank' | 'route'>,
   counted: number,
 ): AlarmMemory {
   const isHigher = highest_rank !== null && highest_rank > rank;
   return {
     since: since ?? receivedAt,
-    count: (earlier ?? 0) + 1 + counted,
+    // Not the steps of its escalation. Those from before it was acknowledged and became worse are still in it.
+    count: Math.max(1, (earlier ?? 0) + 1 + counted - (route.escalated?.times ?? 0)),
     highestLevel: isHigher ? (highest_level ?? level) : level,
     highestRank: isHigher ? highest_rank : rank,
     ...toOff(shelved),

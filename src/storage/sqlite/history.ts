@@ -100,6 +100,7 @@ export function createSqliteHistory({
     async endSuppressing(tenant, rule, revision) {
       await queue.push('endSuppressing', tenant, rule, revision);
     },
+    findCause: (tenant, keys, now, except) => reader.causeOf(tenant, keys, { now, except }),
     suppression: (tenant, now) => searches.run(tenant, () => searcher.suppression(tenant, now)),
     settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),
 

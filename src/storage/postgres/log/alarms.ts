@@ -8,7 +8,7 @@ import type {
   DueStep,
   History,
 } from '#core/log/log.ts';
-import type { Route } from '#core/log/route.ts';
+import type { Route, TenantId } from '#core/log/route.ts';
 import { type AcknowledgedRow, firstAlarmRank, isUuid, toAcknowledged } from '../../log/history-rows.ts';
 import type { Connections } from '../connections.ts';
 import type { AppendQueue } from './append-queue.ts';
@@ -56,10 +56,14 @@ export const createAlarms = (
       tenant,
       back.map(({ of_id }) => of_id),
     );
+    const suppressed = await suppressedOf(lanes, tenant, action.kind === 'acknowledge' ? rows : []);
     const answers = rows.values();
     return ids.map((id) => {
       const row = isUuid(id) ? answers.next().value : undefined;
-      return row ? toOutcome(row, action, shown.get(row.of_id)) : { kind: 'not-found' };
+      if (!row) return { kind: 'not-found' };
+      const outcome = toOutcome(row, action, shown.get(row.of_id));
+      if (outcome.kind !== 'nothing' || action.kind !== 'acknowledge') return outcome;
+      return { ...outcome, off: suppressed.has(outcome.id) ? 'suppressed' : 'shelved' };
     });
   },
 
@@ -70,7 +74,7 @@ export const createAlarms = (
         `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
          CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND l.rank >= ${firstAlarmRank}
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
         [tenant, now],
       ),
@@ -126,6 +130,23 @@ export const createAlarms = (
     return positions.flatMap((position) => records.get(position) ?? []);
   },
 });
+
+/** Those that were not acknowledged because a cause stands. */
+async function suppressedOf(
+  { reads }: AlarmLanes,
+  tenant: TenantId,
+  rows: readonly ActedRow[],
+): Promise<ReadonlySet<string>> {
+  const off = rows.filter(({ kind }) => kind === 'nothing').map(({ of_id }) => of_id);
+  if (off.length === 0) return new Set();
+  const found = await reads.query<{ id: string }>(
+    tenant,
+    `SELECT l.id FROM find_entries($1, $2::uuid[]) n
+     JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position WHERE l.suppressed IS NOT NULL`,
+    [tenant, off],
+  );
+  return new Set(found.map(({ id }) => id));
+}
 
 /** As the type `alarm_action` of the schema has it. */
 function toStored(action: AlarmAction) {

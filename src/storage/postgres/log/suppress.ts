@@ -20,7 +20,10 @@ const causes = `alarm_causes c JOIN live l ON l.tenant = c.tenant AND l.rank = c
 
 export const createSuppression = (
   lanes: AlarmLanes,
-): Pick<History, 'updateSuppression' | 'suppressingRules' | 'endSuppressing' | 'suppression'> => ({
+): Pick<
+  History,
+  'updateSuppression' | 'suppressingRules' | 'endSuppressing' | 'suppression' | 'findCause'
+> => ({
   async updateSuppression(now, limit) {
     // Each call takes the tenants in another order, so that one with much to do holds up no other. Of a tenant with a key that has
     // ended, alarms may only get another cause, which is no entry.
@@ -67,6 +70,15 @@ export const createSuppression = (
         revision,
       ]),
     );
+  },
+
+  async findCause(tenant, keys, now, except) {
+    const [found] = await lanes.reads.query<{ id: string }>(
+      tenant,
+      'SELECT id FROM find_cause($1, $2::text[], $3, (SELECT row FROM find_entry($1, $4::uuid)))',
+      [tenant, keys, now, except ?? null],
+    );
+    return found?.id;
   },
 
   suppression: (tenant, now) =>

@@ -24,6 +24,7 @@ import {
   changeReasons,
   type EscalationRow,
   type MemoryRow,
+  offOf,
   returnReasons,
   type ShelfRow,
   type SuppressedRow,
@@ -215,7 +216,8 @@ function acknowledgeStanding(
   { id, found, live }: Standing,
   { over, ...given }: Extract<AlarmAction, { kind: 'acknowledge' }>,
 ): Done {
-  if (live?.shelved) return { kind: 'nothing' };
+  const off = offOf(live?.shelved ?? null);
+  if (off) return { kind: 'nothing', off };
   const earlier = readAcknowledged(writer.sql, tenant, found.row);
   const mayChange = over === 'any' || (over === 'own' && earlier?.by === given.by);
   if (earlier && !mayChange) return { kind: 'already', acknowledged: earlier };

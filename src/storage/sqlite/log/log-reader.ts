@@ -270,7 +270,7 @@ export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now:
          CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
        LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
-       WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND (l.key IS NULL OR l.rank >= ${firstAlarmRank})
+       WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND l.rank >= ${firstAlarmRank}
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
     )
     .all(tenant, now);

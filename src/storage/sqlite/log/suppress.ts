@@ -252,3 +252,13 @@ export const endSuppressing = (
   sql
     .of('DELETE FROM alarm_causes WHERE tenant = ? AND rule = ? AND revision <= ?')
     .run(tenant, rule, revision).changes;
+
+export const causeOf = (
+  { sql }: Pick<LogConnection, 'sql'>,
+  tenant: TenantId,
+  keys: readonly string[],
+  { now, except }: { readonly now: number; readonly except: string | undefined },
+): string | undefined => {
+  const own = except === undefined ? undefined : findById(sql, tenant, except);
+  return findCause(sql, tenant, { keys, now, row: own?.row ?? null })?.id;
+};

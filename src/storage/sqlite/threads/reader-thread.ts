@@ -34,7 +34,7 @@ import {
 import { Statements } from '../log/partitions.ts';
 import { retentionStep } from '../log/retention.ts';
 import { connectLog, type LogConnection } from '../log/rows.ts';
-import { isSuppressionDue, suppressingRules, suppression } from '../log/suppress.ts';
+import { causeOf, isSuppressionDue, suppressingRules, suppression } from '../log/suppress.ts';
 import { findRecord, recordsAt, searchPage } from '../search/search.ts';
 import { busiestHosts, countStep, fieldValues } from '../search/statistics.ts';
 import { lowerPriority } from './process.ts';
@@ -55,7 +55,7 @@ if (lowPriority && platform() === 'linux') lowerPriority();
 const logReads = {
   ...{ bounds, heads, size, readAfter, live, readLive, expired, receiptsOf, firstShown, oldestRevision },
   ...{ stayingBeyond, findLive, misdated, alarms, dueReturns, dueSteps, entriesOf, recordsAt },
-  ...{ isSuppressionDue, suppression, suppressingRules },
+  ...{ isSuppressionDue, suppression, suppressingRules, causeOf },
   ...{ retentionStep, findRetry, find: findRecord, titles, search: searchPage, count: countStep },
   ...{ busiestHosts, values: fieldValues },
 

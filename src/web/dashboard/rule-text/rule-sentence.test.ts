@@ -203,6 +203,15 @@ describe('why a rule did not match', () => {
     ...[given, rest, words = english]: [object, Parameters<typeof traceSentence>[2], RuleWords?]
   ) => traceSentence({ ...trace, outcome: 'failed', ...given }, words, rest);
 
+  test('a rule that suppresses the notification says so, in the words of the reader', () => {
+    const suppressing = { condition: 'host', suppresses: true };
+    const notification = { host: 'web-1' };
+    expect(reasonOf(suppressing, { rule: toNoc, notification })).toBe(
+      'Not matched: host matches db-* (value: web-1); it suppresses this notification',
+    );
+    expect(reasonOf(suppressing, {})).toBe('in the words of the server');
+  });
+
   test('the condition that failed is named, and what it looked at', () => {
     const notification = { host: 'web-1', level: 'info' };
     expect(reasonOf({ condition: 'host' }, { rule: toNoc, notification })).toBe(

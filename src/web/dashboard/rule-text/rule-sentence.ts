@@ -378,6 +378,12 @@ export type TracedNotification = Partial<Readonly<Record<PlainField, string | nu
   readonly labels?: Labels;
 };
 
+interface TraceContext {
+  readonly rule?: SentenceRule | undefined;
+  readonly endedBy?: number | undefined;
+  readonly notification?: TracedNotification | undefined;
+}
+
 /**
  * Why the rule did not match, or what it does. For a rule that no longer exists, the server's reason.
  *
@@ -386,17 +392,17 @@ export type TracedNotification = Partial<Readonly<Record<PlainField, string | nu
 export function traceSentence(
   trace: RuleTrace,
   words: RuleWords,
-  {
-    rule,
-    endedBy,
-    notification,
-    now = Date.now(),
-  }: {
-    readonly rule?: SentenceRule | undefined;
-    readonly endedBy?: number | undefined;
-    readonly notification?: TracedNotification | undefined;
-    readonly now?: number;
-  },
+  { rule, endedBy, notification, now = Date.now() }: TraceContext & { readonly now?: number },
+): string {
+  const sentence = outcomeSentence(trace, words, { rule, endedBy, notification, now });
+  // The server's reason says so itself.
+  return trace.suppresses && sentence !== trace.reason ? words.t('trace.suppresses', { sentence }) : sentence;
+}
+
+function outcomeSentence(
+  trace: RuleTrace,
+  words: RuleWords,
+  { rule, endedBy, notification, now }: TraceContext & { readonly now: number },
 ): string {
   const { t } = words;
   if (trace.outcome === 'disabled') return t('trace.disabled');

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { knownNames, type NamingRule, unmatchedNames } from '#contract/routing/rule-names.ts';
+import { suppressWarning } from '#contract/routing/suppress-warning.ts';
 import { weekdays } from '#contract/time.ts';
 import { channelsQuery, levelsQuery, panelsQuery, tokensQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
@@ -87,15 +88,21 @@ export function useNameWarnings(): (rule: NamingRule) => readonly NameWarning[] 
     if (!levels) return (_: NamingRule) => [];
     const known = knownNames(levels, tokens ?? []);
     const listed = { level: listOf(known.levels), token: listOf(known.usableTokenNames) };
-    return (rule: NamingRule) =>
-      unmatchedNames(rule, known)
+    const ofSuppress = (rule: NamingRule): NameWarning[] => {
+      const warning = suppressWarning(rule);
+      return warning ? [{ place: 'then.suppress', text: t(`warning.${warning}`) }] : [];
+    };
+    return (rule: NamingRule) => [
+      ...ofSuppress(rule),
+      ...unmatchedNames(rule, known)
         .filter(({ kind }) => kind === 'level' || tokens)
         .map(({ place, kind, name, isRevoked }) => ({
           place,
           text: isRevoked
             ? t('warning.revoked', { name })
             : t(`warning.${kind}`, { name, known: listed[kind] }),
-        }));
+        })),
+    ];
   }, [t, levels, tokens]);
 }
 

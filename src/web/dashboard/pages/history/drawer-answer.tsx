@@ -58,6 +58,7 @@ export function DrawerAnswer({
         {suppressedBy && state !== 'suppressed' && (
           <p>{cause === '' ? t('why.wasSuppressedByAnother') : t('why.wasSuppressed', { title: cause })}</p>
         )}
+        {suppressedBy?.rule && <p>{t('why.suppressingRule', { rule: suppressedBy.rule.name })}</p>}
         {suppressedBy && (
           <button type="button" className={styles.link} onClick={() => onOpen(suppressedBy.id)}>
             {t('openCause')}

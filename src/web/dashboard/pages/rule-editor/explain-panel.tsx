@@ -183,16 +183,21 @@ const isMatch = ({ outcome }: RuleTrace) => outcome === 'matched';
 function Headline({ outcome }: { outcome: RoutingOutcome }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
-  const { muted, throttled, panels, panelCount, level, ttl } = outcome;
-  const isShown = !muted && !throttled && panelCount > 0;
+  const { muted, throttled, suppressedBy, panels, panelCount, level, ttl } = outcome;
+  const isShown = !muted && !throttled && !suppressedBy && panelCount > 0;
   const more = panelCount - panels.length;
-  const reason = muted ? 'muted' : throttled ? 'throttled' : 'nowhere';
-  const title = isShown ? t('outcome.shown', { count: panelCount }) : t(`outcome.${reason}`);
+  const reason = muted ? 'muted' : throttled ? 'throttled' : suppressedBy ? 'suppressed' : 'nowhere';
+  const title = isShown
+    ? t('outcome.shown', { count: panelCount })
+    : t(`outcome.${reason}`, { title: suppressedBy?.title ?? '' });
   return (
     <div className={styles.headline} data-shown={isShown}>
       <Icon paths={isShown ? panelsIcon : muteIcon} size={18} />
       <div>
-        <strong>{title}</strong>
+        <strong dir="auto">{title}</strong>
+        {suppressedBy?.rule && (
+          <p className={styles.panels}>{t('outcome.suppressedRule', { rule: suppressedBy.rule.name })}</p>
+        )}
         {isShown && (
           <>
             <p className={styles.panels}>

@@ -15,6 +15,10 @@ export function SuppressFields({
 }: Field<DraftSuppress> & { problems: FieldProblems }) {
   const { t } = useTranslation('rules');
   const problem = problems.at('then.suppress.equal');
+  const words = useTranslation('ruleSentence').t;
+  const { conditions, equal } = suppress;
+  const namesLevels = conditions.some(({ field }) => field === 'level' || field === 'minLevel');
+  const isAll = conditions.length === 0 && equal.length === 0;
   return (
     <>
       <span className={styles.field}>{t('suppress.others')}</span>
@@ -22,17 +26,21 @@ export function SuppressFields({
       <div className={styles.steps} role="group" aria-label={t('suppress.others')}>
         <ConditionRows
           within={suppressPlace}
-          value={suppress.conditions}
-          onChange={(conditions) => onChange({ ...suppress, conditions })}
+          value={conditions}
+          onChange={(changed) => onChange({ equal, conditions: changed })}
           problems={problems}
         />
-        <EditorRow lead={t('suppress.with')} problem={problem}>
+        <EditorRow
+          lead={t('suppress.with')}
+          problem={problem}
+          warnings={isAll ? [words('warning.all')] : namesLevels ? [] : [t('suppress.about')]}
+        >
           <span className={styles.words}>{t('suppress.same')}</span>
           <FieldsSelect
             label={t('suppress.sameOf')}
             fields={throttleFields}
-            value={suppress.equal}
-            onChange={(equal) => onChange({ ...suppress, equal: equal as DraftSuppress['equal'] })}
+            value={equal}
+            onChange={(changed) => onChange({ conditions, equal: changed as DraftSuppress['equal'] })}
             emptyText={t('suppress.any')}
             problem={problem}
           />

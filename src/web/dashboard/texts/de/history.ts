@@ -122,6 +122,7 @@ export const history: TranslatedPage<'history'> = {
   'why.wasSuppressed': 'Als sie kam, war sie durch „{{title}}“ unterdrückt.',
   'why.suppressedByAnother': 'Auf keiner Anzeige: Sie ist unterdrückt, solange ein anderer Alarm besteht.',
   'why.wasSuppressedByAnother': 'Als sie kam, war sie durch einen anderen Alarm unterdrückt.',
+  'why.suppressingRule': 'Das bestimmt die Regel „{{rule}}“.',
   openCause: 'Ursache öffnen',
   'why.expired': 'Nicht mehr auf Anzeigen: Die Anzeigedauer endete am {{time}}.',
   'why.noPanels': 'Auf keiner Anzeige: Es gibt noch keine Anzeigen.',

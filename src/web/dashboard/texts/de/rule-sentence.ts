@@ -61,6 +61,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   'warning.level': 'Keine Stufe heißt „{{name}}“, deshalb trifft sie nie zu. Stufen: {{known}}',
   'warning.token': 'Kein Token heißt „{{name}}“, deshalb trifft es nie zu. Tokens: {{known}}',
   'warning.revoked': 'Das Token „{{name}}“ ist widerrufen, deshalb trifft es nie zu.',
+  'warning.all': 'Sie unterdrückt jeden anderen Alarm, auch einen von höherer Stufe.',
+  'warning.each-other': 'Ihre Alarme unterdrücken einander: Nur der erste ist zu sehen.',
   'trace.failed': 'Trifft nicht zu, dass {{condition}}',
   'trace.failedSeen': 'Trifft nicht zu, dass {{condition}} (Wert: {{seen}})',
   'trace.failedUnsent': 'Trifft nicht zu, dass {{condition}} (kein Wert)',
@@ -69,4 +71,5 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   'trace.early': 'Nicht aktiv bis {{time}}',
   'trace.ended': 'Nicht aktiv seit {{time}}',
   'trace.outside': 'Außerhalb des Zeitplans: {{windows}}',
+  'trace.suppresses': '{{sentence}}; sie unterdrückt diese Meldung',
 };

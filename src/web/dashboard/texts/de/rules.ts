@@ -157,6 +157,7 @@ export const rules: TranslatedPage<'rules'> = {
   'suppress.same': 'gleichem Wert für',
   'suppress.sameOf': 'Alarme unterdrücken mit gleichem Wert für',
   'suppress.any': 'Kein Feld muss gleich sein',
+  'suppress.about': 'Auch Alarme von höherer Stufe, wenn keine Bedingung die Stufen nennt.',
   'throttle.oneIn': 'eine zeigen pro',
   'throttle.same': 'mit gleichem Wert für',
   'throttle.any': 'alle Meldungen',
@@ -250,6 +251,9 @@ export const rules: TranslatedPage<'rules'> = {
   'explain.others_other': '{{count}} weitere Regeln anzeigen, die nicht zutreffen',
   'outcome.muted': 'Stummgeschaltet: aufgezeichnet, aber nicht gezeigt',
   'outcome.throttled': 'Gedrosselt: bei einer früheren Meldung mitgezählt',
+  'outcome.suppressed': 'Unterdrückt: auf keiner Anzeige, solange „{{title}}“ besteht',
+  'outcome.suppressedRule':
+    'Durch die Regel „{{rule}}“. Ist dieser Alarm zu Ende, kommt sie auf ihre Anzeigen.',
   'outcome.nowhere': 'Auf keiner Anzeige zu sehen',
   'outcome.shown_one': 'Auf {{count}} Anzeige zu sehen',
   'outcome.shown_other': 'Auf {{count}} Anzeigen zu sehen',

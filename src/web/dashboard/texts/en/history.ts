@@ -113,6 +113,7 @@ export const history = {
   'why.wasSuppressed': 'It was suppressed by “{{title}}” when it came.',
   'why.suppressedByAnother': 'It is on no panel: it is suppressed as long as another alarm stands.',
   'why.wasSuppressedByAnother': 'It was suppressed by another alarm when it came.',
+  'why.suppressingRule': 'The rule “{{rule}}” says so.',
   openCause: 'Open the cause',
   'why.expired': 'Off the panels: its display time ended on {{time}}.',
   'why.noPanels': 'Not on a panel: there are no panels yet.',

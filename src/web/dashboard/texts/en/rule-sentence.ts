@@ -61,6 +61,8 @@ export const ruleSentence = {
   'warning.level': 'No level is named “{{name}}”, so it matches nothing. Levels: {{known}}',
   'warning.token': 'No token is named “{{name}}”, so it matches nothing. Tokens: {{known}}',
   'warning.revoked': 'The token “{{name}}” is revoked, so it matches nothing.',
+  'warning.all': 'It suppresses every other alarm, also of a higher level.',
+  'warning.each-other': 'Its alarms suppress each other: only the first of them is shown.',
   'trace.failed': 'Not matched: {{condition}}',
   'trace.failedSeen': 'Not matched: {{condition}} (value: {{seen}})',
   'trace.failedUnsent': 'Not matched: {{condition}} (no value)',
@@ -69,4 +71,5 @@ export const ruleSentence = {
   'trace.early': 'Not active until {{time}}',
   'trace.ended': 'Not active since {{time}}',
   'trace.outside': 'Outside its schedule: {{windows}}',
+  'trace.suppresses': '{{sentence}}; it suppresses this notification',
 } as const;

@@ -1,0 +1,16 @@
+/** What is valid in `then.suppress` of a rule, and probably a mistake. Pages load this file: it has no schemas. */
+import type { RuleWhen, Suppress } from './rule.ts';
+
+export interface SuppressingDraft {
+  readonly when?: RuleWhen | undefined;
+  readonly then?: { readonly suppress?: Suppress | undefined } | undefined;
+}
+
+/** `all`: it suppresses every other alarm. `each-other`: it suppresses the alarms that it matches. */
+export function suppressWarning({ when = {}, then }: SuppressingDraft): 'all' | 'each-other' | undefined {
+  const suppress = then?.suppress;
+  if (!suppress) return undefined;
+  const isEmpty = Object.keys(suppress.when).length === 0;
+  if (isEmpty) return suppress.equal.length === 0 ? 'all' : undefined;
+  return JSON.stringify(suppress.when) === JSON.stringify(when) ? 'each-other' : undefined;
+}
