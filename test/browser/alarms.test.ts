@@ -225,15 +225,25 @@ test('who takes care of an alarm for a time is listed with the end', async () =>
     .waitFor();
 });
 
-test('a rule that mutes what is selected opens in the editor', async () => {
-  const { page } = await open(several);
-  await select(page, 'BGP peer lost').click();
-  await page.keyboard.press('m');
-  const sheet = page.getByRole('dialog', { name: 'Create rule' });
-  await sheet.getByText('BGP peer lost').first().waitFor();
-  await page.goBack();
+test('a rule that mutes what is selected opens in the editor, and spares what is critical', async () => {
+  const { page, row } = await open(several);
+  await row('Core switch down').waitFor();
   await page.getByRole('button', { name: 'Rule from this search' }).click();
   await page.getByText('Enter a search first.').waitFor();
+  await page.getByRole('treegrid').focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('m');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText(/^When host is sw-1 → mute/).waitFor();
+  await sheet.getByText('This also mutes critical notifications.').waitFor();
+  await page.goBack();
+  await select(page, 'BGP peer lost').click();
+  await page.keyboard.press('m');
+  await sheet.getByText(/^When title contains “BGP peer lost” and level is below critical → mute/).waitFor();
+  await sheet.getByText('Critical notifications are not muted.').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Remove condition: level' }).click();
+  await sheet.getByText('This also mutes critical notifications.').waitFor();
 });
 
 test('without a selection, the search is muted, and the editor says what a rule leaves out', async () => {
@@ -242,7 +252,7 @@ test('without a selection, the search is muted, and the editor says what a rule 
   await page.keyboard.press('m');
   const sheet = page.getByRole('dialog', { name: 'Create rule' });
   await sheet.getByText('is:live Left out.').waitFor();
-  await sheet.getByText(/^When level is at least info → mute/).waitFor();
+  await sheet.getByText(/^When level is at least info and level is below critical → mute/).waitFor();
 });
 
 test('all keys of the page are listed', async () => {

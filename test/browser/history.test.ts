@@ -356,13 +356,40 @@ test('a host is muted until 08:00 by one key, the rule stands first, and is take
   await page.keyboard.press('m');
   await page.getByText('db-03.internal is muted until').waitFor();
   const [first, ...others] = await rules();
-  expect(first).toMatchObject({ when: { host: ['db-03.internal'] }, then: { mute: true }, enabled: true });
+  expect(first).toMatchObject({ then: { mute: true }, enabled: true });
+  expect(first.when).toEqual({ host: ['db-03.internal'], not: { minLevel: 'critical' } });
   expect(first.activeUntil).toMatch(/T08:00:00/);
   expect(Date.parse(first.activeUntil) - Date.now()).toBeLessThanOrEqual(86_400_000);
   expect(others.map(({ id }: { id: string }) => id)).toEqual(before.map(({ id }: { id: string }) => id));
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('db-03.internal is no longer muted').waitFor();
   expect(await rules()).toEqual(before);
+});
+
+test('one key mutes nothing critical: the rule opens in the editor, which says that it does', async () => {
+  await send('Power lost', { level: 'critical', host: 'ups-9' });
+  const { page, rows } = await open({ q: 'host:ups-9' });
+  await rows.first().waitFor();
+  const before = await rules();
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('m');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText(/^When host is ups-9 → mute, then stop · until .*08:00/).waitFor();
+  await sheet.getByText('This also mutes critical notifications.').waitFor();
+  expect(await rules()).toEqual(before);
+});
+
+test('what a search finds is muted by a rule, without what is critical', async () => {
+  const { page, rows } = await open({ q: 'host:db-03.internal since:30d' });
+  await rows.first().waitFor();
+  await page.keyboard.press('Shift+M');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText(/^When host is db-03.internal and level is below critical → mute/).waitFor();
+  await sheet.getByText('since:30d Left out.').waitFor();
+  await page.goto(page.url().replace(/rules.*/, 'history?q=since:30d'));
+  await page.getByRole('button', { name: 'Mute these…' }).click();
+  await page.getByText('Search for a host, a label or a level first.').waitFor();
 });
 
 test('a search becomes the conditions of a rule, and the editor says what a rule cannot say', async () => {

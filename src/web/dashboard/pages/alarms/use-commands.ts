@@ -6,7 +6,7 @@ import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
-import { whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
+import { type Ranks, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
 import { whenOfSearch } from '#web/dashboard/query/search-when.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
@@ -87,7 +87,7 @@ export function useCommands({
       const alarms = rows.map(({ alarm }) => alarm);
       const isSearch = selection.isAll || alarms.length === 0;
       const says = isSearch && Object.keys(whenOfSearch(q, levels).when).length > 0;
-      const search = says ? { muteSearch: q } : muteOf(alarms);
+      const search = says ? { muteSearch: q } : muteOf(alarms, levels);
       if (!search) return void showToast({ message: t('nothingToMute') });
       void navigate({ to: '/t/$tenant/rules', params: { tenant: name }, search });
     },
@@ -95,8 +95,8 @@ export function useCommands({
 }
 
 /** The address of a rule that mutes them. */
-function muteOf(alarms: readonly Alarm[]): RulesSearch | undefined {
-  const found = whenTheseAlarms(alarms);
+function muteOf(alarms: readonly Alarm[], levels: Ranks): RulesSearch | undefined {
+  const found = whenTheseAlarms(alarms, levels);
   if (!found) return undefined;
   return { muteWhen: found.when, ...(found.leftOut > 0 && { leftOut: String(found.leftOut) }) };
 }

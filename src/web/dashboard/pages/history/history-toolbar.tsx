@@ -16,7 +16,7 @@ import { showToast } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './history-toolbar.module.css';
 import page from './list-page.module.css';
-import { RuleFromSearch } from './rule-from-search.tsx';
+import { MuteSearch, RuleFromSearch } from './rule-from-search.tsx';
 import { SavedSearches } from './saved-searches.tsx';
 
 /** Buttons beside the search: follow live, saved searches, export. */
@@ -55,6 +55,7 @@ export function HistoryToolbar({
         {live && <span className="hidden">: {t(`tail.${tail}`)}</span>}
       </Button>
       {may('member') && <ClearFound q={q} />}
+      <MuteSearch q={q} />
       <RuleFromSearch q={q} />
       <SavedSearches q={q} onSearch={onSearch} />
       <Menu width={220}>

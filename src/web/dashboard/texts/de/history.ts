@@ -35,6 +35,9 @@ export const history: TranslatedPage<'history'> = {
   noSavedSearches: 'Noch keine gespeicherten Suchen. Alle Mitglieder dieses Mandanten teilen sie.',
   nothingToSave: 'Geben Sie zuerst eine Suche ein, dann speichern Sie sie hier.',
   ruleFromSearch: 'Regel aus dieser Suche',
+  muteThese: 'Diese stummschalten …',
+  muteNeedsSearch:
+    'Suchen Sie zuerst nach einem Host, einem Label oder einer Stufe. Eine Regel schaltet stumm, was die Suche findet.',
   ruleNeedsSearch: 'Geben Sie zuerst eine Suche ein. Ihre Teile werden die Bedingungen einer Regel.',
   mayNotMakeRule: 'Zum Anlegen von Regeln brauchen Sie die Rolle Admin.',
   saveThis: 'Diese Suche speichern',
@@ -52,6 +55,7 @@ export const history: TranslatedPage<'history'> = {
   newOnes: '{{number}} neue',
   allShown: 'Ende der Ergebnisse',
   readingMore: 'Weitere werden geladen …',
+  'keys.muteThese': 'Stummschalten, was die Suche findet',
   'keys.move': 'Durch die Liste gehen',
   'keys.open': 'Meldung öffnen',
   keysHint:
@@ -242,7 +246,8 @@ export const history: TranslatedPage<'history'> = {
   muteTitle: '{{subject}} stummschalten',
   mutePast: 'Wählen Sie eine Zeit in der Zukunft',
   muteName: '{{subject}} stumm bis {{time}}',
-  muted: '{{subject}} ist bis {{time}} stumm. Meldungen werden weiter aufgezeichnet.',
+  muted:
+    '{{subject}} ist bis {{time}} stumm, außer bei kritischen Meldungen. Alle werden weiter aufgezeichnet.',
   unmuted: '{{subject}} ist nicht mehr stumm.',
   undo: 'Rückgängig',
 };
