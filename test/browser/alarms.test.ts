@@ -124,6 +124,8 @@ test('an alarm is shelved with the keyboard alone, and taken off the shelf', asy
   await page.keyboard.press('u');
   await page.getByText('Off the shelf: Core switch down').waitFor();
   expect((await alarm(ids[1])).shelved).toBeNull();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect.poll(async () => (await alarm(ids[1])).shelved?.until).toBe(shelved.until);
 });
 
 test('clearing several asks first, and all that match can be selected', async () => {
@@ -136,7 +138,60 @@ test('clearing several asks first, and all that match can be selected', async ()
   await page.getByText('Cleared 4 alarms').waitFor();
   expect((await alarm(ids[1])).state).toBe('ended');
   expect((await alarm(ids[0])).state).toBe('open');
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await page.getByText('No alarm matches the search').waitFor();
+});
+
+test('clearing one asks first, too, with a note; Enter confirms', async () => {
+  const { page, row, alarm, ids } = await open(several);
+  await row('Core switch down').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'Clear “Core switch down”?' });
+  await dialog.getByText('cannot be undone').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.keyboard.type('cable is in again');
+  await page.keyboard.press('Enter');
+  await page.getByText('Cleared: Core switch down').waitFor();
+  const { state, events } = await alarm(ids[1]);
+  expect(state).toBe('ended');
+  expect(events[0]).toMatchObject({ event: 'clear', note: 'cable is in again' });
+});
+
+test('an alarm is acknowledged for a time; taken back, it is as before with Undo', async () => {
+  const { page, row, tab, alarm, ids } = await open(several);
+  await row('Core switch down').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('a');
+  await page.keyboard.type('on my way');
+  await page.getByRole('combobox', { name: 'It ends' }).selectOption({ index: 2 });
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('textbox', { name: 'Note' }).press('Enter');
+  await page.getByText('Acknowledged: Core switch down').waitFor();
+  const { acknowledged } = await alarm(ids[1]);
+  expect(Date.parse(acknowledged.until) - Date.now()).toBeGreaterThan(3.9 * 3_600_000);
+  await tab('Acknowledged').click();
+  await row('Core switch down').getByText('Ada Byron').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('u');
+  await page.getByText('No longer acknowledged: Core switch down').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect
+    .poll(async () => (await alarm(ids[1])).acknowledged)
+    .toMatchObject({
+      note: 'on my way',
+      until: acknowledged.until,
+    });
+  await row('Core switch down').click();
+  await page.getByRole('button', { name: 'Change note' }).click();
+  await page.getByRole('textbox', { name: 'Note' }).fill('there');
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(async () => (await alarm(ids[1])).acknowledged)
+    .toMatchObject({
+      note: 'there',
+      until: acknowledged.until,
+    });
 });
 
 test('new alarms come in by themselves, but wait while something is selected; what ended stays until then', async () => {
@@ -226,7 +281,7 @@ test('who takes care of an alarm for a time is listed with the end', async () =>
 });
 
 test('a rule that mutes what is selected opens in the editor, and spares what is critical', async () => {
-  const { page, row } = await open(several);
+  const { page, row, key } = await open(several);
   await row('Core switch down').waitFor();
   await page.getByRole('button', { name: 'Rule from this search' }).click();
   await page.getByText('Enter a search first.').waitFor();
@@ -244,6 +299,13 @@ test('a rule that mutes what is selected opens in the editor, and spares what is
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await sheet.getByRole('button', { name: 'Remove condition: level' }).click();
   await sheet.getByText('This also mutes critical notifications.').waitFor();
+  const rules = async () => (await lab.server.call('GET', '/api/rules', { token: key })).json.rules;
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/^The rule “.*” mutes from now on\.$/).waitFor();
+  expect(await rules()).toHaveLength(1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText(/^The rule “.*” is deleted\.$/).waitFor();
+  expect(await rules()).toEqual([]);
 });
 
 test('without a selection, the search is muted, and the editor says what a rule leaves out', async () => {

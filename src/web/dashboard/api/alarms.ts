@@ -106,6 +106,8 @@ export interface AlarmRequest {
   readonly state?: readonly StandingState[];
   readonly note?: string;
   readonly untilMs?: number;
+  /** Of `acknowledge`: 0, it does not end by itself. */
+  readonly forMs?: number;
   readonly take?: boolean;
   /** Of `assign`: the owner; null: nobody. */
   readonly userId?: string | null;

@@ -75,9 +75,8 @@ export function useCommands({
       else void actions.send(mainActions[state], meant);
     },
     takeBack: () => {
-      if (!actions.mayAct || target.count === 0) return actions.ask({ kind: 'acknowledge', target });
       if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
-      void actions.send(state === 'shelved' ? 'unshelve' : 'unacknowledge', target);
+      actions.ask({ kind: state === 'shelved' ? 'unshelve' : 'unacknowledge', target });
     },
     shelve: (line) => actions.ask({ kind: 'shelve', target: line ? targetOf(rowsOf(line)) : target }),
     assign: () => actions.ask({ kind: 'assign', target }),
@@ -103,11 +102,6 @@ function muteOf(alarms: readonly Alarm[], levels: Ranks): RulesSearch | undefine
 
 /** Alarms that have ended meanwhile are not meant. */
 function targetOf(rows: readonly AlarmRow[]): Target {
-  const standing = rows.filter(({ alarm }) => alarm.state !== 'ended');
-  return {
-    count: standing.length,
-    ids: standing.map(({ alarm }) => alarm.id),
-    owners: standing.map(({ alarm }) => alarm.owner),
-    title: standing[0]?.alarm.title ?? '',
-  };
+  const alarms = rows.map(({ alarm }) => alarm).filter(({ state }) => state !== 'ended');
+  return { count: alarms.length, alarms };
 }
