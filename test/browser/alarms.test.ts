@@ -70,6 +70,29 @@ test('the worst comes first, similar alarms are one line, and tabs say how many 
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
+test('Active mixes both states, open ones first; actions change those in the state that they change', async () => {
+  const { page, tab, row, titles, alarm, bar, ids, key } = await open([
+    ...several,
+    { title: 'Fan failed', labels: { runbook_url: 'https://wiki.example.org/fan', site: 'plant 1' } },
+  ]);
+  for (const id of ids.slice(1, 3))
+    await lab.server.call('POST', `/api/alarms/${id}/acknowledge`, { token: key, json: { note: 'known' } });
+  await tab('Active').click();
+  await expect.poll(titles).toEqual(['Fan failed', 'BGP peer lost', 'Disk almost full', 'Core switch down']);
+  await expect.poll(() => tab('Active').textContent()).toBe('Active 6');
+  await row('BGP peer lost').getByText('1 of 3').waitFor();
+  await row('Fan failed').getByText('no panel').waitFor();
+  expect(await row('Fan failed').textContent()).not.toContain('runbook_url');
+  await page.keyboard.press('*');
+  await bar.getByText('6 selected').waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('dialog', { name: 'Acknowledge 4 alarms' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Acknowledged 4 alarms').waitFor();
+  expect((await alarm(ids[1])).acknowledged.note).toBe('known');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});
+
 test('a group opens and closes, and the grouping stands in the address', async () => {
   const { page, rows, row, titles } = await open(several);
   await row('BGP peer lost').click();
@@ -150,6 +173,7 @@ test('clearing one asks first, too, with a note; Enter confirms', async () => {
   const dialog = page.getByRole('dialog', { name: 'Clear “Core switch down”?' });
   await dialog.getByText('cannot be undone').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
+  await dialog.locator('input:focus').waitFor();
   await page.keyboard.type('cable is in again');
   await page.keyboard.press('Enter');
   await page.getByText('Cleared: Core switch down').waitFor();
@@ -163,6 +187,7 @@ test('an alarm is acknowledged for a time; taken back, it is as before with Undo
   await row('Core switch down').waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('a');
+  await page.getByRole('dialog').locator('input:focus').waitFor();
   await page.keyboard.type('on my way');
   await page.getByRole('combobox', { name: 'It ends' }).selectOption({ index: 2 });
   expect(await faultsInBothSchemes(page)).toEqual([]);

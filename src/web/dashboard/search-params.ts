@@ -1,5 +1,5 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
-import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { RuleConditions, RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -28,20 +28,24 @@ export const readHistorySearch = (search: Raw): HistorySearch => ({
   ...(search.live === true && { live: true }),
 });
 
-/** A tab of Alarms; the first is not in the address. */
-export type AlarmsTab = Exclude<StandingState, 'open'>;
+/** The tabs of Alarms: a state each, and `active`, which has what is open and then what is acknowledged. */
+export const alarmsTabs = ['open', 'active', 'acknowledged', 'shelved', 'suppressed'] as const;
+export type AlarmsTab = (typeof alarmsTabs)[number];
+export const statesOf = (tab: AlarmsTab): readonly StandingState[] =>
+  tab === 'active' ? ['open', 'acknowledged'] : [tab];
 
 export interface AlarmsSearch {
   q?: string;
-  tab?: AlarmsTab;
+  /** The first is not in the address. */
+  tab?: Exclude<AlarmsTab, 'open'>;
   /** How they are grouped, unless by what is similar: `host`, `none`, or a label, as in `label:site`. */
   group?: string;
   /** The alarm that is open: a notification of it. */
   id?: string;
 }
 
-const isTab = (given: unknown): given is AlarmsTab =>
-  given !== 'open' && standingStates.some((state) => state === given);
+const isTab = (given: unknown): given is Exclude<AlarmsTab, 'open'> =>
+  given !== 'open' && alarmsTabs.some((tab) => tab === given);
 
 export const readAlarmsSearch = (search: Raw): AlarmsSearch => ({
   ...texts(search, 'q', 'group', 'id'),

@@ -5,6 +5,7 @@ import { isCode } from '#client/call.ts';
 import type { AlarmAction, AlarmActionsDone, AlarmDetail, AlarmPage } from '#contract/history/alarm.ts';
 import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import { type AlarmsTab, statesOf } from '../search-params.ts';
 import { AlarmList } from './alarm-list.ts';
 import { type TailState, useEventStream } from './event-stream.ts';
 import { noteStale } from './query-client.ts';
@@ -42,24 +43,30 @@ const gatherMs = 150;
 /** The pause between two reads, as a multiple of how long a read takes. */
 const pauseFactor = 5;
 
-/** The list of a search in one state, kept up to date. */
+/** The list of a search in one tab, kept up to date. */
 export function useAlarmList(
   q: string,
-  state: StandingState,
+  tab: AlarmsTab,
 ): { readonly list: AlarmList; readonly tail: TailState } {
   const tenant = useTenant();
   const client = useQueryClient();
   const list = useMemo(
     () =>
       new AlarmList(
-        (page) => tenant.api.get<AlarmPage>('/api/alarms', { q: q || undefined, state, ...page }),
+        (page) =>
+          tenant.api.get<AlarmPage>('/api/alarms', {
+            q: q || undefined,
+            state: statesOf(tab).join(','),
+            ...page,
+          }),
         (id) =>
           readDetail(tenant, id).catch((error: unknown) => {
             if (isCode(error, 'not-found')) return undefined;
             throw error;
           }),
+        tab === 'active',
       ),
-    [tenant, q, state],
+    [tenant, q, tab],
   );
   const timer = useRef(0);
   const refreshSoon = () => {

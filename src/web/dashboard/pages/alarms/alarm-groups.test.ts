@@ -86,8 +86,15 @@ test('a group says its hosts in order, what all have in common, and how many are
   const acknowledged = { at: '2026-11-20T00:00:00.000Z', by: 'Ada', note: null, until: null };
   const [line] = linesOf(
     rowsOf(
-      { host: 'db-10', labels: { a: '1', b: '2' }, acknowledged },
-      { host: 'db-2', labels: { a: '1', b: '3' } },
+      { host: 'db-10', labels: { a: '1', b: '2' }, acknowledged, shownOn: [{ id: 'p1', name: 'Lobby' }] },
+      {
+        host: 'db-2',
+        labels: { a: '1', b: '3' },
+        shownOn: [
+          { id: 'p1', name: 'Lobby' },
+          { id: 'p2', name: 'Lab' },
+        ],
+      },
     ),
     'similar',
     none,
@@ -96,6 +103,10 @@ test('a group says its hosts in order, what all have in common, and how many are
     hosts: ['db-2', 'db-10'],
     labels: { a: '1' },
     acknowledged: 1,
+    shownOn: [
+      { id: 'p1', name: 'Lobby' },
+      { id: 'p2', name: 'Lab' },
+    ],
   });
 });
 

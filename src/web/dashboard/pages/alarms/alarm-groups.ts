@@ -138,6 +138,9 @@ export function summaryOf({ rows, title }: AlarmGroup) {
       (since, { alarm }) => (alarm.since < since ? alarm.since : since),
       first?.alarm.since ?? '',
     ),
+    shownOn: [
+      ...new Map(rows.flatMap(({ alarm }) => alarm.shownOn.map((panel) => [panel.id, panel]))).values(),
+    ],
   };
 }
 

@@ -4,21 +4,21 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { StandingState } from '#contract/history/alarm-states.ts';
 import { lastEndedQuery } from '#web/dashboard/api/alarms.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import type { AlarmsTab } from '#web/dashboard/search-params.ts';
 import styles from './alarms-page.module.css';
 
 /** The list without alarms. */
 export function NothingWrong({
   q,
-  state,
+  tab,
   onSearch,
 }: {
   q: string;
-  state: StandingState;
+  tab: AlarmsTab;
   onSearch: (text: string) => void;
 }) {
   const { t } = useTranslation(['alarms', 'history']);
@@ -31,9 +31,9 @@ export function NothingWrong({
       />
     );
   return (
-    <EmptyState icon={checkIcon} title={t(`empty.${state}`)}>
-      {t(`emptyHint.${state}`)}
-      {state === 'open' && <LastEnded />}
+    <EmptyState icon={checkIcon} title={t(`empty.${tab}`)}>
+      {t(`emptyHint.${tab}`)}
+      {(tab === 'open' || tab === 'active') && <LastEnded />}
     </EmptyState>
   );
 }

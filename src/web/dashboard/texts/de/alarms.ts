@@ -2,6 +2,8 @@ import type { TranslatedPage } from '../translated.ts';
 
 export const alarms: TranslatedPage<'alarms'> = {
   'tab.open': 'Offen',
+  'tab.active': 'Aktiv',
+  'tab.activeHint': 'Offene, dann quittierte',
   'tab.acknowledged': 'Quittiert',
   'tab.shelved': 'Zurückgestellt',
   'tab.suppressed': 'Unterdrückt',
@@ -35,6 +37,10 @@ export const alarms: TranslatedPage<'alarms'> = {
   severalCauses: 'durch mehrere Alarme',
   owner: 'Zuständig',
   ownerIs: 'Zuständig: {{name}}',
+  escalatesIn: 'eskaliert in {{time}}',
+  noPanel: 'keine Anzeige',
+  panelCount_one: '{{number}} Anzeige',
+  panelCount_other: '{{number}} Anzeigen',
   nobody: 'niemand',
   shelvedUntil: 'bis {{time}}',
   acknowledgedUntil: '{{by}}, bis {{time}}',
@@ -127,10 +133,12 @@ export const alarms: TranslatedPage<'alarms'> = {
   nothingChosen: 'Wählen Sie zuerst einen Alarm aus.',
   nothingToMute: 'Wählen Sie zuerst Alarme aus, oder suchen Sie nach Host, Label oder Stufe.',
   'empty.open': 'Alles in Ordnung',
+  'empty.active': 'Alles in Ordnung',
   'empty.acknowledged': 'Keine quittierten Alarme',
   'empty.shelved': 'Nichts ist zurückgestellt',
   'empty.suppressed': 'Keine unterdrückten Alarme',
   'emptyHint.open': 'Kein Alarm ist offen.',
+  'emptyHint.active': 'Kein Alarm ist offen oder quittiert.',
   'emptyHint.acknowledged': 'Hier stehen Alarme, um die sich jemand kümmert.',
   'emptyHint.shelved': 'Hier stehen Alarme, die bis zu einer Zeit auf keiner Anzeige sind.',
   'emptyHint.suppressed':

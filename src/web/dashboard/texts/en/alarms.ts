@@ -1,6 +1,8 @@
 /** Alarms: what is wrong now, and what people do about it. */
 export const alarms = {
   'tab.open': 'Open',
+  'tab.active': 'Active',
+  'tab.activeHint': 'Open, then acknowledged',
   'tab.acknowledged': 'Acknowledged',
   'tab.shelved': 'Shelved',
   'tab.suppressed': 'Suppressed',
@@ -34,6 +36,10 @@ export const alarms = {
   severalCauses: 'by several alarms',
   owner: 'Owner',
   ownerIs: 'Owner: {{name}}',
+  escalatesIn: 'escalates in {{time}}',
+  noPanel: 'no panel',
+  panelCount_one: '{{number}} panel',
+  panelCount_other: '{{number}} panels',
   nobody: 'nobody',
   shelvedUntil: 'until {{time}}',
   acknowledgedUntil: '{{by}}, until {{time}}',
@@ -123,10 +129,12 @@ export const alarms = {
   nothingChosen: 'Select an alarm first.',
   nothingToMute: 'Select alarms first, or search for a host, a label or a level.',
   'empty.open': 'Nothing is wrong',
+  'empty.active': 'Nothing is wrong',
   'empty.acknowledged': 'No acknowledged alarms',
   'empty.shelved': 'The shelf is empty',
   'empty.suppressed': 'No suppressed alarms',
   'emptyHint.open': 'No alarm is open.',
+  'emptyHint.active': 'No alarm is open or acknowledged.',
   'emptyHint.acknowledged': 'Alarms that somebody takes care of are listed here.',
   'emptyHint.shelved': 'Alarms that are off the panels until a time are listed here.',
   'emptyHint.suppressed':
