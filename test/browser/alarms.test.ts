@@ -93,6 +93,26 @@ test('Active mixes both states, open ones first; actions change those in the sta
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
+test('a view is saved with its tab and grouping, and opens from History, too', async () => {
+  const { page, tab, titles } = await open(several);
+  await tab('Active').click();
+  await page.getByRole('button', { name: 'Grouped by: Similar' }).click();
+  await page.getByRole('menuitemradio', { name: 'site' }).click();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Saved searches' });
+  await dialog.getByText('Alarms · Active · label:site').waitFor();
+  await dialog.getByRole('textbox').fill('By site');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  await dialog.getByRole('button', { name: /^By site/ }).click();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+  expect(new URL(page.url()).searchParams.get('tab')).toBe('active');
+});
+
 test('a group opens and closes, and the grouping stands in the address', async () => {
   const { page, rows, row, titles } = await open(several);
   await row('BGP peer lost').click();

@@ -1,5 +1,5 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import { type AlarmsTab, alarmsTabs, type StandingState } from '#contract/history/alarm-states.ts';
 import type { RuleConditions, RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -28,9 +28,7 @@ export const readHistorySearch = (search: Raw): HistorySearch => ({
   ...(search.live === true && { live: true }),
 });
 
-/** The tabs of Alarms: a state each, and `active`, which has what is open and then what is acknowledged. */
-export const alarmsTabs = ['open', 'active', 'acknowledged', 'shelved', 'suppressed'] as const;
-export type AlarmsTab = (typeof alarmsTabs)[number];
+/** What a tab lists. */
 export const statesOf = (tab: AlarmsTab): readonly StandingState[] =>
   tab === 'active' ? ['open', 'acknowledged'] : [tab];
 

@@ -105,7 +105,7 @@ export function AlarmsPage() {
               onChoose={(chosen) => go({ group: chosen === 'similar' ? undefined : chosen }, true)}
             />
             <RuleFromSearch q={q} />
-            <SavedSearches q={q} onSearch={search.run} />
+            <SavedSearches q={q} view={{ tab, group: grouping }} onSearch={search.run} />
           </>
         }
         above={<AlarmTabs list={list.isReady ? list : shown} tab={tab} tail={tail} />}

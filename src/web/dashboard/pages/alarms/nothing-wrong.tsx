@@ -4,11 +4,11 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import type { AlarmsTab } from '#contract/history/alarm-states.ts';
 import { lastEndedQuery } from '#web/dashboard/api/alarms.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
-import type { AlarmsTab } from '#web/dashboard/search-params.ts';
 import styles from './alarms-page.module.css';
 
 /** The list without alarms. */

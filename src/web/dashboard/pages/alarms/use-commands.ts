@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Alarm, AlarmAction } from '#contract/history/alarm.ts';
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import type { AlarmsTab, StandingState } from '#contract/history/alarm-states.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
 import { type Ranks, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
 import { whenOfSearch } from '#web/dashboard/query/search-when.ts';
-import { type AlarmsTab, type RulesSearch, statesOf } from '#web/dashboard/search-params.ts';
+import { type RulesSearch, statesOf } from '#web/dashboard/search-params.ts';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 import type { Selection } from './use-selection.ts';
