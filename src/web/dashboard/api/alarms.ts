@@ -36,6 +36,18 @@ export const urgentCountQuery = ({ api, key }: Tenant) =>
     retry: false,
   });
 
+/** How many alarms that a search finds are on panels. */
+export const foundOnPanelsQuery = ({ api, key }: Tenant, q: string) =>
+  queryOptions({
+    queryKey: [...key, 'alarms', 'found', q],
+    queryFn: async ({ signal }) => {
+      const { counts } = await api.get<AlarmPage>('/api/alarms', { q: q || undefined, limit: 1 }, signal);
+      return counts.open + counts.acknowledged;
+    },
+    gcTime: 0,
+    retry: false,
+  });
+
 /** The end of a display time is no event: the list is read again now and then. */
 const renewMs = 30_000;
 /** Changes within this time are read together. */
