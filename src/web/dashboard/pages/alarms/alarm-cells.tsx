@@ -149,7 +149,7 @@ export function ShownOn({ shownOn }: Pick<Alarm, 'shownOn'>) {
   if (first === undefined) return <span className={shared.quiet}>{t('noPanel')}</span>;
   const count = shownOn.length;
   return (
-    <bdi title={[first, ...others].join('\n')}>
+    <bdi title={[`${t('fact.shownOn')}:`, first, ...others].join('\n')}>
       {others.length === 0 ? first : t('panelCount', { count, number: formats.number(count) })}
     </bdi>
   );
