@@ -71,6 +71,49 @@ test('the worst comes first, similar alarms are one line, and tabs say how many 
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
+test('Active mixes both states, open ones first; actions change those in the state that they change', async () => {
+  const { page, tab, row, titles, alarm, bar, ids, key } = await open([
+    ...several,
+    { title: 'Fan failed', labels: { runbook_url: 'https://wiki.example.org/fan', site: 'plant 1' } },
+  ]);
+  for (const id of ids.slice(1, 3))
+    await lab.server.call('POST', `/api/alarms/${id}/acknowledge`, { token: key, json: { note: 'known' } });
+  await tab('Active').click();
+  await expect.poll(titles).toEqual(['Fan failed', 'BGP peer lost', 'Disk almost full', 'Core switch down']);
+  await expect.poll(() => tab('Active').textContent()).toBe('Active 6');
+  await row('BGP peer lost').getByText('1 of 3').waitFor();
+  await row('Fan failed').getByText('no panel').waitFor();
+  expect(await row('Fan failed').textContent()).not.toContain('runbook_url');
+  await page.keyboard.press('*');
+  await bar.getByText('6 selected').waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('dialog', { name: 'Acknowledge 4 alarms' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Acknowledged 4 alarms').waitFor();
+  expect((await alarm(ids[1])).acknowledged.note).toBe('known');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});
+
+test('a view is saved with its tab and grouping, and opens from History, too', async () => {
+  const { page, tab, titles } = await open(several);
+  await tab('Active').click();
+  await page.getByRole('button', { name: 'Grouped by: Similar' }).click();
+  await page.getByRole('menuitemradio', { name: 'site' }).click();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Saved searches' });
+  await dialog.getByText('Alarms · Active · label:site').waitFor();
+  await dialog.getByRole('textbox').fill('By site');
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  await dialog.getByRole('button', { name: /^By site/ }).click();
+  await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
+  expect(new URL(page.url()).searchParams.get('tab')).toBe('active');
+});
+
 test('a group opens and closes, and the grouping stands in the address', async () => {
   const { page, rows, row, titles } = await open(several);
   await row('BGP peer lost').click();
@@ -125,6 +168,8 @@ test('an alarm is shelved with the keyboard alone, and unshelved', async () => {
   await page.keyboard.press('u');
   await page.getByText('No longer shelved: Core switch down').waitFor();
   expect((await alarm(ids[1])).shelved).toBeNull();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect.poll(async () => (await alarm(ids[1])).shelved?.until).toBe(shelved.until);
 });
 
 test('clearing several asks first, and all that match can be selected', async () => {
@@ -137,7 +182,62 @@ test('clearing several asks first, and all that match can be selected', async ()
   await page.getByText('Cleared 4 alarms').waitFor();
   expect((await alarm(ids[1])).state).toBe('ended');
   expect((await alarm(ids[0])).state).toBe('open');
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await page.getByText('No alarm matches the search').waitFor();
+});
+
+test('clearing one asks first, too, with a note; Enter confirms', async () => {
+  const { page, row, alarm, ids } = await open(several);
+  await row('Core switch down').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('c');
+  const dialog = page.getByRole('dialog', { name: 'Clear “Core switch down”?' });
+  await dialog.getByText('cannot be undone').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await dialog.locator('input:focus').waitFor();
+  await page.keyboard.type('cable is in again');
+  await page.keyboard.press('Enter');
+  await page.getByText('Cleared: Core switch down').waitFor();
+  const { state, events } = await alarm(ids[1]);
+  expect(state).toBe('ended');
+  expect(events[0]).toMatchObject({ event: 'clear', note: 'cable is in again' });
+});
+
+test('an alarm is acknowledged for a time; taken back, it is as before with Undo', async () => {
+  const { page, row, tab, alarm, ids } = await open(several);
+  await row('Core switch down').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('a');
+  await page.getByRole('dialog').locator('input:focus').waitFor();
+  await page.keyboard.type('on my way');
+  await page.getByRole('combobox', { name: 'It ends' }).selectOption({ index: 2 });
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('textbox', { name: 'Note' }).press('Enter');
+  await page.getByText('Acknowledged: Core switch down').waitFor();
+  const { acknowledged } = await alarm(ids[1]);
+  expect(Date.parse(acknowledged.until) - Date.now()).toBeGreaterThan(3.9 * 3_600_000);
+  await tab('Acknowledged').click();
+  await row('Core switch down').getByText('Ada Byron').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('u');
+  await page.getByText('No longer acknowledged: Core switch down').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).last().click();
+  await expect
+    .poll(async () => (await alarm(ids[1])).acknowledged)
+    .toMatchObject({
+      note: 'on my way',
+      until: acknowledged.until,
+    });
+  await row('Core switch down').click();
+  await page.getByRole('button', { name: 'Change note' }).click();
+  await page.getByRole('textbox', { name: 'Note' }).fill('there');
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(async () => (await alarm(ids[1])).acknowledged)
+    .toMatchObject({
+      note: 'there',
+      until: acknowledged.until,
+    });
 });
 
 test('new alarms come in by themselves, but wait while something is selected; what ended stays until then', async () => {
@@ -226,15 +326,32 @@ test('who takes care of an alarm for a time is listed with the end', async () =>
     .waitFor();
 });
 
-test('a rule that mutes what is selected opens in the editor', async () => {
-  const { page } = await open(several);
-  await select(page, 'BGP peer lost').click();
-  await page.keyboard.press('m');
-  const sheet = page.getByRole('dialog', { name: 'Create rule' });
-  await sheet.getByText('BGP peer lost').first().waitFor();
-  await page.goBack();
+test('a rule that mutes what is selected opens in the editor, and spares what is critical', async () => {
+  const { page, row, key } = await open(several);
+  await row('Core switch down').waitFor();
   await page.getByRole('button', { name: 'Rule from this search' }).click();
   await page.getByText('Enter a search first.').waitFor();
+  await page.getByRole('treegrid').focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('m');
+  const sheet = page.getByRole('dialog', { name: 'Create rule' });
+  await sheet.getByText(/^When host is sw-1 → mute/).waitFor();
+  await sheet.getByText('This also mutes critical notifications.').waitFor();
+  await page.goBack();
+  await select(page, 'BGP peer lost').click();
+  await page.keyboard.press('m');
+  await sheet.getByText(/^When title contains “BGP peer lost” and level is below critical → mute/).waitFor();
+  await sheet.getByText('Critical notifications are not muted.').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await sheet.getByRole('button', { name: 'Remove condition: level' }).click();
+  await sheet.getByText('This also mutes critical notifications.').waitFor();
+  const rules = async () => (await lab.server.call('GET', '/api/rules', { token: key })).json.rules;
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/^The rule “.*” mutes from now on\.$/).waitFor();
+  expect(await rules()).toHaveLength(1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText(/^The rule “.*” is deleted\.$/).waitFor();
+  expect(await rules()).toEqual([]);
 });
 
 test('without a selection, the search is muted, and the editor says what a rule leaves out', async () => {
@@ -243,7 +360,7 @@ test('without a selection, the search is muted, and the editor says what a rule 
   await page.keyboard.press('m');
   const sheet = page.getByRole('dialog', { name: 'Create rule' });
   await sheet.getByText('is:live Left out.').waitFor();
-  await sheet.getByText(/^When level is at least info → mute/).waitFor();
+  await sheet.getByText(/^When level is at least info and level is below critical → mute/).waitFor();
 });
 
 test('all keys of the page are listed', async () => {

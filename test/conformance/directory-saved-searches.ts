@@ -23,6 +23,26 @@ export function savedSearchesConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
+  test('a view of alarms keeps its tab and grouping, until it is changed', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    const view = { ...search('1', 'night'), alarms: { tab: 'shelved' as const, group: 'label:site' } };
+    await directory.savedSearches.add(tenant, view, 'ann', 1);
+    expect(await directory.savedSearches.list(tenant)).toEqual([view]);
+    const { name, q, alarms } = view;
+    const update = (wanted: Parameters<typeof directory.savedSearches.update>[2]) =>
+      directory.savedSearches.update(tenant, '1', wanted, 'bob', 2);
+    expect(await update({ name, q, alarms: { group: 'label:site', tab: 'shelved' } })).toEqual(view);
+    const other = { ...alarms, tab: 'active' as const };
+    expect(await update({ name, q, alarms: other })).toEqual({ ...view, alarms: other });
+    expect(await update({ name, q })).toEqual(search('1', 'night'));
+    expect(await audit(tenant)).toMatchObject([
+      { action: 'search.create', detail: { alarms } },
+      { action: 'search.update', detail: { before: { alarms }, after: { alarms: other } } },
+      { action: 'search.update', detail: { before: { alarms: other }, after: { alarms: null } } },
+    ]);
+  });
+
   test('a name that is taken is a conflict, also between several at once', async () => {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();

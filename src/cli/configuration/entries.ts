@@ -148,7 +148,11 @@ export const channelEntry = ({
   settings,
 }: Current['channels'][number]): ChannelEntry => ({ name, kind, enabled, settings });
 
-export const searchEntry = ({ name, q }: SavedSearch): SearchEntry => ({ name, q });
+export const searchEntry = ({ name, q, alarms }: SavedSearch): SearchEntry => ({
+  name,
+  q,
+  ...(alarms && { alarms }),
+});
 
 /** Without the fields that have their default, in the order in which a person writes them. */
 export function briefRule(rule: WholeRule): RuleEntry {

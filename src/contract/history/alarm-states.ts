@@ -8,3 +8,7 @@ export const alarmStates = ['open', 'acknowledged', 'shelved', 'suppressed', 'en
 /** The states of alarms that have not ended: each is in one of these. */
 export const standingStates = ['open', 'acknowledged', 'shelved', 'suppressed'] as const;
 export type StandingState = (typeof standingStates)[number];
+
+/** The tabs of the page Alarms: a state each, and `active`, which has what is open and then what is acknowledged. */
+export const alarmsTabs = ['open', 'active', 'acknowledged', 'shelved', 'suppressed'] as const;
+export type AlarmsTab = (typeof alarmsTabs)[number];

@@ -194,6 +194,7 @@ export const AlarmActions = component('AlarmActions', {
   take: Type.Optional(Type.Boolean()),
   userId: Type.Optional(userId),
 });
+export type AlarmActions = Static<typeof AlarmActions>;
 
 export const AlarmActionsDone = component('AlarmActionsDone', {
   done: Type.Integer({ description: 'Alarms that were changed.' }),

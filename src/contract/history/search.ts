@@ -1,11 +1,30 @@
 import { type Static, Type } from 'typebox';
 import { closed, component, Instant, Name, nullable } from '../schema.ts';
+import { alarmsTabs } from './alarm-states.ts';
+import { labelFieldPattern } from './labels.ts';
+
+const alarms = Type.Optional(
+  closed(
+    {
+      tab: Type.Enum([...alarmsTabs]),
+      group: Type.String({
+        pattern: `^(similar|host|none|${labelFieldPattern.source.slice(1, -1)})$`,
+        errorMessage: 'must be similar, host, none, or a label, as in label:site',
+      }),
+    },
+    {
+      description:
+        'How the page Alarms shows it: the tab, and by what alarms are grouped. Absent: a search of history.',
+    },
+  ),
+);
 
 /** A search kept under a name for the whole tenant. */
 export const SavedSearch = component('SavedSearch', {
   id: Type.String(),
   name: Type.String(),
   q: Type.String(),
+  alarms,
   createdAt: Instant,
   createdBy: Type.String(),
 });
@@ -14,6 +33,7 @@ export type SavedSearch = Static<typeof SavedSearch>;
 export const SavedSearchPut = component('SavedSearchPut', {
   name: Name,
   q: Type.String({ maxLength: 2000 }),
+  alarms,
 });
 export type SavedSearchPut = Static<typeof SavedSearchPut>;
 export const SavedSearchList = component('SavedSearchList', { searches: Type.Array(SavedSearch) });

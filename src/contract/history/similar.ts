@@ -52,6 +52,19 @@ export function groupedValue({ host, ip, key, level, labels = {}, title }: Group
   return found ? labelPair(...found) : null;
 }
 
+/** What notifications of a kind have in common: their title, unless they have several, and what their rule groups them by. */
+export function kindHeading(
+  titles: readonly string[],
+  given: Grouped,
+  wordOf: (level: string) => string = (level) => level,
+): string {
+  const values = (given.group ?? []).flatMap((field) => {
+    if (field === 'title') return [];
+    return field === 'level' ? wordOf(given.level ?? '') : (groupedValue(given, field) ?? []);
+  });
+  return [...(titles.length === 1 ? titles : []), ...values].join(' · ');
+}
+
 /** Labels and hosts are compared as rules do: upper and lower case are the same in a host and in the name of a label. */
 function comparedValue(given: Grouped, field: GroupField): string | null {
   if (field === 'title') return titleKindOf(given);

@@ -35,7 +35,7 @@ export function searchRoutes(app: App, services: Services): void {
       await queryOf(services, principal.tenant, body.q);
       const at = now();
       const createdBy = actorOf(principal);
-      const search = { id: uuidv7(), name: body.name.trim(), q: body.q, createdAt: iso(at), createdBy };
+      const search = { ...body, id: uuidv7(), name: body.name.trim(), createdAt: iso(at), createdBy };
       await savedSearches.add(principal.tenant, search, createdBy, at);
       return search;
     },
@@ -49,10 +49,10 @@ export function searchRoutes(app: App, services: Services): void {
       body: SavedSearchPut,
       response: { 200: SavedSearch, ...problems(409) },
     }),
-    async ({ principal, params, body: { name, q } }) => {
+    async ({ principal, params, body }) => {
       const { tenant } = principal;
-      await queryOf(services, tenant, q);
-      const wanted = { name: name.trim(), q };
+      await queryOf(services, tenant, body.q);
+      const wanted = { ...body, name: body.name.trim() };
       const search = await savedSearches.update(tenant, params.id, wanted, actorOf(principal), now());
       return requireFound(search, 'saved search');
     },

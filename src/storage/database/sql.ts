@@ -162,6 +162,8 @@ export interface SavedSearchRow {
   id: string;
   name: string;
   q: string;
+  /** JSON: tab and group of the page Alarms. */
+  alarms: string | null;
   created_at: number;
   created_by: string;
 }

@@ -21,16 +21,25 @@ export function createSavedSearches(db: Database): SavedSearches {
 
     async add(tenant, search, by, at) {
       const { id, name, q } = search;
+      const alarms = viewText(search);
       const row: SavedSearchRow = {
         tenant,
         id,
         name,
         q,
+        alarms,
         created_at: Date.parse(search.createdAt),
         created_by: search.createdBy,
       };
       const { done, row: named } = await change(db, {
-        entry: { tenant, by, at, action: 'search.create', subject: id, detail: { name, q } },
+        entry: {
+          tenant,
+          by,
+          at,
+          action: 'search.create',
+          subject: id,
+          detail: { name, q, ...(alarms !== null && { alarms: search.alarms }) },
+        },
         when: sql<SqlBool>`not ${precondition('saved_searches', { tenant, name })}
           and (select count(*) from saved_searches where tenant = ${tenant}) < ${savedSearchesPerTenant}`,
         effects: (guard) => [insertWhen('saved_searches', row, guard)],
@@ -41,11 +50,16 @@ export function createSavedSearches(db: Database): SavedSearches {
       throw conflict(`there are ${savedSearchesPerTenant} saved searches already: delete one first`);
     },
 
-    async update(tenant, id, { name, q }, by, at) {
+    async update(tenant, id, wanted, by, at) {
+      const { name, q } = wanted;
+      const alarms = viewText(wanted);
       const one = select(tenant).where('id', '=', id);
       const other = sql`select 1 from saved_searches where tenant = ${tenant} and name = ${name} and id <> ${id}`;
       const updated = await compareAndSet(db, one, (row) => {
-        const detail = difference({ name: row.name, q: row.q }, { name, q });
+        const detail = difference(
+          { name: row.name, q: row.q, alarms: viewOf(row.alarms) },
+          { name, q, alarms: viewOf(alarms) },
+        );
         if (!detail) return undefined;
         return {
           entry: {
@@ -58,7 +72,7 @@ export function createSavedSearches(db: Database): SavedSearches {
           },
           when: sql<SqlBool>`${precondition('saved_searches', row)} and not exists (${other})`,
           effects: (guard) => [
-            updateWhen('saved_searches', { set: { name, q }, where: { tenant, id } }, guard),
+            updateWhen('saved_searches', { set: { name, q, alarms }, where: { tenant, id } }, guard),
           ],
           after: one,
         };
@@ -87,11 +101,18 @@ export function createSavedSearches(db: Database): SavedSearches {
   };
 }
 
+type View = NonNullable<SavedSearch['alarms']>;
+const viewOf = (text: string | null): View | null => (text === null ? null : (JSON.parse(text) as View));
+const viewText = ({ alarms }: Pick<SavedSearch, 'alarms'>): string | null =>
+  alarms === undefined ? null : JSON.stringify({ tab: alarms.tab, group: alarms.group });
+
 function toSearch(row: SavedSearchRow): SavedSearch {
+  const alarms = viewOf(row.alarms);
   return {
     id: row.id,
     name: row.name,
     q: row.q,
+    ...(alarms && { alarms }),
     createdAt: iso(row.created_at),
     createdBy: row.created_by,
   };

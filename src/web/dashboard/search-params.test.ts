@@ -17,8 +17,19 @@ test('what does not fit is as if it were not there', () => {
 });
 
 test('the conditions of a mute are kept in the address', () => {
-  const muteWhen = { host: ['db-*'], labels: { env: ['prod'] }, title: { contains: 'Disk' } };
+  const muteWhen = {
+    host: ['db-*'],
+    labels: { env: ['prod'] },
+    title: { contains: 'Disk' },
+    key: ['k'],
+    not: { minLevel: 'critical' },
+  };
   expect(readRulesSearch({ muteWhen, leftOut: 3 })).toEqual({ muteWhen, leftOut: '3' });
+  expect(
+    readRulesSearch({ muteWhen: { ...muteWhen, not: { minLevel: 1 } }, until: 'x' }).muteWhen,
+  ).not.toHaveProperty('not');
+  const until = '2026-11-29T08:00:00.000Z';
+  expect(readRulesSearch({ muteWhen: { not: { minLevel: 'critical' } }, until })).toEqual({ until });
   expect(readRulesSearch({ fromSearch: 'host:a', muteSearch: '' })).toEqual({ fromSearch: 'host:a' });
 });
 

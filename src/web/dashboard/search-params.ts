@@ -1,6 +1,6 @@
 /** The search parameters of the pages' URLs, which may contain anything. */
-import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
-import type { RuleWhen } from '#contract/routing/rule.ts';
+import { type AlarmsTab, alarmsTabs, type StandingState } from '#contract/history/alarm-states.ts';
+import type { RuleConditions, RuleWhen } from '#contract/routing/rule.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -28,20 +28,22 @@ export const readHistorySearch = (search: Raw): HistorySearch => ({
   ...(search.live === true && { live: true }),
 });
 
-/** A tab of Alarms; the first is not in the address. */
-export type AlarmsTab = Exclude<StandingState, 'open'>;
+/** What a tab lists. */
+export const statesOf = (tab: AlarmsTab): readonly StandingState[] =>
+  tab === 'active' ? ['open', 'acknowledged'] : [tab];
 
 export interface AlarmsSearch {
   q?: string;
-  tab?: AlarmsTab;
+  /** The first is not in the address. */
+  tab?: Exclude<AlarmsTab, 'open'>;
   /** How they are grouped, unless by what is similar: `host`, `none`, or a label, as in `label:site`. */
   group?: string;
   /** The alarm that is open: a notification of it. */
   id?: string;
 }
 
-const isTab = (given: unknown): given is AlarmsTab =>
-  given !== 'open' && standingStates.some((state) => state === given);
+const isTab = (given: unknown): given is Exclude<AlarmsTab, 'open'> =>
+  given !== 'open' && alarmsTabs.some((tab) => tab === given);
 
 export const readAlarmsSearch = (search: Raw): AlarmsSearch => ({
   ...texts(search, 'q', 'group', 'id'),
@@ -68,6 +70,8 @@ export interface RulesSearch {
   muteWhen?: RuleWhen;
   /** With `muteWhen`: how many more hosts or titles were selected than the conditions have. */
   leftOut?: string;
+  /** With `muteWhen`: when the rule ends, in ISO 8601. */
+  until?: string;
   /** Start a rule with the conditions of this search. */
   fromSearch?: string;
   /** Start a rule that mutes what this search finds. */
@@ -80,24 +84,32 @@ export interface RulesSearch {
 
 export function readRulesSearch(search: Raw): RulesSearch {
   const muteWhen = readWhen(search.muteWhen);
-  const names = ['id', 'explain', 'mute', 'leftOut', 'fromSearch', 'muteSearch', 'copy', 'example'] as const;
-  return { ...texts(search, ...names), ...(muteWhen && { muteWhen }) };
+  return {
+    ...texts(search, 'id', 'explain', 'mute', 'leftOut', 'fromSearch', 'muteSearch', 'copy', 'example'),
+    ...(muteWhen && { muteWhen }),
+    ...(!Number.isNaN(Date.parse(String(search.until))) && { until: String(search.until) }),
+  };
 }
 
 /** Conditions in the shape that an editor can show; the server checks their values. undefined for anything else. */
 function readWhen(given: unknown): RuleWhen | undefined {
   if (!isObject(given)) return undefined;
-  const { host, ip, level, token, minLevel, labels, title } = given;
-  const lists = { host, ip, level, token };
+  const when = readConditions(given);
+  const not = isObject(given.not) ? readConditions(given.not) : {};
+  if (Object.keys(when).length === 0) return undefined;
+  return { ...when, ...(Object.keys(not).length > 0 && { not }) };
+}
+
+function readConditions({ host, ip, key, level, token, minLevel, labels, title }: Raw): RuleConditions {
+  const lists = { host, ip, key, level, token };
   const [how, patterns] = isObject(title) ? (Object.entries(title)[0] ?? []) : [];
-  const when = {
+  return {
     ...Object.fromEntries(Object.entries(lists).filter(([, list]) => isTexts(list))),
     ...(typeof minLevel === 'string' && { minLevel }),
     ...(isObject(labels) && Object.values(labels).every(isTexts) && { labels }),
     ...((how === 'contains' || how === 'glob') &&
       (typeof patterns === 'string' || isTexts(patterns)) && { title: { [how]: patterns } }),
-  };
-  return Object.keys(when).length === 0 ? undefined : (when as RuleWhen);
+  } as RuleConditions;
 }
 
 const isObject = (value: unknown): value is Raw =>

@@ -4,7 +4,7 @@ import { testAlarm } from '#test/support/alarm.ts';
 import { AlarmList, mostAlarms } from './alarm-list.ts';
 
 /** A list of what `server` has, which a test changes. */
-function listOf(server: { alarms: readonly Alarm[]; known?: readonly Alarm[] }) {
+function listOf(server: { alarms: readonly Alarm[]; known?: readonly Alarm[] }, isOpenFirst = false) {
   const limits: number[] = [];
   const list = new AlarmList(
     async ({ cursor, limit }) => {
@@ -19,6 +19,7 @@ function listOf(server: { alarms: readonly Alarm[]; known?: readonly Alarm[] }) 
       };
     },
     async (id) => server.known?.find((each) => each.id === id),
+    isOpenFirst,
   );
   const titles = () => list.rows.map(({ alarm }) => alarm.title);
   return { list, titles, limits };
@@ -34,6 +35,28 @@ test('a list that nobody reads shows what is new and drops what has ended', asyn
   await list.refresh();
   expect(titles()).toEqual(['c', 'b']);
   expect(list.waiting).toBe(0);
+});
+
+test('what is open may come before what is acknowledged, and nothing moves while the mouse does', async () => {
+  const acknowledged = { at: '2026-11-20T00:00:00.000Z', by: 'Ada', note: null, until: null };
+  const rows = [
+    testAlarm({ title: 'a', rank: 50, acknowledged }),
+    testAlarm({ title: 'b', rank: 50 }),
+    testAlarm({ title: 'c', rank: 40 }),
+    testAlarm({ title: 'd', rank: 40, acknowledged }),
+  ];
+  const server = { alarms: rows as readonly Alarm[] };
+  const { list, titles } = listOf(server, true);
+  await list.refresh();
+  expect(titles()).toEqual(['b', 'c', 'a', 'd']);
+  list.isHeld = true;
+  server.alarms = rows.map((each) => (each.title === 'b' ? { ...each, acknowledged } : each));
+  await list.refresh();
+  expect(titles()).toEqual(['b', 'c', 'a', 'd']);
+  expect(list.rows.some(({ hasLeft }) => hasLeft)).toBe(false);
+  list.isHeld = false;
+  list.insertWaitingWhenFree();
+  expect(titles()).toEqual(['c', 'a', 'b', 'd']);
 });
 
 test.each([

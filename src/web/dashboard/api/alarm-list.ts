@@ -27,6 +27,9 @@ const rowOf = (alarm: Alarm): AlarmRow => ({ key: keyOf(alarm), alarm, hasLeft: 
 const inOrder = (a: AlarmRow, b: AlarmRow): number =>
   b.alarm.rank - a.alarm.rank || b.alarm.since.localeCompare(a.alarm.since);
 
+const acknowledgedLast = (a: AlarmRow, b: AlarmRow): number =>
+  Number(a.alarm.acknowledged !== null) - Number(b.alarm.acknowledged !== null);
+
 export class AlarmList {
   rows: readonly AlarmRow[] = [];
   /** Of all alarms that match the search; undefined until they have been read. */
@@ -47,18 +50,25 @@ export class AlarmList {
   readAt = 0;
   readonly #load: LoadAlarms;
   readonly #find: (id: string) => Promise<Alarm | undefined>;
+  readonly #compare: (a: AlarmRow, b: AlarmRow) => number;
   readonly #listeners = new Set<() => void>();
   #version = 0;
   #selected: ReadonlySet<string> = new Set();
   /** As the server has them, with those that wait. */
   #newest: readonly AlarmRow[] = [];
+  /** The last of them in the order of the server. */
+  #last: AlarmRow | undefined;
   #reading: Promise<void> | undefined;
   #isOutdated = false;
 
-  /** @param find reads one alarm; undefined when it is not known any more. */
-  constructor(load: LoadAlarms, find: (id: string) => Promise<Alarm | undefined>) {
+  /**
+   * @param find reads one alarm; undefined when it is not known any more.
+   * @param isOpenFirst What is acknowledged comes after all that is not.
+   */
+  constructor(load: LoadAlarms, find: (id: string) => Promise<Alarm | undefined>, isOpenFirst = false) {
     this.#load = load;
     this.#find = find;
+    this.#compare = isOpenFirst ? (a, b) => acknowledgedLast(a, b) || inOrder(a, b) : inOrder;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -130,9 +140,10 @@ export class AlarmList {
   }
 
   #show(newest: readonly AlarmRow[], isWhole: boolean): void {
-    this.#newest = newest;
+    this.#last = newest.at(-1);
+    this.#newest = this.#compare === inOrder ? newest : newest.toSorted(this.#compare);
     this.isWhole = isWhole;
-    if (!this.isReady || this.isFree) this.rows = newest;
+    if (!this.isReady || this.isFree) this.rows = this.#newest;
     else this.#updateInPlace();
     this.isReady = true;
     this.#changed();
@@ -140,7 +151,7 @@ export class AlarmList {
 
   #updateInPlace(): void {
     const newest = new Map(this.#newest.map((row) => [row.key, row]));
-    const last = this.#newest.at(-1);
+    const last = this.#last;
     this.rows = this.rows.map((row) => {
       const hasLeft = this.isWhole || (last !== undefined && inOrder(row, last) < 0);
       return newest.get(row.key) ?? (hasLeft ? { ...row, hasLeft } : row);
@@ -166,7 +177,7 @@ export class AlarmList {
   insertWaiting(): void {
     const listed = new Set(this.#newest.map(({ key }) => key));
     const kept = this.rows.filter(({ key }) => this.#selected.has(key) && !listed.has(key));
-    this.rows = kept.length === 0 ? this.#newest : [...this.#newest, ...kept].sort(inOrder);
+    this.rows = kept.length === 0 ? this.#newest : [...this.#newest, ...kept].sort(this.#compare);
     this.#changed();
   }
 

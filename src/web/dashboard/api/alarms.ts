@@ -3,8 +3,9 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { isCode } from '#client/call.ts';
 import type { AlarmAction, AlarmActionsDone, AlarmDetail, AlarmPage } from '#contract/history/alarm.ts';
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import type { AlarmsTab, StandingState } from '#contract/history/alarm-states.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import { statesOf } from '../search-params.ts';
 import { AlarmList } from './alarm-list.ts';
 import { type TailState, useEventStream } from './event-stream.ts';
 import { noteStale } from './query-client.ts';
@@ -35,6 +36,18 @@ export const urgentCountQuery = ({ api, key }: Tenant) =>
     retry: false,
   });
 
+/** How many alarms that a search finds are on panels. */
+export const foundOnPanelsQuery = ({ api, key }: Tenant, q: string) =>
+  queryOptions({
+    queryKey: [...key, 'alarms', 'found', q],
+    queryFn: async ({ signal }) => {
+      const { counts } = await api.get<AlarmPage>('/api/alarms', { q: q || undefined, limit: 1 }, signal);
+      return counts.open + counts.acknowledged;
+    },
+    gcTime: 0,
+    retry: false,
+  });
+
 /** The end of a display time is no event: the list is read again now and then. */
 const renewMs = 30_000;
 /** Changes within this time are read together. */
@@ -42,24 +55,30 @@ const gatherMs = 150;
 /** The pause between two reads, as a multiple of how long a read takes. */
 const pauseFactor = 5;
 
-/** The list of a search in one state, kept up to date. */
+/** The list of a search in one tab, kept up to date. */
 export function useAlarmList(
   q: string,
-  state: StandingState,
+  tab: AlarmsTab,
 ): { readonly list: AlarmList; readonly tail: TailState } {
   const tenant = useTenant();
   const client = useQueryClient();
   const list = useMemo(
     () =>
       new AlarmList(
-        (page) => tenant.api.get<AlarmPage>('/api/alarms', { q: q || undefined, state, ...page }),
+        (page) =>
+          tenant.api.get<AlarmPage>('/api/alarms', {
+            q: q || undefined,
+            state: statesOf(tab).join(','),
+            ...page,
+          }),
         (id) =>
           readDetail(tenant, id).catch((error: unknown) => {
             if (isCode(error, 'not-found')) return undefined;
             throw error;
           }),
+        tab === 'active',
       ),
-    [tenant, q, state],
+    [tenant, q, tab],
   );
   const timer = useRef(0);
   const refreshSoon = () => {
@@ -106,6 +125,8 @@ export interface AlarmRequest {
   readonly state?: readonly StandingState[];
   readonly note?: string;
   readonly untilMs?: number;
+  /** Of `acknowledge`: 0, it does not end by itself. */
+  readonly forMs?: number;
   readonly take?: boolean;
   /** Of `assign`: the owner; null: nobody. */
   readonly userId?: string | null;

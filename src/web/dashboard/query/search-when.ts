@@ -3,6 +3,7 @@ import { type PatternFieldName, patternFieldNames } from '#contract/history/fiel
 import { listedLabels } from '#contract/history/labels.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleConditions, RuleWhen } from '#contract/routing/rule.ts';
+import type { Ranks } from './mute-when.ts';
 import { readTree, type SearchTerm, type SearchTree, type SearchValue } from './search-tree.ts';
 
 /**
@@ -30,7 +31,6 @@ export interface SearchConditions {
   readonly differences: readonly { readonly part: string; readonly why: Difference }[];
 }
 
-type Ranks = ReadonlyMap<string, { readonly rank: number }>;
 type Writable = { -readonly [K in keyof RuleConditions]: RuleConditions[K] };
 
 /**

@@ -4,7 +4,7 @@
  * alarm of a kind moves nothing.
  */
 import type { Card } from '#client/board.ts';
-import { commonTitle, groupedValue, kindOf, titleKindOf } from '#contract/history/similar.ts';
+import { commonTitle, kindHeading, kindOf, titleKindOf } from '#contract/history/similar.ts';
 import { type Area, gap } from './arrange.ts';
 import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 
@@ -70,15 +70,8 @@ export function titlesOf({ cards }: Pick<FloodItem, 'cards'>): readonly string[]
 }
 
 /** What an item's cards have in common: their title, unless they have different ones, and what their rule groups them by. */
-export function headingOf(item: Pick<FloodItem, 'cards'>, wordOf = (level: string) => level): string {
-  const [{ notification }] = item.cards;
-  const titles = titlesOf(item);
-  const values = (notification.group ?? []).flatMap((field) => {
-    if (field === 'title') return [];
-    return field === 'level' ? wordOf(notification.level) : (groupedValue(notification, field) ?? []);
-  });
-  return [...(titles.length === 1 ? titles : []), ...values].join(' · ');
-}
+export const headingOf = (item: Pick<FloodItem, 'cards'>, wordOf?: (level: string) => string): string =>
+  kindHeading(titlesOf(item), item.cards[0].notification, wordOf);
 
 /** The id of the item with all cards of a kind. */
 export const groupId = (kind: string) => `kind ${kind}`;

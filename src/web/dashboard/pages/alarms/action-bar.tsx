@@ -8,7 +8,7 @@ import closeIcon from 'virtual:icon/x';
 import { ActionIcon, Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { AlarmAction } from '#contract/history/alarm.ts';
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import type { AlarmsTab } from '#contract/history/alarm-states.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './alarms-page.module.css';
@@ -19,14 +19,14 @@ import type { Selection } from './use-selection.ts';
 export function ActionBar({
   selection,
   matching,
-  state,
+  tab,
   mayMute,
   commands,
 }: {
   selection: Selection;
   /** How many alarms match the search, loaded or not. */
   matching: number;
-  state: StandingState;
+  tab: AlarmsTab;
   mayMute: boolean;
   commands: AlarmCommands;
 }) {
@@ -34,6 +34,7 @@ export function ActionBar({
   const formats = useFormats();
   const count = selection.isAll ? matching : selection.keys.size;
   const number = formats.number(matching);
+  const main = mainActions[tab];
   return (
     <section className={styles.actions} aria-label={t('selectionActions')}>
       <strong role="status">{t('selected', { count, number: formats.number(count) })}</strong>
@@ -47,20 +48,20 @@ export function ActionBar({
         )
       )}
       <div className={styles.commands}>
-        {state !== 'suppressed' && (
+        {tab !== 'suppressed' && (
           <Command
-            name={`short.${mainActions[state]}`}
-            icon={state === 'open' ? acknowledgeIcon : backIcon}
-            shortcut={state === 'open' ? 'a' : 'u'}
+            name={`short.${main}`}
+            icon={main === 'acknowledge' ? acknowledgeIcon : backIcon}
+            shortcut={main === 'acknowledge' ? 'a' : 'u'}
             isMain
-            onClick={state === 'open' ? commands.acknowledge : commands.takeBack}
+            onClick={main === 'acknowledge' ? commands.acknowledge : commands.takeBack}
           />
         )}
         <Command
           name="assign"
           icon={assignIcon}
           shortcut="o"
-          isMain={state === 'suppressed'}
+          isMain={tab === 'suppressed'}
           onClick={commands.assign}
         />
         <Command name="shelve" icon={shelveIcon} shortcut="s" onClick={commands.shelve} />

@@ -3,8 +3,8 @@ import shelvedIcon from 'virtual:icon/clock-pause';
 import ownerIcon from 'virtual:icon/user';
 import personIcon from 'virtual:icon/user-check';
 import { useTranslation } from 'react-i18next';
-import type { Alarm } from '#contract/history/alarm.ts';
-import { labelPair } from '#contract/history/labels.ts';
+import type { Alarm, AlarmDetail } from '#contract/history/alarm.ts';
+import { labelPair, runbookLabel } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { actorText, type Formats } from '#web/dashboard/formats/formats.ts';
@@ -16,6 +16,9 @@ import styles from './alarm-rows.module.css';
 
 const mostLabels = 3;
 
+/** The list may have it as the details do. */
+type EscalatingAlarm = Alarm & Partial<Pick<AlarmDetail, 'escalation'>>;
+
 export function LabelsCell({
   labels,
   layout,
@@ -26,7 +29,9 @@ export function LabelsCell({
   onRefine: OnRefine;
 }) {
   if (layout === 'narrow' || layout === 'card') return null;
-  const pairs = Object.entries(labels).map(([name, value]) => labelPair(name, value));
+  // The drawer shows it as a link.
+  const { [runbookLabel]: _, ...others } = labels;
+  const pairs = Object.entries(others).map(([name, value]) => labelPair(name, value));
   return (
     <div role="gridcell" className={styles.labels} title={pairs.join('\n')}>
       {pairs.slice(0, mostLabels).map((pair) => (
@@ -62,16 +67,19 @@ export function Suppresses({ count }: { count: number }) {
 /** Who takes care of it, until when it is shelved, or by which alarm it is suppressed. */
 export function Who({
   row: { alarm },
+  now,
   short = false,
   onShow,
 }: {
   row: AlarmRow;
+  now: number;
   short?: boolean;
   onShow: (id: string) => void;
 }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const { state, acknowledged, shelved, suppressedBy, owner } = alarm;
+  const escalates = useEscalates(alarm, now);
   if (state === 'ended') return <span className={shared.quiet}>{t('ended')}</span>;
   if (state === 'shelved' && shelved)
     return (
@@ -116,9 +124,35 @@ export function Who({
       <span className={styles.person} title={t('ownerIs', { count: 1, name: owner.name })}>
         <Icon paths={ownerIcon} size={14} />
         <bdi>{owner.name}</bdi>
+        {escalates !== undefined && <span className={styles.note}>{escalates}</span>}
       </span>
     );
-  return <span className={shared.quiet}>{t('nobody')}</span>;
+  return <span className={shared.quiet}>{escalates ?? t('nobody')}</span>;
+}
+
+/** In what time the next step of its escalation is sent, unless somebody acknowledges the alarm. */
+function useEscalates(alarm: EscalatingAlarm, now: number): string | undefined {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const next = alarm.escalation?.next;
+  if (!next || alarm.state !== 'open') return undefined;
+  const leftMs = Math.max(0, Date.parse(next.at) - now);
+  const unit = unitOf(leftMs);
+  return t('escalatesIn', { time: formats.duration(Math.ceil(leftMs / unit) * unit) });
+}
+
+/** On which panels it has been shown: the name of one, or how many. */
+export function ShownOn({ shownOn }: Pick<Alarm, 'shownOn'>) {
+  const { t } = useTranslation('alarms');
+  const formats = useFormats();
+  const [first, ...others] = shownOn.map(({ name }) => name);
+  if (first === undefined) return <span className={shared.quiet}>{t('noPanel')}</span>;
+  const count = shownOn.length;
+  return (
+    <bdi title={[`${t('fact.shownOn')}:`, first, ...others].join('\n')}>
+      {others.length === 0 ? first : t('panelCount', { count, number: formats.number(count) })}
+    </bdi>
+  );
 }
 
 /** Shows the alarm by which another one is suppressed. In a row it is not focusable: the drawer has the same. */
@@ -162,10 +196,12 @@ const endText = (until: string, { shortClock, dayTime }: Formats): string =>
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 
+const unitOf = (ms: number) => (ms >= dayMs ? hourMs : ms >= minuteMs ? minuteMs : 1_000);
+
 /** Without seconds once it is a minute, and without minutes once it is a day. */
 export function ageMs(since: string, now: number): number {
   const age = Math.max(0, now - Date.parse(since));
-  const unit = age >= dayMs ? hourMs : age >= minuteMs ? minuteMs : 1_000;
+  const unit = unitOf(age);
   return Math.floor(age / unit) * unit;
 }
 

@@ -16,7 +16,8 @@ import {
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
 import { NoteDialog } from '../history/note-dialog.tsx';
-import type { AlarmActions, Question, Target } from './use-alarm-actions.tsx';
+import { type AlarmActions, canUndo, type Question, type Target, titleOf } from './use-alarm-actions.tsx';
+import { lasting } from './ways-back.ts';
 
 /** The open question, if there is one. */
 export function AlarmQuestion({ actions }: { actions: AlarmActions }) {
@@ -25,6 +26,8 @@ export function AlarmQuestion({ actions }: { actions: AlarmActions }) {
   if (question.kind === 'shelve') return <ShelveDialog question={question} actions={actions} />;
   if (question.kind === 'assign') return <AssignDialog question={question} actions={actions} />;
   if (question.kind === 'clear') return <ClearQuestion question={question} actions={actions} />;
+  if (question.kind === 'unacknowledge' || question.kind === 'unshelve')
+    return <TakeBackQuestion question={question} kind={question.kind} actions={actions} />;
   return <AcknowledgeDialog question={question} actions={actions} />;
 }
 
@@ -34,30 +37,16 @@ interface QuestionProps {
 }
 
 /** The words of a title: how many alarms, or which one. */
-function useSubject({ target: { count, title } }: Question) {
+function useSubject({ target }: Question) {
   const formats = useFormats();
-  return { count, number: formats.number(count), title: clip(title, 60) };
+  const { count } = target;
+  return { count, number: formats.number(count), title: clip(titleOf(target), 60) };
 }
 
-function AcknowledgeDialog({ question, actions }: QuestionProps) {
+/** What is said before, because no undo is offered afterwards. */
+function NoUndo({ target }: { target: Target }) {
   const { t } = useTranslation('alarms');
-  const { kind, target, note } = question;
-  const subject = useSubject(question);
-  const isNote = kind === 'note';
-  return (
-    <NoteDialog
-      title={isNote ? t('noteTitle') : t('acknowledgeTitle', subject)}
-      action={t(isNote ? 'changeNote' : 'short.acknowledge')}
-      {...(note !== undefined && { before: note })}
-      onClose={actions.endQuestion}
-      onSubmit={(text) =>
-        void actions.send('acknowledge', target, {
-          ...(text !== '' && { note: text }),
-          ...(isNote && { take: true }),
-        })
-      }
-    />
-  );
+  return canUndo(target) ? null : <p>{t('noUndo')}</p>;
 }
 
 const hourMs = 3_600_000;
@@ -70,6 +59,58 @@ const ends = {
 type End = keyof typeof ends;
 const endNames = Object.keys(ends) as End[];
 
+/** On a Sunday, the next morning is Monday's. */
+const endsFrom = (now: number, timeZone: string): readonly End[] =>
+  endNames.filter((name) => name !== 'monday' || ends.monday(now, timeZone) !== ends.morning(now, timeZone));
+
+/** With a time of its own, an acknowledgement ends by itself. A note that is changed keeps the end, unless another one is chosen. */
+function AcknowledgeDialog({ question: { kind, target }, question, actions }: QuestionProps) {
+  const { t } = useTranslation('alarms');
+  const { timeZone } = useTenant();
+  const formats = useFormats();
+  const subject = useSubject(question);
+  const [now] = useState(Date.now);
+  const [end, setEnd] = useState<End | 'usual' | 'never'>('usual');
+  const known = kind === 'note' ? target.alarms[0]?.acknowledged : undefined;
+  const usual = known ? lasting(known.until) : {};
+  const lasts =
+    end === 'usual' ? usual : end === 'never' ? { forMs: 0 } : { untilMs: ends[end](now, timeZone) };
+  return (
+    <NoteDialog
+      title={known ? t('noteTitle') : t('acknowledgeTitle', subject)}
+      action={t(known ? 'changeNote' : 'short.acknowledge')}
+      before={known?.note ?? ''}
+      onClose={actions.endQuestion}
+      onSubmit={(text) =>
+        void actions.send('acknowledge', target, {
+          ...lasts,
+          ...(text !== '' && { note: text }),
+          ...(known && { take: true }),
+        })
+      }
+    >
+      <NativeSelect
+        label={t('acknowledgeEnd')}
+        description={t('acknowledgeEndAbout')}
+        value={end}
+        onChange={({ currentTarget }) => setEnd(currentTarget.value as typeof end)}
+        data={[
+          { value: 'usual', label: t(known ? 'acknowledgeEnd.same' : 'acknowledgeEnd.usual') },
+          ...endsFrom(now, timeZone).map((name) => ({
+            value: name,
+            label: t('acknowledgeEnd.at', {
+              when: t(`shelf.${name}`),
+              time: formats.dayTime(ends[name](now, timeZone)),
+            }),
+          })),
+          { value: 'never', label: t('acknowledgeEnd.never') },
+        ]}
+      />
+      <NoUndo target={target} />
+    </NoteDialog>
+  );
+}
+
 function ShelveDialog({ question, actions }: QuestionProps) {
   const { t } = useTranslation('alarms');
   const { timeZone } = useTenant();
@@ -79,10 +120,7 @@ function ShelveDialog({ question, actions }: QuestionProps) {
   const [chosen, setChosen] = useState<End | 'own'>('1h');
   const [own, setOwn] = useState(() => toDateTimeField(nextMorning(now, timeZone), timeZone));
   const ownTime = fromDateTimeField(own, timeZone) ?? 0;
-  // On a Sunday, the next morning is Monday's.
-  const names = endNames.filter(
-    (name) => name !== 'monday' || ends.monday(now, timeZone) !== ends.morning(now, timeZone),
-  );
+  const names = endsFrom(now, timeZone);
   const isPast = chosen === 'own' && ownTime <= Date.now();
   return (
     <NoteDialog
@@ -126,6 +164,7 @@ function ShelveDialog({ question, actions }: QuestionProps) {
           error={own !== '' && isPast && t('shelfPast')}
         />
       )}
+      <NoUndo target={question.target} />
     </NoteDialog>
   );
 }
@@ -133,12 +172,9 @@ function ShelveDialog({ question, actions }: QuestionProps) {
 const nobody = '';
 
 /** The owner that all of them have; undefined: none, or not the same. */
-function ownerOf({ count, owners }: Target) {
-  const [first] = owners;
-  // Of alarms that are not loaded, the owners are not known.
-  return first && owners.length === count && owners.every((each) => each?.id === first.id)
-    ? first
-    : undefined;
+function ownerOf(target: Target) {
+  const [first, ...others] = target.alarms.map(({ owner }) => owner);
+  return first && canUndo(target) && others.every((each) => each?.id === first.id) ? first : undefined;
 }
 
 /** Asks who takes care of it. */
@@ -178,6 +214,7 @@ function AssignDialog({ question, actions }: QuestionProps) {
           ]}
           data-autofocus
         />
+        <NoUndo target={question.target} />
       </DialogForm>
     </Dialog>
   );
@@ -185,18 +222,40 @@ function AssignDialog({ question, actions }: QuestionProps) {
 
 function ClearQuestion({ question, actions }: QuestionProps) {
   const { t } = useTranslation('alarms');
-  const { number } = useSubject(question);
+  const subject = useSubject(question);
   return (
-    <Confirm
-      title={t('clearTitle', { number })}
+    <NoteDialog
+      title={t('clearTitle', subject)}
       action={t('short.clear')}
+      hint={t('clearNoteHint')}
+      isDangerous
       onClose={actions.endQuestion}
-      onConfirm={() => actions.send('clear', question.target)}
+      onSubmit={(note) => void actions.send('clear', question.target, note === '' ? {} : { note })}
     >
       <Consequences>
-        <li>{t('clearAbout')}</li>
+        <li>{t('clearAbout', subject)}</li>
         <li>{t('clearNote')}</li>
       </Consequences>
+    </NoteDialog>
+  );
+}
+
+/** Only for more alarms than are loaded: for others it can be undone. */
+function TakeBackQuestion({
+  question,
+  kind,
+  actions,
+}: QuestionProps & { kind: 'unacknowledge' | 'unshelve' }) {
+  const { t } = useTranslation('alarms');
+  const { target } = question;
+  return (
+    <Confirm
+      title={t(`${kind}Title`, useSubject(question))}
+      action={t(`short.${kind}`)}
+      onClose={actions.endQuestion}
+      onConfirm={() => actions.send(kind, target)}
+    >
+      <NoUndo target={target} />
     </Confirm>
   );
 }

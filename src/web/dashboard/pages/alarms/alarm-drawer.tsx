@@ -260,12 +260,8 @@ function Notifications({
 function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions }) {
   const { t } = useTranslation('alarms');
   const me = usePerson().name;
-  const target: Target = {
-    ...{ count: 1, ids: [alarm.id], title: alarm.title },
-    owners: [alarm.owner],
-  };
+  const target: Target = { count: 1, alarms: [alarm] };
   const { acknowledged, state } = alarm;
-  const note = acknowledged?.note ?? '';
   return (
     <>
       {!acknowledged && state !== 'shelved' && state !== 'suppressed' && (
@@ -279,7 +275,7 @@ function AlarmButtons({ alarm, actions }: { alarm: Alarm; actions: AlarmActions 
         </Button>
       )}
       {acknowledged && acknowledged.by === me && (
-        <Button onClick={() => actions.ask({ kind: 'note', target, note })}>{t('changeNote')}</Button>
+        <Button onClick={() => actions.ask({ kind: 'note', target })}>{t('changeNote')}</Button>
       )}
       {acknowledged && (
         <Button onClick={() => void actions.send('unacknowledge', target)}>{t('short.unacknowledge')}</Button>

@@ -185,7 +185,9 @@ function Head({ layout, maySelect }: { layout: RowLayout; maySelect: boolean }) 
     t('alarm'),
     ...(layout === 'card' ? [] : [t('field.host')]),
     ...(layout === 'card' || layout === 'narrow' ? [] : [t('field.labels')]),
-    ...(layout === 'card' ? [] : [t('column.who'), t('column.age')]),
+    ...(layout === 'card' ? [] : [t('column.who')]),
+    ...(layout === 'roomy' ? [t('fact.shownOn')] : []),
+    ...(layout === 'card' ? [] : [t('column.age')]),
   ];
   return (
     <div role="rowgroup" className="hidden">

@@ -46,12 +46,55 @@ test('hosts and labels are groups, and what has none is one, too', () => {
   expect(linesOf(rows, 'none', none)).toHaveLength(4);
 });
 
+test('alarms that a rule groups are one line, named by what the rule says', () => {
+  const group = ['label:cluster'] as const;
+  const of = (title: string, labels: Record<string, string>) => ({
+    title,
+    labels,
+    group: [...group],
+    level: 'error',
+  });
+  const grouped = rowsOf(
+    of('Mail waits', { cluster: 'eu-1' }),
+    of('Disk full', { Cluster: 'eu-1' }),
+    of('Disk full', { cluster: 'eu-2' }),
+    of('Fan 1 failed', { cluster: 'eu-3' }),
+    of('Fan 2 failed', { cluster: 'eu-3' }),
+    of('Door 1 open', {}),
+    of('Door 2 open', {}),
+  );
+  expect(show(linesOf(grouped, 'similar', none))).toEqual([
+    'cluster=eu-1 (2)',
+    'Disk full',
+    'Fan … failed · cluster=eu-3 (2)',
+    'Door … open (2)',
+  ]);
+});
+
+test('in hosts and in the names of labels, case does not count', () => {
+  const mixed = rowsOf(
+    { host: 'DB-1', labels: { site: 'a' } },
+    { host: 'db-1', labels: { Site: 'a' } },
+    { host: 'db-2', labels: { SITE: 'A', env: 'x' } },
+  );
+  expect(show(linesOf(mixed, 'host', none))).toEqual(['DB-1 (2)', 'db-2 (1)']);
+  expect(show(linesOf(mixed, 'label:site', none))).toEqual(['site=a (2)', 'site=A (1)']);
+  expect(labelNamesOf(mixed)).toEqual(['site', 'env']);
+});
+
 test('a group says its hosts in order, what all have in common, and how many are acknowledged', () => {
   const acknowledged = { at: '2026-11-20T00:00:00.000Z', by: 'Ada', note: null, until: null };
   const [line] = linesOf(
     rowsOf(
-      { host: 'db-10', labels: { a: '1', b: '2' }, acknowledged },
-      { host: 'db-2', labels: { a: '1', b: '3' } },
+      { host: 'db-10', labels: { a: '1', b: '2' }, acknowledged, shownOn: [{ id: 'p1', name: 'Lobby' }] },
+      {
+        host: 'db-2',
+        labels: { a: '1', b: '3' },
+        shownOn: [
+          { id: 'p1', name: 'Lobby' },
+          { id: 'p2', name: 'Lab' },
+        ],
+      },
     ),
     'similar',
     none,
@@ -60,6 +103,10 @@ test('a group says its hosts in order, what all have in common, and how many are
     hosts: ['db-2', 'db-10'],
     labels: { a: '1' },
     acknowledged: 1,
+    shownOn: [
+      { id: 'p1', name: 'Lobby' },
+      { id: 'p2', name: 'Lab' },
+    ],
   });
 });
 

@@ -1,6 +1,7 @@
 /** Alarms as the lines of a list: groups that are open or closed, with their alarms, and alarms that stand alone. */
-import { findLabel, labelPair } from '#contract/history/labels.ts';
-import { commonTitle, kindOf } from '#contract/history/similar.ts';
+import type { Alarm } from '#contract/history/alarm.ts';
+import { isLabelField, labelOfField, labelPair, labelStart } from '#contract/history/labels.ts';
+import { commonTitle, type Grouped, groupedValue, kindHeading, kindOf } from '#contract/history/similar.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 
 /** `similar`, `host`, `none`, or a label, as in `label:site`. */
@@ -19,33 +20,52 @@ export type ListLine =
   | { readonly key: string; readonly group: AlarmGroup; readonly isOpen: boolean }
   | { readonly key: string; readonly row: AlarmRow; readonly isInGroup: boolean };
 
-/** Titles are compared once: most are the same when the list is read again. */
+/** Alarms are compared once: most are the same when the list is read again. */
 const kinds = new Map<string, string>();
 const mostKinds = 20_000;
 
-function kindOfRow({ alarm: { title, host, ip } }: AlarmRow): string {
-  const known = JSON.stringify([title, host, ip]);
+function knownKindOf(given: Grouped): string {
+  const known = JSON.stringify(given);
   let kind = kinds.get(known);
   if (kind === undefined) {
     if (kinds.size >= mostKinds) kinds.clear();
-    kind = kindOf({ title, host, ip });
+    kind = kindOf(given);
     kinds.set(known, kind);
   }
   return kind;
 }
 
-/** By what a row is grouped; undefined: it stands alone. */
-function groupKeyOf(row: AlarmRow, grouping: Grouping): string | undefined {
-  if (grouping === 'similar') return kindOfRow(row);
-  if (grouping === 'host') return row.alarm.host ?? '';
-  if (!grouping.startsWith('label:')) return undefined;
-  return findLabel(row.alarm.labels, grouping.slice('label:'.length))?.[1] ?? '';
+/** Equal for alarms that a wall shows on one card, too. */
+const kindOfAlarm = ({ title, host, ip, group, level, key, labels }: Alarm): string =>
+  knownKindOf({ title, host, ip, ...(group && { group, level, key, labels }) });
+
+/** By what a row is grouped; undefined: it stands alone. Case counts as little as in searches: only in the values of labels. */
+function groupKeyOf({ alarm }: AlarmRow, grouping: Grouping): string | undefined {
+  if (grouping === 'similar') return kindOfAlarm(alarm);
+  if (grouping === 'host') return alarm.host?.toLowerCase() ?? '';
+  if (!isLabelField(grouping)) return undefined;
+  const pair = groupedValue(alarm, grouping);
+  return pair === null ? '' : pair.slice(labelStart(pair).length);
 }
 
-function titleOf(key: string, rows: readonly AlarmRow[], grouping: Grouping): string {
-  if (grouping === 'host' || key === '') return key;
-  if (grouping === 'similar') return rows[0] ? commonTitle(rows[0].alarm) : '';
-  return labelPair(grouping.slice('label:'.length), key);
+function titleOf(key: string, [first]: readonly AlarmRow[], grouping: Grouping): string {
+  if (!first || key === '') return key;
+  if (grouping === 'host') return first.alarm.host ?? '';
+  return isLabelField(grouping) ? labelPair(labelOfField(grouping), key) : '';
+}
+
+/** Of similar alarms: the common title of each that differs. One, unless their rule groups them by something else. */
+function headingOf(rows: readonly AlarmRow[]): string {
+  const [first] = rows;
+  if (!first) return '';
+  if (!first.alarm.group) return commonTitle(first.alarm);
+  const titles = new Map(
+    rows.map(({ alarm }) => {
+      const { title, host, ip } = alarm;
+      return [knownKindOf({ title, host, ip }), alarm];
+    }),
+  );
+  return kindHeading([...titles.values()].map(commonTitle), first.alarm);
 }
 
 /** The lines of the list. A similar alarm without another one stands alone; groups of hosts and labels are shown also with one. */
@@ -70,7 +90,11 @@ export function linesOf(
     if (members[0] !== row) return [];
     const lineKey = `group ${key}`;
     const isOpen = open.has(lineKey);
-    const group = { key: lineKey, title: titleOf(key, members, grouping), rows: members };
+    const group = {
+      key: lineKey,
+      title: grouping === 'similar' ? headingOf(members) : titleOf(key, members, grouping),
+      rows: members,
+    };
     const inside = isOpen ? members.map((each) => ({ key: each.key, row: each, isInGroup: true })) : [];
     return [{ key: lineKey, group, isOpen }, ...inside];
   });
@@ -93,7 +117,8 @@ export function summaryOf({ rows, title }: AlarmGroup) {
   const [first] = rows;
   const labels = Object.entries(first?.alarm.labels ?? {}).filter(
     ([name, value]) =>
-      labelPair(name, value) !== title && rows.every(({ alarm }) => alarm.labels[name] === value),
+      labelPair(name, value).toLowerCase() !== title.toLowerCase() &&
+      rows.every(({ alarm }) => alarm.labels[name] === value),
   );
   return {
     hosts,
@@ -116,17 +141,20 @@ export function summaryOf({ rows, title }: AlarmGroup) {
       (since, { alarm }) => (alarm.since < since ? alarm.since : since),
       first?.alarm.since ?? '',
     ),
+    shownOn: [
+      ...new Map(rows.flatMap(({ alarm }) => alarm.shownOn.map((panel) => [panel.id, panel]))).values(),
+    ],
   };
 }
 
-/** The names of labels that the alarms have, the most frequent first. */
+/** The names of labels that the alarms have, the most frequent first; each as it is written first. */
 export function labelNamesOf(rows: readonly AlarmRow[]): readonly string[] {
-  const counts = new Map<string, { readonly name: string; readonly count: number }>();
-  for (const { alarm } of rows)
-    for (const given of Object.keys(alarm.labels)) {
-      const { name, count } = counts.get(given.toLowerCase()) ?? { name: given, count: 0 };
-      counts.set(given.toLowerCase(), { name, count: count + 1 });
-    }
+  const counts = new Map<string, { name: string; count: number }>();
+  for (const name of rows.flatMap(({ alarm }) => Object.keys(alarm.labels))) {
+    const known = counts.get(name.toLowerCase());
+    if (known) known.count += 1;
+    else counts.set(name.toLowerCase(), { name, count: 1 });
+  }
   return [...counts.values()]
     .sort((a, b) => b.count - a.count || a.name.localeCompare(b.name))
     .map(({ name }) => name);

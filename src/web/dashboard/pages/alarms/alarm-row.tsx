@@ -5,6 +5,7 @@ import ownerIcon from 'virtual:icon/user';
 import personIcon from 'virtual:icon/user-check';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Alarm } from '#contract/history/alarm.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
@@ -13,7 +14,7 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import shared from '#web/dashboard/notifications/list-frame.module.css';
 import { CardCells, type RowLayout } from '#web/dashboard/notifications/list-frame.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
-import { Age, Cause, LabelsCell, Suppresses, Times, Who } from './alarm-cells.tsx';
+import { Age, Cause, LabelsCell, ShownOn, Suppresses, Times, Who } from './alarm-cells.tsx';
 import { type AlarmGroup, type Grouping, type ListLine, rowsOf, summaryOf } from './alarm-groups.ts';
 import styles from './alarm-rows.module.css';
 
@@ -105,6 +106,7 @@ interface CellsProps {
   readonly place: ReactNode;
   readonly labels: Readonly<Record<string, string>>;
   readonly who: ReactNode;
+  readonly shownOn: Alarm['shownOn'];
   readonly since: string;
 }
 
@@ -120,6 +122,7 @@ function Cells({
   place,
   labels,
   who,
+  shownOn,
   since,
 }: CellsProps & Pick<LineProps, 'layout' | 'now' | 'onRefine'>) {
   const age = <Age since={since} now={now} />;
@@ -144,6 +147,11 @@ function Cells({
       </div>
       <LabelsCell labels={labels} layout={layout} onRefine={onRefine} />
       <div role="gridcell">{who}</div>
+      {layout === 'roomy' && (
+        <div role="gridcell">
+          <ShownOn shownOn={shownOn} />
+        </div>
+      )}
       <div role="gridcell" className={shared.quiet}>
         {age}
       </div>
@@ -152,12 +160,12 @@ function Cells({
 }
 
 function AlarmCells({ row, ...props }: LineProps & { row: AlarmRow }) {
-  const { level, title, message, host, labels, count, since, suppresses } = row.alarm;
+  const { level, title, message, host, labels, count, since, suppresses, shownOn } = row.alarm;
   const text = message.slice(0, messageChars);
   return (
     <Cells
       {...props}
-      {...{ level, labels, since }}
+      {...{ level, labels, since, shownOn }}
       title={<strong dir="auto">{title}</strong>}
       details={
         <>
@@ -173,7 +181,7 @@ function AlarmCells({ row, ...props }: LineProps & { row: AlarmRow }) {
           <Suppresses count={suppresses} /> {text}
         </span>
       }
-      who={<Who row={row} short={props.layout === 'card'} onShow={props.onShow} />}
+      who={<Who row={row} now={props.now} short={props.layout === 'card'} onShow={props.onShow} />}
     />
   );
 }
@@ -184,7 +192,7 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
   const look = useLevelLook();
   const { layout, grouping } = props;
   const summary = summaryOf(group);
-  const { hosts, labels, since } = summary;
+  const { hosts, labels, since, shownOn } = summary;
   const level = group.rows[0]?.alarm.level ?? '';
   const count = group.rows.length;
   const size =
@@ -204,7 +212,7 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
   return (
     <Cells
       {...props}
-      {...{ level, labels, since }}
+      {...{ level, labels, since, shownOn }}
       title={layout === 'card' ? <span className={styles.cardGroup}>{title}</span> : title}
       host={
         <span className={shared.quiet} title={range}>

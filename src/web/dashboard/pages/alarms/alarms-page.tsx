@@ -22,7 +22,7 @@ import { AlarmTabs, GroupingMenu } from './alarms-toolbar.tsx';
 import { NothingWrong } from './nothing-wrong.tsx';
 import { useAlarmActions } from './use-alarm-actions.tsx';
 import { useAlarmKeys } from './use-alarm-keys.ts';
-import { mainActions, useCommands } from './use-commands.ts';
+import { countIn, mainActions, useCommands } from './use-commands.ts';
 import { useSelection } from './use-selection.ts';
 
 const route = getRouteApi('/signed-in/t/$tenant/alarms');
@@ -31,10 +31,10 @@ const route = getRouteApi('/signed-in/t/$tenant/alarms');
 export function AlarmsPage() {
   const { t } = useTranslation('alarms');
   const tenant = useTenant();
-  const { q = '', tab: state = 'open', group: grouping = 'similar', id } = route.useSearch();
+  const { q = '', tab = 'open', group: grouping = 'similar', id } = route.useSearch();
   const navigate = route.useNavigate();
   const leave = useNavigate();
-  const { list, tail } = useAlarmList(q, state);
+  const { list, tail } = useAlarmList(q, tab);
   useChanges(list);
   const shown = useShown(list);
   const scroller = useRef<HTMLDivElement>(null);
@@ -71,7 +71,7 @@ export function AlarmsPage() {
     void leave({ to: '/t/$tenant/history', params: { tenant: tenant.name }, search: to });
   const commands = useCommands({
     q,
-    state,
+    tab,
     counts: shown.counts,
     selection,
     line: lines[active.index],
@@ -88,7 +88,7 @@ export function AlarmsPage() {
     onMove: move,
     onClose: id === undefined ? undefined : close,
   });
-  const matching = shown.counts?.[state] ?? 0;
+  const matching = shown.counts ? countIn(tab, shown.counts) : 0;
   return (
     <>
       <ListPage
@@ -105,16 +105,16 @@ export function AlarmsPage() {
               onChoose={(chosen) => go({ group: chosen === 'similar' ? undefined : chosen }, true)}
             />
             <RuleFromSearch q={q} />
-            <SavedSearches q={q} onSearch={search.run} />
+            <SavedSearches q={q} view={{ tab, group: grouping }} onSearch={search.run} />
           </>
         }
-        above={<AlarmTabs list={list.isReady ? list : shown} state={state} tail={tail} />}
+        above={<AlarmTabs list={list.isReady ? list : shown} tab={tab} tail={tail} />}
         below={
           selection.keys.size > 0 && (
             <ActionBar
               selection={selection}
               matching={matching}
-              state={state}
+              tab={tab}
               mayMute={tenant.may('admin')}
               commands={commands}
             />
@@ -137,7 +137,7 @@ export function AlarmsPage() {
         }
       >
         {shown.isReady && shown.rows.length === 0 && shown.waiting === 0 ? (
-          <NothingWrong q={q} state={state} onSearch={search.run} />
+          <NothingWrong q={q} tab={tab} onSearch={search.run} />
         ) : (
           <AlarmGrid
             scroller={scroller}
@@ -152,7 +152,7 @@ export function AlarmsPage() {
             onOpen={open}
             onRefine={onRefine}
             onShow={(shownId) => go({ id: shownId }, id !== undefined)}
-            swipes={{ right: mainActions[state], left: 'shelve' }}
+            swipes={{ right: mainActions[tab], left: 'shelve' }}
             onSwipe={(line, way) => (way === 'right' ? commands.mainAction(line) : commands.shelve(line))}
           >
             {!shown.isReady && list.error === undefined && <SkeletonRows />}

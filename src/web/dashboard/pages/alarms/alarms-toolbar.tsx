@@ -4,7 +4,7 @@ import { Button, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type StandingState, standingStates } from '#contract/history/alarm-states.ts';
+import { type AlarmsTab, alarmsTabs } from '#contract/history/alarm-states.ts';
 import type { AlarmList, AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import type { TailState } from '#web/dashboard/api/event-stream.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -13,9 +13,10 @@ import page from '../history/list-page.module.css';
 import { ageMs } from './alarm-cells.tsx';
 import { type Grouping, labelGrouping, labelNamesOf } from './alarm-groups.ts';
 import styles from './alarms-page.module.css';
+import { countIn } from './use-commands.ts';
 
 /** The states, with how many alarms are in each, and whether the list is up to date. */
-export function AlarmTabs({ list, state, tail }: { list: AlarmList; state: StandingState; tail: TailState }) {
+export function AlarmTabs({ list, tab, tail }: { list: AlarmList; tab: AlarmsTab; tail: TailState }) {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
   const nav = useRef<HTMLElement>(null);
@@ -25,11 +26,11 @@ export function AlarmTabs({ list, state, tail }: { list: AlarmList; state: Stand
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab, or the numbers have come
   useEffect(() => {
     nav.current?.querySelector('[data-here=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [state, isCounted]);
+  }, [tab, isCounted]);
   return (
     <div className={styles.tabs}>
       <nav ref={nav} aria-label={t('states')}>
-        {standingStates.map((each) => (
+        {alarmsTabs.map((each) => (
           <Link
             key={each}
             from="/t/$tenant/alarms"
@@ -40,10 +41,11 @@ export function AlarmTabs({ list, state, tail }: { list: AlarmList; state: Stand
             })}
             className={styles.tab}
             activeOptions={{ exact: true, includeSearch: false }}
-            aria-current={each === state ? 'page' : undefined}
-            data-here={each === state}
+            aria-current={each === tab ? 'page' : undefined}
+            {...(each === 'active' && { title: t('tab.activeHint') })}
+            data-here={each === tab}
           >
-            {t(`tab.${each}`)} <b>{counts && formats.number(counts[each])}</b>
+            {t(`tab.${each}`)} <b>{counts && formats.number(countIn(each, counts))}</b>
           </Link>
         ))}
       </nav>

@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import type { AlarmsTab } from '#contract/history/alarm-states.ts';
 import { lastEndedQuery } from '#web/dashboard/api/alarms.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EmptyState } from '#web/dashboard/components/notice.tsx';
@@ -14,11 +14,11 @@ import styles from './alarms-page.module.css';
 /** The list without alarms. */
 export function NothingWrong({
   q,
-  state,
+  tab,
   onSearch,
 }: {
   q: string;
-  state: StandingState;
+  tab: AlarmsTab;
   onSearch: (text: string) => void;
 }) {
   const { t } = useTranslation(['alarms', 'history']);
@@ -31,9 +31,9 @@ export function NothingWrong({
       />
     );
   return (
-    <EmptyState icon={checkIcon} title={t(`empty.${state}`)}>
-      {t(`emptyHint.${state}`)}
-      {state === 'open' && <LastEnded />}
+    <EmptyState icon={checkIcon} title={t(`empty.${tab}`)}>
+      {t(`emptyHint.${tab}`)}
+      {(tab === 'open' || tab === 'active') && <LastEnded />}
     </EmptyState>
   );
 }

@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Alarm, AlarmAction } from '#contract/history/alarm.ts';
-import type { StandingState } from '#contract/history/alarm-states.ts';
+import type { AlarmsTab, StandingState } from '#contract/history/alarm-states.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
-import { whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
+import { type Ranks, whenTheseAlarms } from '#web/dashboard/query/mute-when.ts';
 import { whenOfSearch } from '#web/dashboard/query/search-when.ts';
-import type { RulesSearch } from '#web/dashboard/search-params.ts';
+import { type RulesSearch, statesOf } from '#web/dashboard/search-params.ts';
 import { type ListLine, rowsOf } from './alarm-groups.ts';
 import type { AlarmActions, Target } from './use-alarm-actions.tsx';
 import type { Selection } from './use-selection.ts';
@@ -30,26 +30,33 @@ export interface Commands extends AlarmCommands {
   mainAction(line: ListLine): void;
 }
 
-/** What is done first with alarms in a state. */
+/** What is done first with alarms of a tab. */
 export const mainActions = {
   open: 'acknowledge',
+  active: 'acknowledge',
   acknowledged: 'unacknowledge',
   shelved: 'unshelve',
   suppressed: 'assign',
-} as const satisfies Record<StandingState, AlarmAction>;
+} as const satisfies Record<AlarmsTab, AlarmAction>;
+
+type Counts = Readonly<Record<StandingState, number>>;
+
+/** How many alarms a tab has. */
+export const countIn = (tab: AlarmsTab, counts: Counts): number =>
+  statesOf(tab).reduce((sum, state) => sum + counts[state], 0);
 
 /** The commands for the selected alarms; without a selection, for the active line. */
 export function useCommands({
   q,
-  state,
+  tab,
   counts,
   selection,
   line: activeLine,
   actions,
 }: {
   q: string;
-  state: StandingState;
-  counts: Readonly<Record<StandingState, number>> | undefined;
+  tab: AlarmsTab;
+  counts: Counts | undefined;
   selection: Selection;
   line: ListLine | undefined;
   actions: AlarmActions;
@@ -59,25 +66,30 @@ export function useCommands({
   const navigate = useNavigate();
   const levels = useLevels();
   const rows = selection.keys.size > 0 ? selection.rows : activeLine ? rowsOf(activeLine) : [];
-  const target: Target = {
-    ...targetOf(rows),
-    ...(selection.isAll && { count: counts?.[state] ?? rows.length, search: { q, state: [state] } }),
+  const targetIn = (meant: AlarmsTab): Target => {
+    const inState = targetOf(rows.filter(({ alarm }) => meant === tab || alarm.state === meant));
+    if (!selection.isAll || !counts) return inState;
+    return { ...inState, count: countIn(meant, counts), search: { q, state: statesOf(meant) } };
   };
-  const isSuppressed = state === 'suppressed' && actions.mayAct && target.count > 0;
+  const target = targetIn(tab);
+  // Of several states, those that it changes.
+  const open = tab === 'active' ? targetIn('open') : target;
+  const acknowledged = tab === 'active' ? targetIn('acknowledged') : target;
+  const isSuppressed = tab === 'suppressed' && actions.mayAct && target.count > 0;
   return {
     acknowledge: () => {
       if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
-      actions.ask({ kind: 'acknowledge', target });
+      actions.ask({ kind: 'acknowledge', target: open });
     },
     mainAction: (line) => {
       const meant = targetOf(rowsOf(line));
-      if (state === 'suppressed') actions.ask({ kind: 'assign', target: meant });
-      else void actions.send(mainActions[state], meant);
+      if (tab === 'suppressed') actions.ask({ kind: 'assign', target: meant });
+      else void actions.send(mainActions[tab], meant);
     },
     takeBack: () => {
-      if (!actions.mayAct || target.count === 0) return actions.ask({ kind: 'acknowledge', target });
       if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
-      void actions.send(state === 'shelved' ? 'unshelve' : 'unacknowledge', target);
+      if (tab === 'shelved') actions.ask({ kind: 'unshelve', target });
+      else actions.ask({ kind: 'unacknowledge', target: acknowledged });
     },
     shelve: (line) => actions.ask({ kind: 'shelve', target: line ? targetOf(rowsOf(line)) : target }),
     assign: () => actions.ask({ kind: 'assign', target }),
@@ -87,7 +99,7 @@ export function useCommands({
       const alarms = rows.map(({ alarm }) => alarm);
       const isSearch = selection.isAll || alarms.length === 0;
       const says = isSearch && Object.keys(whenOfSearch(q, levels).when).length > 0;
-      const search = says ? { muteSearch: q } : muteOf(alarms);
+      const search = says ? { muteSearch: q } : muteOf(alarms, levels);
       if (!search) return void showToast({ message: t('nothingToMute') });
       void navigate({ to: '/t/$tenant/rules', params: { tenant: name }, search });
     },
@@ -95,19 +107,14 @@ export function useCommands({
 }
 
 /** The address of a rule that mutes them. */
-function muteOf(alarms: readonly Alarm[]): RulesSearch | undefined {
-  const found = whenTheseAlarms(alarms);
+function muteOf(alarms: readonly Alarm[], levels: Ranks): RulesSearch | undefined {
+  const found = whenTheseAlarms(alarms, levels);
   if (!found) return undefined;
   return { muteWhen: found.when, ...(found.leftOut > 0 && { leftOut: String(found.leftOut) }) };
 }
 
 /** Alarms that have ended meanwhile are not meant. */
 function targetOf(rows: readonly AlarmRow[]): Target {
-  const standing = rows.filter(({ alarm }) => alarm.state !== 'ended');
-  return {
-    count: standing.length,
-    ids: standing.map(({ alarm }) => alarm.id),
-    owners: standing.map(({ alarm }) => alarm.owner),
-    title: standing[0]?.alarm.title ?? '',
-  };
+  const alarms = rows.map(({ alarm }) => alarm).filter(({ state }) => state !== 'ended');
+  return { count: alarms.length, alarms };
 }

@@ -25,7 +25,7 @@ import { ListPage, useSearchText, useShown } from './list-page.tsx';
 import { useRowActions } from './notification-actions.tsx';
 import { NotificationDrawer } from './notification-drawer.tsx';
 import { HistoryBars, ResultLine, useHistogram } from './result-line.tsx';
-import { useRuleFromSearch } from './rule-from-search.tsx';
+import { useMuteSearch, useRuleFromSearch } from './rule-from-search.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
 
@@ -86,6 +86,7 @@ export function HistoryPage() {
     l: () => go({ live: live ? undefined : true }, true),
     c: () => active && void actions.clear(active),
     m: () => active && void actions.muteUntilMorning(active),
+    M: useMuteSearch(q),
     e: () => active && actions.explain(active),
     r: useRuleFromSearch(q),
   });
@@ -182,6 +183,7 @@ function useHistoryKeysInHelp(): void {
           ['Enter', t('keys.open')],
           ['c', t('clear')],
           ['m', t('mute.host')],
+          ['M', t('keys.muteThese')],
           ['e', t('explain')],
           ['r', t('ruleFromSearch')],
           ['l', t('liveHint')],

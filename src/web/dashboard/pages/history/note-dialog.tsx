@@ -10,6 +10,7 @@ export function NoteDialog({
   hint,
   before = '',
   isDisabled = false,
+  isDangerous = false,
   children,
   onSubmit,
   onClose,
@@ -21,7 +22,8 @@ export function NoteDialog({
   /** The note until now. */
   before?: string;
   isDisabled?: boolean;
-  /** Fields above the note; the first of them gets the focus. */
+  isDangerous?: boolean;
+  /** What stands above the note, which gets the focus unless one of these fields asks for it. */
   children?: ReactNode;
   onSubmit: (note: string) => void;
   onClose: () => void;
@@ -34,6 +36,7 @@ export function NoteDialog({
         action={action}
         request={{ error: null, isPending: false }}
         isDisabled={isDisabled}
+        isDangerous={isDangerous}
         onSubmit={() => onSubmit(note.trim())}
         onClose={onClose}
       >
@@ -44,7 +47,7 @@ export function NoteDialog({
           maxLength={500}
           value={note}
           onChange={({ currentTarget }) => setNote(currentTarget.value)}
-          data-autofocus={children === undefined || undefined}
+          data-autofocus
         />
       </DialogForm>
     </Dialog>

@@ -8,6 +8,7 @@ import type { AcknowledgeAccepted, HistoryNotification } from '#contract/history
 import { useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
+import { useLevels } from '#web/dashboard/api/queries.ts';
 import { mute, unmute } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -22,7 +23,8 @@ import {
   nextMorning,
   toDateTimeField,
 } from '#web/dashboard/formats/wall-clock.ts';
-import { whenSame } from '#web/dashboard/query/mute-when.ts';
+import { isCritical, sparingCritical, whenSame } from '#web/dashboard/query/mute-when.ts';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import styles from './notification-drawer.module.css';
 
@@ -33,6 +35,7 @@ export interface RowActions {
   acknowledge(row: HistoryNotification, note: string): Promise<void>;
   /** Takes the acknowledgement back. */
   takeBack(row: HistoryNotification): Promise<void>;
+  /** Without what is critical. For one that is critical itself, the rule opens in the editor. */
   muteUntil(row: HistoryNotification, until: Date): Promise<void>;
   /** Until the next 08:00 of the tenant's day. */
   muteUntilMorning(row: HistoryNotification): Promise<void>;
@@ -56,19 +59,25 @@ export function useRowActions(): RowActions {
   const acknowledge = useAcknowledge();
   const takeBack = useAlarmRequest();
   const formats = useFormats();
+  const levels = useLevels();
   return useMemo(() => {
     const showMessage = (message: string) => showToast({ message });
     const showError = (error: unknown) => showFailure({ title: t('failed'), message: sentenceOf(error) });
     const mayClear = tenant.may('member');
     const mayMute = tenant.may('admin');
+    const toRules = (search: RulesSearch) =>
+      void navigate({ to: '/t/$tenant/rules', params: { tenant: tenant.name }, search });
     const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });
     const muteUntil = async (row: HistoryNotification, until: Date) => {
       if (!mayMute) return void showMessage(t('mayNotMute'));
+      const when = whenSame(row);
+      // Only the editor says that what is critical is muted.
+      if (isCritical(row.rank, levels)) return toRules({ muteWhen: when, until: until.toISOString() });
       const subject = subjectOf(row);
       const time = formats.dateTime(until);
       try {
         const name = t('muteName', { subject: clip(subject, 50), time });
-        const rule = await mute(tenant.api, { name, when: whenSame(row), until });
+        const rule = await mute(tenant.api, { name, when: sparingCritical(when, levels), until });
         void rulesChanged();
         const message = t('muted', { subject: clip(subject, 80), time });
         showDone(message, {
@@ -110,14 +119,9 @@ export function useRowActions(): RowActions {
         );
       },
       muteUntilMorning: (row) => muteUntil(row, new Date(nextMorning(Date.now(), tenant.timeZone))),
-      explain: (row) =>
-        void navigate({
-          to: '/t/$tenant/rules',
-          params: { tenant: tenant.name },
-          search: { explain: row.id },
-        }),
+      explain: (row) => toRules({ explain: row.id }),
     };
-  }, [t, tenant, client, navigate, clear, acknowledge, takeBack, formats]);
+  }, [t, tenant, client, navigate, clear, acknowledge, takeBack, formats, levels]);
 }
 
 const hourMs = 3_600_000;

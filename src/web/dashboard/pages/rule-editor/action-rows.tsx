@@ -11,14 +11,23 @@ import {
   type EscalationStep,
   maxEscalationSteps,
   type RuleThen,
+  type RuleWhen,
   throttleFields,
 } from '#contract/routing/rule.ts';
-import { channelsQuery } from '#web/dashboard/api/queries.ts';
+import { channelsQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import type { Field } from '#web/dashboard/fields/form-values.ts';
 import { DurationField } from '#web/dashboard/fields/time-fields.tsx';
-import { type DraftThen, type FieldProblem, type FieldProblems, problemOfStep } from './draft.ts';
+import { matchesCritical } from '#web/dashboard/query/mute-when.ts';
+import {
+  type Draft,
+  type DraftThen,
+  type FieldProblem,
+  type FieldProblems,
+  problemOfStep,
+  whenOf,
+} from './draft.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { FieldsSelect } from './fields-select.tsx';
@@ -157,6 +166,8 @@ const actions = Object.keys(initialActions) as Action[];
 interface ActionProps {
   readonly then: DraftThen;
   readonly onChange: (then: DraftThen) => void;
+  /** Of the rule. */
+  readonly conditions: Draft['conditions'];
   readonly activeUntil: string | null;
   readonly onEnd: (activeUntil: string | null) => void;
   readonly problems: FieldProblems;
@@ -167,6 +178,7 @@ export function ActionRows(props: ActionProps) {
   const { t } = useTranslation('rules');
   const { then, onChange, problems } = props;
   const given = actions.filter((action) => then[action] !== undefined && then[action] !== false);
+  const ofCritical = useOfCritical(whenOf(props.conditions));
   return (
     <>
       {given.map((action, index) => {
@@ -177,6 +189,7 @@ export function ActionRows(props: ActionProps) {
             key={action}
             lead={index === 0 ? '→' : t('lead.and')}
             problem={problem}
+            {...(action === 'mute' && ofCritical)}
             removeLabel={t('removeAction', { name: t(`action.${action}`) })}
             onRemove={() => onChange(others)}
           >
@@ -195,6 +208,14 @@ export function ActionRows(props: ActionProps) {
       />
     </>
   );
+}
+
+/** Whether a rule that mutes also mutes what is critical. */
+function useOfCritical(when: RuleWhen): { readonly warnings?: readonly string[]; readonly hint?: string } {
+  const { t } = useTranslation('rules');
+  const levels = useLevels();
+  if (matchesCritical(when, levels)) return { warnings: [t('mutesCritical')] };
+  return when.not?.minLevel === undefined ? {} : { hint: t('sparesCritical') };
 }
 
 function ActionFields({

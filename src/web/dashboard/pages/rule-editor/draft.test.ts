@@ -105,7 +105,11 @@ test('what misses something is named before the server is asked', () => {
 });
 
 describe('a new rule', () => {
-  const levels = new Map([['error', { rank: 40 }]]);
+  const levels = new Map([
+    ['warning', { rank: 30 }],
+    ['error', { rank: 40 }],
+    ['critical', { rank: 50 }],
+  ]);
   const start = (search: RulesSearch) => {
     const opened = initialDraftOf(search, [], { timeZone: 'UTC', levels, copyName: (name) => name });
     const { when, then } = ruleOf(opened.draft, '');
@@ -120,11 +124,16 @@ describe('a new rule', () => {
     });
   });
 
-  test('that mutes what a search finds never mutes everything', () => {
+  test('that mutes what a search finds never mutes everything, nor what is critical', () => {
     expect(start({ muteSearch: 'host:a is:open' })).toMatchObject({
       when: { host: ['a'] },
       then: { mute: true },
     });
+    expect(start({ muteSearch: 'level:>=warning' }).when).toEqual({
+      minLevel: 'warning',
+      not: { minLevel: 'critical' },
+    });
+    expect(start({ mute: 'a' }).when).toEqual({ host: ['a'], not: { minLevel: 'critical' } });
     expect(start({ muteSearch: 'is:open' })).toEqual({ when: {}, then: {}, differences: ['state'] });
   });
 

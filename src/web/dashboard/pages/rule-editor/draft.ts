@@ -17,6 +17,7 @@ import type {
 } from '#contract/routing/rule.ts';
 import { isAcknowledgeTime } from '#web/dashboard/fields/limits.ts';
 import { muteUntil } from '#web/dashboard/formats/wall-clock.ts';
+import { type Ranks, sparingCritical } from '#web/dashboard/query/mute-when.ts';
 import { type SearchConditions, whenOfSearch } from '#web/dashboard/query/search-when.ts';
 import { conditionFields } from '#web/dashboard/rule-text/rule-sentence.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
@@ -122,7 +123,7 @@ export function ruleOf({ conditions, then, ...draft }: Draft, name: string): Req
   };
 }
 
-function whenOf(conditions: readonly DraftCondition[]): RuleWhen {
+export function whenOf(conditions: readonly DraftCondition[]): RuleWhen {
   const not = ruleConditionsOf(conditions.filter((each) => each.not));
   return {
     ...ruleConditionsOf(conditions.filter((each) => !each.not)),
@@ -318,7 +319,7 @@ export function initialDraftOf(
     copyName,
   }: {
     readonly timeZone: string;
-    readonly levels: Parameters<typeof whenOfSearch>[1];
+    readonly levels: Ranks;
     readonly copyName: (name: string) => string;
   },
 ): InitialDraft {
@@ -333,12 +334,12 @@ export function initialDraftOf(
   const differences = found?.differences ?? [];
   // Without a condition it would mute everything.
   const canMute = muteSearch !== undefined && Object.keys(found?.when ?? {}).length > 0;
-  const muteWhen =
-    search.muteWhen ?? (mute !== undefined ? { host: [mute] } : canMute ? found?.when : undefined);
+  const muted = mute !== undefined ? { host: [mute] } : canMute ? found?.when : undefined;
+  const muteWhen = search.muteWhen ?? (muted && sparingCritical(muted, levels));
   if (muteWhen) {
     const draft = {
       ...draftOf({ name: '', when: muteWhen, then: { mute: true } }, timeZone),
-      activeUntil: muteUntil('morning', Date.now(), timeZone),
+      activeUntil: search.until ?? muteUntil('morning', Date.now(), timeZone),
     };
     // After a rule that stops the evaluation, it would mute nothing.
     return { draft, place: 0, differences, leftOut: Number(search.leftOut ?? 0) };

@@ -19,6 +19,7 @@ export function EditorRow({
   lead,
   problem,
   warnings = [],
+  hint,
   removeLabel,
   onRemove,
   children,
@@ -27,6 +28,7 @@ export function EditorRow({
   problem?: FieldProblem | undefined;
   /** What is valid and probably a mistake. */
   warnings?: readonly string[];
+  hint?: string | undefined;
   removeLabel?: string;
   onRemove?: () => void;
   children: ReactNode;
@@ -49,6 +51,11 @@ export function EditorRow({
             {text}
           </p>
         ))}
+        {hint !== undefined && (
+          <p className={styles.hint} role="status">
+            {hint}
+          </p>
+        )}
       </div>
     </div>
   );

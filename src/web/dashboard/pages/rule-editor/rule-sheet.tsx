@@ -53,9 +53,9 @@ export function OpenRule({
   const rule = rules.find(({ id }) => id === search.id);
   const levels = useLevels();
   const isNew = isNewRule(search);
-  const isOfSearch = (search.fromSearch ?? search.muteSearch) !== undefined;
+  const needsLevels = (search.fromSearch ?? search.muteSearch ?? search.mute) !== undefined;
   if (isNew && may('admin'))
-    return isOfSearch && levels.size === 0 ? null : (
+    return needsLevels && levels.size === 0 ? null : (
       <NewRule key={JSON.stringify(search)} search={search} levels={levels} {...sheet} />
     );
   if (search.id !== undefined && !isNew && !rule)
@@ -311,6 +311,7 @@ function RuleForm({ draft, rules }: { draft: RuleDraft; rules: readonly Rule[] }
         <ActionRows
           then={fields.then}
           onChange={(then) => change({ then })}
+          conditions={fields.conditions}
           activeUntil={fields.activeUntil}
           onEnd={(activeUntil) => change({ activeUntil })}
           problems={problems}

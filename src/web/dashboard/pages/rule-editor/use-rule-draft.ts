@@ -1,9 +1,13 @@
 import { useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/call.ts';
 import type { ReplayResponse } from '#contract/routing/routing.ts';
 import type { Rule, RuleCreate } from '#contract/routing/rule.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { showDone, showFailure, showToast } from '#web/dashboard/components/notice.tsx';
+import { clip } from '#web/dashboard/formats/formats.ts';
 import { type RuleWords, suggestedName } from '#web/dashboard/rule-text/rule-sentence.ts';
 import {
   type Draft,
@@ -161,7 +165,8 @@ export interface Save {
 }
 
 export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): Save {
-  const { create, change } = useRuleChanges();
+  const { t } = useTranslation(['rules', 'history']);
+  const { create, change, remove } = useRuleChanges();
   const [isBusy, setBusy] = useState(false);
   const [warning, setWarning] = useState<SaveWarning>();
   const isRunning = useRef(false);
@@ -179,6 +184,8 @@ export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): 
   const commit = async () => {
     try {
       const id = await send();
+      const { name, then } = draft.rule;
+      if (draft.isNew && then.mute) showMuted(name, () => remove([id]));
       if (latest.current.fields === draft.fields) onSaved();
       else draft.noteSaved(draft.fields, id);
     } catch (error) {
@@ -186,6 +193,16 @@ export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): 
       draft.showError(error);
     }
   };
+  const showMuted = (name: string, onUndo: () => Promise<void>) =>
+    showDone(t('muteSaved', { name: clip(name, 80) }), {
+      label: t('undo', { ns: 'history' }),
+      onUndo: () =>
+        void onUndo().then(
+          () => showToast({ message: t('muteDeleted', { name: clip(name, 80) }) }),
+          (error: unknown) =>
+            showFailure({ title: t('failed', { ns: 'history' }), message: sentenceOf(error) }),
+        ),
+    });
   const check = async () => {
     if (!draft.isComplete) return draft.showMissing();
     if (isRunning.current) return;

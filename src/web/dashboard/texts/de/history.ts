@@ -35,6 +35,9 @@ export const history: TranslatedPage<'history'> = {
   noSavedSearches: 'Noch keine gespeicherten Suchen. Alle Mitglieder dieses Mandanten teilen sie.',
   nothingToSave: 'Geben Sie zuerst eine Suche ein, dann speichern Sie sie hier.',
   ruleFromSearch: 'Regel aus dieser Suche',
+  muteThese: 'Diese stummschalten …',
+  muteNeedsSearch:
+    'Suchen Sie zuerst nach einem Host, einem Label oder einer Stufe. Eine Regel schaltet stumm, was die Suche findet.',
   ruleNeedsSearch: 'Geben Sie zuerst eine Suche ein. Ihre Teile werden die Bedingungen einer Regel.',
   mayNotMakeRule: 'Zum Anlegen von Regeln brauchen Sie die Rolle Admin.',
   saveThis: 'Diese Suche speichern',
@@ -52,6 +55,7 @@ export const history: TranslatedPage<'history'> = {
   newOnes: '{{number}} neue',
   allShown: 'Ende der Ergebnisse',
   readingMore: 'Weitere werden geladen …',
+  'keys.muteThese': 'Stummschalten, was die Suche findet',
   'keys.move': 'Durch die Liste gehen',
   'keys.open': 'Meldung öffnen',
   keysHint:
@@ -219,14 +223,12 @@ export const history: TranslatedPage<'history'> = {
   cleared: 'Erledigt: {{title}}',
   clearFound: 'Gefundene erledigen',
   clearFoundNone: 'Nichts Gefundenes ist auf Anzeigen',
-  clearFoundNoneYet: 'Bisher ist nichts Gefundenes auf Anzeigen',
-  clearFoundTitle_one: '{{count}} Meldung erledigen?',
-  clearFoundTitle_other: '{{count}} Meldungen erledigen?',
+  clearFoundTitle_one: '{{number}} Meldung erledigen?',
+  clearFoundTitle_other: '{{number}} Meldungen erledigen?',
   clearFoundAbout: 'Diese Meldungen verschwinden von den Anzeigen. Der Verlauf behält sie.',
-  clearFoundMore:
-    'Höchstens {{count}} werden auf einmal erledigt, die neuesten zuerst. Findet die Suche mehr, danach noch einmal erledigen.',
-  clearedFound_one: '{{count}} Meldung erledigt',
-  clearedFound_other: '{{count}} Meldungen erledigt',
+  clearFoundMore: 'Es sind {{total}}. Auf einmal werden nur die {{number}} der höchsten Stufen erledigt.',
+  clearedFound_one: '{{number}} Meldung erledigt',
+  clearedFound_other: '{{number}} Meldungen erledigt',
   notLive: 'Sie ist jetzt auf keiner Anzeige.',
   mayNotClear: 'Ihre Rolle kann keine Meldungen erledigen.',
   mayNotMute: 'Zum Stummschalten brauchen Sie die Rolle Admin.',
@@ -243,7 +245,8 @@ export const history: TranslatedPage<'history'> = {
   muteTitle: '{{subject}} stummschalten',
   mutePast: 'Wählen Sie eine Zeit in der Zukunft',
   muteName: '{{subject}} stumm bis {{time}}',
-  muted: '{{subject}} ist bis {{time}} stumm. Meldungen werden weiter aufgezeichnet.',
+  muted:
+    '{{subject}} ist bis {{time}} stumm, außer bei kritischen Meldungen. Alle werden weiter aufgezeichnet.',
   unmuted: '{{subject}} ist nicht mehr stumm.',
   undo: 'Rückgängig',
 };

@@ -125,6 +125,11 @@ export const rules: TranslatedPage<'rules'> = {
   'channels.none': 'Keine Kanäle',
   sendTo: 'senden an',
   muteIt: 'stummschalten',
+  muteSaved: 'Die Regel „{{name}}“ schaltet ab jetzt stumm.',
+  muteDeleted: 'Die Regel „{{name}}“ ist gelöscht.',
+  mutesCritical: 'Das schaltet auch kritische Meldungen stumm.',
+  sparesCritical:
+    'Kritische Meldungen werden nicht stummgeschaltet. Damit auch sie stumm sind, entfernen Sie die Bedingung zur Stufe.',
   makeIt: 'Stufe setzen:',
   showIt: 'zeigen',
   'ttl.for': 'für',

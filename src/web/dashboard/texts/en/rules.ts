@@ -122,6 +122,11 @@ export const rules = {
   'channels.none': 'No channels',
   sendTo: 'send to',
   muteIt: 'mute',
+  muteSaved: 'The rule “{{name}}” mutes from now on.',
+  muteDeleted: 'The rule “{{name}}” is deleted.',
+  mutesCritical: 'This also mutes critical notifications.',
+  sparesCritical:
+    'Critical notifications are not muted. To mute them, too, remove the condition on the level.',
   makeIt: 'set level to',
   showIt: 'show',
   'ttl.for': 'for',
