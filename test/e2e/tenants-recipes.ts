@@ -196,7 +196,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         `${method} /api/alarms/:id/${what}`,
         of(async (world, _, fresh) => {
           const id = fresh
-            ? await made(world, '/api/notify', { title: 't', message: 'm' }, world.token)
+            ? await made(world, '/api/notify', { title: 't', message: 'm', ttl: 0 }, world.token)
             : world.sent.own;
           return { path: `/api/alarms/${id}/${what}`, ...(json !== undefined && { json }) };
         }),
