@@ -169,13 +169,12 @@ export class Board {
   }
 
   #makeRoom(): BoardChange[] {
-    if (this.#cards.size < maxCards) return [];
+    if (this.#cards.size <= maxCards) return [];
     let last: Card | undefined;
     for (const card of this.#cards.values()) if (!last || compareCards(card, last) > 0) last = card;
     if (!last) return [];
-    // The server may have cut off a live set of this size.
     this.#missingRank = Math.max(this.#missingRank ?? last.notification.rank, last.notification.rank);
-    return this.#cards.size > maxCards ? this.#remove(last.notification.id, 'dropped') : [];
+    return this.#remove(last.notification.id, 'dropped');
   }
 
   #count(id: string, count: number): BoardChange[] {

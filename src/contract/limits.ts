@@ -65,7 +65,7 @@ export const limits = {
   /** Finished deliveries that are kept, of each channel, and for how long. */
   deliveryLog: 1_000,
   deliveryLogMs: 30 * 24 * 3_600_000,
-  /** The most a panel is sent as its live set: the highest in rank, then the newest. */
+  /** The most a panel shows of its live set: the highest in rank, then the newest. It is sent one more if there are more. */
   liveSet: 500,
   /** Notifications of one tenant that stay on panels for longer than `stayingMs`. Beyond it, the oldest of the lowest rank leave. */
   stayingPerTenant: 20_000,

@@ -92,6 +92,19 @@ test('a kind keeps its place when its oldest alarm ends, and leaves it only with
   ]);
 });
 
+test('a group has the level of its worst alarm, also if somebody takes care of that one', () => {
+  const cards = inOrder([
+    cardOf({ id: 'c', title: 'Disk 1', level: 'critical', rank: 50, acknowledged }),
+    ...numbered([4, 3], 'Disk', { level: 'error' }),
+    ...numbered([5], 'Link', { level: 'error' }),
+  ]);
+  const items = itemsOf(cards, none);
+  expect(items.map(({ level, rank, cards: [first] }) => [level, rank, first.notification.title])).toEqual([
+    ['critical', 50, 'Disk 4'],
+    ['error', 40, 'Link 5'],
+  ]);
+});
+
 const byCluster = (group: GroupField[], titles: readonly string[], cluster = 'eu-1'): Card[] =>
   titles.map((title, n) =>
     cardOf({ id: `${cluster} ${n}`, title, rank: 40, host: `h-${n}`, labels: { cluster }, group }),

@@ -12,8 +12,11 @@ import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
 export interface FloodItem {
   /** The same as long as it is shown. */
   readonly id: string;
-  /** In display order; the first one decides the item's level. */
+  /** In display order: those that somebody takes care of come last. */
   readonly cards: readonly [Card, ...Card[]];
+  /** The highest of its cards, with the name of its level. */
+  readonly rank: number;
+  readonly level: string;
   /** Where its kind began in the log: of two kinds of a level, the later one comes first. */
   readonly began: number;
 }
@@ -109,15 +112,27 @@ export function itemsOf(
     const old = known.get(kind);
     const began = old ? old.began : Math.min(...all.map(({ notification }) => notification.position));
     return all.length >= (old && old.cards.length > 1 ? 2 : least)
-      ? [{ id: groupId(kind), cards: all, began }]
-      : all.map((card) => ({ id: card.notification.id, cards: [card], began }));
+      ? [{ id: groupId(kind), cards: all, ...worstOf(all), began }]
+      : all.map((card) => ({ id: card.notification.id, cards: [card], ...worstOf([card]), began }));
   });
   return items.sort((a, b) => classOf(a) - classOf(b) || b.began - a.began);
 }
 
+function worstOf(cards: readonly [Card, ...Card[]]): Pick<FloodItem, 'rank' | 'level'> {
+  const [first, ...others] = cards.map(({ notification }) => notification);
+  const { rank, level } = others.reduce(
+    (worst, each) => (each.rank > worst.rank ? each : worst),
+    first as Card['notification'],
+  );
+  return { rank, level };
+}
+
+/** Somebody takes care of all of it. */
+export const isDone = ({ cards: [{ notification }] }: FloodItem): boolean =>
+  notification.acknowledged !== null;
+
 /** Lower for what comes first: by level, and acknowledged items last. */
-const classOf = ({ cards: [{ notification }] }: FloodItem) =>
-  (notification.acknowledged ? 1e9 : 0) - notification.rank;
+const classOf = (item: FloodItem) => (isDone(item) ? 1e9 : 0) - item.rank;
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
 const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);
@@ -135,8 +150,7 @@ const leadZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1, 0.9, 0.8, 0.7, 0.6];
 const mostLeads = 9;
 const urgentRank = 50;
 
-const isUrgent = ({ cards: [{ notification }] }: FloodItem) =>
-  notification.rank >= urgentRank && notification.acknowledged === null;
+export const isUrgent = (item: FloodItem) => item.rank >= urgentRank && !isDone(item);
 
 /**
  * As many items as fit; of those layouts the one with the largest text in its rows, then the highest rows, and then the most cards.
@@ -240,7 +254,7 @@ function leadsIn(
   const places = items.map((item, i) => {
     const row = Math.floor(i / perRow);
     const span = 12 / Math.min(perRow, items.length - row * perRow);
-    return { item, row, column: 1 + (i % perRow) * span, span, shape: shapeOf(item.cards[0]) };
+    return { item, row, column: 1 + (i % perRow) * span, span, shape: shapeOfItem(item) };
   });
   const leads = places.map(({ shape, ...place }) => {
     const wide = ((width + gap) * place.span) / 12 - gap;
@@ -254,6 +268,8 @@ function leadsIn(
   return { leads, leadHeights: Array.from({ length: count }, () => rowHeight) };
 }
 
+const shapeOfItem = ({ rank, cards: [{ notification }] }: FloodItem) =>
+  shapeOf({ notification: { rank, acknowledged: notification.acknowledged } });
 const hasFollowers = ({ suppresses }: Card) => suppresses !== undefined;
 /** As wide as what a group says of them. */
 const followedRoom = ' · 100 followed';
@@ -263,7 +279,7 @@ const heightOf = (item: FloodItem, width: number): number =>
   item.cards.length === 1
     ? heightForText(item.cards[0], width, 0)
     : heightForGroup(
-        item.cards[0],
+        shapeOfItem(item),
         `${headingOf(item)}${item.cards.some(hasFollowers) ? followedRoom : ''}`,
         width,
       );

@@ -5,7 +5,7 @@ import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
-import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
+import { type FloodItem, headingOf, isDone, isUrgent, titlesOf } from '../state/flood.ts';
 import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
 import { followedText } from './followers-view.ts';
 
@@ -34,7 +34,7 @@ function sizeText(cards: readonly Card[], hosts: readonly string[], { translate 
     : translate('alarms', { n: cards.length });
 }
 
-const isDone = ({ notification }: Card) => notification.acknowledged !== null;
+const isAcknowledged = ({ notification }: Card) => notification.acknowledged !== null;
 
 /** Replaces the icon only if it is another one. */
 function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
@@ -44,17 +44,16 @@ function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
 }
 
 /** The classes and colours of an item's level, and whether somebody takes care of all of it. */
-function dress(root: HTMLElement, kind: string, { cards }: FloodItem, { lookOf }: Context): void {
-  const [{ notification }] = cards;
-  const look = lookOf(notification.level);
-  const isQuiet = cards.every(isDone);
-  const isCritical = notification.rank >= 50 && !isQuiet;
-  const name = `${kind}${isCritical ? ' critical' : ''}${isQuiet ? ' done' : ''}`;
+function dress(root: HTMLElement, kind: string, item: FloodItem, { lookOf }: Context): LevelLook {
+  const look = lookOf(item.level);
+  const isCritical = isUrgent(item);
+  const name = `${kind}${isCritical ? ' critical' : ''}${isDone(item) ? ' done' : ''}`;
   if (root.className !== name) root.className = name;
-  root.dataset.id = notification.id;
+  root.dataset.id = item.cards[0].notification.id;
   const isFilled = isCritical && kind.startsWith('card');
   root.style.setProperty('--c', isFilled ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
+  return look;
 }
 
 export interface GroupView extends ItemView {
@@ -99,9 +98,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   const update = (next: FloodItem) => {
     item = next;
     const { cards } = next;
-    const [{ notification }] = cards;
-    dress(root, 'card group', next, context);
-    const look = lookOf(notification.level);
+    const look = dress(root, 'card group', next, context);
     setIcon(symbol, look.icon);
     setText(word, look.word);
     todo.hidden = !cards.some(hasInstructions);
@@ -126,7 +123,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       );
     hosts.classList.toggle('mono', !hasTitles);
     hosts.hidden = listed.length === 0;
-    const done = cards.filter(isDone).length;
+    const done = cards.filter(isAcknowledged).length;
     setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
     rest.hidden = done === 0;
     tick();
@@ -174,7 +171,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
-    const acknowledged = item.cards.every(isDone) ? item.cards[0].notification.acknowledged : null;
+    const acknowledged = isDone(item) ? item.cards[0].notification.acknowledged : null;
     setText(end, acknowledged ? acknowledged.by : ageText(serverTime() - item.cards[0].since));
   };
   const update = (next: FloodItem) => {
@@ -182,8 +179,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     const { cards } = next;
     const [{ notification }] = cards;
     const follows = followedText(cards, translate);
-    dress(root, follows ? 'row cause' : 'row', next, context);
-    const look = lookOf(notification.level);
+    const look = dress(root, follows ? 'row cause' : 'row', next, context);
     setIcon(symbol, look.icon);
     symbol.title = look.word;
     todo.hidden = !cards.some(hasInstructions);
@@ -211,10 +207,7 @@ export function createRestView({ translate, lookOf }: Context) {
       const atLeast = count > 0 ? translate('moreAtLeast', { n: count }) : translate('moreLiveDetail');
       setText(text, isPartial ? atLeast : translate('more', { count }));
       const counts = new Map<string, number>();
-      for (const { cards } of hidden) {
-        const { level } = cards[0].notification;
-        counts.set(level, (counts.get(level) ?? 0) + 1);
-      }
+      for (const { level } of hidden) counts.set(level, (counts.get(level) ?? 0) + 1);
       const drawn = [...counts].join(' ');
       if (levels.dataset.counts === drawn) return;
       levels.dataset.counts = drawn;
