@@ -12,6 +12,7 @@ export const de: PanelTexts = {
   hosts: '{{n}} Hosts',
   alarms: '{{n}} Alarme',
   firstAndLast: 'erste {{first}} · letzte {{last}}',
+  last: 'letzte {{last}}',
   someAcknowledged: '{{n}} bestätigt',
   moreAtLeast: 'Mindestens {{n}} weitere',
   clear: 'Erledigen',

@@ -11,6 +11,7 @@ import { followedText } from './followers-view.ts';
 
 /** More hosts or titles than that fit on no card. */
 const mostListed = 60;
+const mostInRow = 12;
 
 /** One item of a flood on the screen. */
 export interface ItemView {
@@ -34,7 +35,17 @@ function sizeText(cards: readonly Card[], hosts: readonly string[], { translate 
     : translate('alarms', { n: cards.length });
 }
 
-const isAcknowledged = ({ notification }: Card) => notification.acknowledged !== null;
+/** "9 acknowledged"; empty when none is. */
+function doneText(cards: readonly Card[], translate: Context['translate']): string {
+  const n = cards.filter(({ notification }) => notification.acknowledged !== null).length;
+  return n > 0 ? translate('someAcknowledged', { n }) : '';
+}
+
+/** The ages of the oldest and of the newest of its cards. */
+function agesOf({ cards }: FloodItem, now: number): { readonly first: string; readonly last: string } {
+  const times = cards.map(({ since }) => since);
+  return { first: ageText(now - Math.min(...times)), last: ageText(now - Math.max(...times)) };
+}
 
 /** Replaces the icon only if it is another one. */
 function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
@@ -90,10 +101,7 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
-    const times = item.cards.map(({ since }) => since);
-    const now = serverTime();
-    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    setText(age, translate('firstAndLast', { first: ageText(now - oldest), last: ageText(now - newest) }));
+    setText(age, translate('firstAndLast', agesOf(item, serverTime())));
   };
   const update = (next: FloodItem) => {
     item = next;
@@ -123,9 +131,8 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       );
     hosts.classList.toggle('mono', !hasTitles);
     hosts.hidden = listed.length === 0;
-    const done = cards.filter(isAcknowledged).length;
-    setText(rest, done > 0 ? translate('someAcknowledged', { n: done }) : '');
-    rest.hidden = done === 0;
+    setText(rest, doneText(cards, translate));
+    rest.hidden = rest.textContent === '';
     tick();
   };
   update(first);
@@ -167,12 +174,22 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   const end = element('span', { class: 'end', dir: 'auto' });
   const todo = instructionsMark(translate);
   const followed = element('span', { class: 'followed' });
-  const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, end);
+  const more = element('span', { class: 'more', dir: 'auto' });
+  const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, more, end);
   root.addEventListener('click', () => onOpen(item.id));
+  let names: readonly string[] = [];
 
   const tick = () => {
-    const acknowledged = isDone(item) ? item.cards[0].notification.acknowledged : null;
-    setText(end, acknowledged ? acknowledged.by : ageText(serverTime() - item.cards[0].since));
+    const { cards } = item;
+    const { first, last } = agesOf(item, serverTime());
+    const { acknowledged } = cards[0].notification;
+    setText(end, acknowledged ? acknowledged.by : first);
+    const texts =
+      cards.length > 1
+        ? [doneText(cards, translate), translate('last', { last }), names.join(' ')]
+        : [acknowledged?.note ?? ''];
+    setText(more, texts.filter((text) => text !== '').join(' · '));
+    more.hidden = more.textContent === '';
   };
   const update = (next: FloodItem) => {
     item = next;
@@ -184,7 +201,10 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     symbol.title = look.word;
     todo.hidden = !cards.some(hasInstructions);
     symbol.setAttribute('aria-label', look.word);
-    const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
+    const hosts = hostsOf(cards);
+    // A name is never broken.
+    names = hosts.slice(0, mostInRow).map((name) => name.replace(/[-/]/g, '$&\u2060'));
+    const count = cards.length > 1 ? sizeText(cards, hosts, context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
     setText(followed, follows);
