@@ -94,6 +94,10 @@ const rows: Record<string, Row> = {
     steps: [million, [new URL('./history-page.ts', import.meta.url), 'FOLDER/million.db']],
     plain: true,
   },
+  'wall-flood': {
+    about: 'a wall in a browser while 500 alarms of 20 kinds arrive in 10 s: how smooth and how calm it is',
+    steps: [[new URL('./wall-flood.ts', import.meta.url)]],
+  },
   pages: {
     about: 'what a first look at a page costs',
     steps: [[new URL('./page-weight.ts', import.meta.url)]],

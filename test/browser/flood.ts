@@ -66,8 +66,9 @@ export async function flood(
 interface Seen {
   /** The title, without the number if it is a group. */
   readonly name: string;
-  /** How it stands: as a card, a group or a row. */
-  readonly form: string;
+  /** All that it says of how many they are. */
+  readonly text: string;
+  readonly isRow: boolean;
   /** Its level, and whether somebody takes care of it. */
   readonly level: string;
   readonly place: string;
@@ -78,8 +79,8 @@ export interface Repaint {
   readonly at: number;
   /** In reading order; only what is inside the window. */
   readonly seen: readonly Seen[];
-  /** Rows of cards, and columns and height of rows. */
-  readonly layout: string;
+  /** There are rows or groups: not all have room as cards. */
+  readonly isFlood: boolean;
 }
 
 /** Records the screen after each change from now on, until {@link repaintsOf}. It reads only when something has changed. */
@@ -92,30 +93,24 @@ export async function watchWall(page: Page): Promise<void> {
       const seen = all.flatMap((root): Seen[] => {
         const { top, bottom } = root.getBoundingClientRect();
         if (bottom <= 0 || top >= innerHeight) return [];
-        const title = root.querySelector('h2, .common, .what');
-        const { offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h, style, classList } = root;
+        // Not the place on the screen, which the motion of an arriving card changes.
+        const { offsetLeft, offsetTop, offsetWidth, offsetHeight, style, classList } = root;
         return [
           {
-            name: title?.textContent ?? '',
-            form: classList.contains('row') ? 'row' : classList.contains('group') ? 'group' : 'card',
+            name: root.querySelector('h2, .common, .what')?.textContent ?? '',
+            text: root.querySelector('h2, .heading, b')?.textContent ?? '',
+            isRow: classList.contains('row'),
             level: `${style.getPropertyValue('--fill')}${classList.contains('done') ? ' done' : ''}`,
-            // Without the motion with which a card arrives.
-            place: `${x} ${y}`,
-            size: `${w} ${h} ${style.getPropertyValue('--z')}`,
+            place: `${offsetLeft} ${offsetTop}`,
+            size: `${offsetWidth} ${offsetHeight} ${style.getPropertyValue('--z')}`,
           },
         ];
       });
-      const list = cards.querySelector<HTMLElement>('.rows');
-      const layout = `${cards.style.gridTemplateRows} | ${list ? list.style.cssText : ''}`;
-      repaints.push({ at: performance.now(), seen, layout });
+      repaints.push({ at: performance.now(), seen, isFlood: cards.querySelector('.rows, .group') !== null });
     };
     read();
-    new MutationObserver(read).observe(cards, {
-      subtree: true,
-      childList: true,
-      attributes: true,
-      characterData: true,
-    });
+    const everything = { subtree: true, childList: true, attributes: true, characterData: true };
+    new MutationObserver(read).observe(cards, everything);
     Object.assign(window, { repaints });
   });
 }
@@ -123,94 +118,132 @@ export async function watchWall(page: Page): Promise<void> {
 export const repaintsOf = (page: Page): Promise<Repaint[]> =>
   page.evaluate(() => (window as unknown as { repaints: Repaint[] }).repaints);
 
-/** What a person in front of the wall sees as restless. */
+/** What a person in front of the wall sees as restless; all but the last three should be 0. */
 export interface Restlessness {
-  /** Things that came before others which they stood behind, or the reverse, though no level changed. */
+  /** Things that came before others behind which they stood, although no level has changed and cards have not become rows. */
   readonly overtook: number;
-  /** Things that moved or changed their size though the same things stand there with the same levels. */
+  /** Things that moved or changed their size although the same ones stand there, as cards and as rows. */
   readonly withoutReason: number;
-  /** Things that were back at a place and size within three seconds after they had left it. */
-  readonly cameBack: number;
   /** Kinds that fell apart into single alarms after they had been one. */
   readonly fellApart: number;
-  /** Changes of the layout to one that was there before. */
-  readonly layoutsBack: number;
-  readonly layouts: number;
-  /** All moves, also for a reason. */
+  /** Rows that became cards soon after cards had become rows. */
+  readonly grewEarly: number;
+  /** Rows and groups were there, gone, and there again. */
+  readonly floodedAgain: number;
+  /** Things that were back at a place and size within three seconds: while new kinds come, these may cause it. */
+  readonly cameBack: number;
+  /** All moves. */
   readonly moves: number;
-  /** Milliseconds from the first repaint to the last move. */
+  /** From the first repaint to the last move. */
   readonly lastMoveMs: number;
 }
 
 const backMs = 3_000;
+/** A second less than the page waits. */
+const growAfterMs = 14_000;
 
 export function restlessnessOf(repaints: readonly Repaint[]): Restlessness {
-  const found = {
-    overtook: 0,
-    withoutReason: 0,
-    cameBack: 0,
-    fellApart: 0,
-    layoutsBack: 0,
-    layouts: 0,
-    moves: 0,
-    lastMoveMs: 0,
+  const steps = repaints.slice(1).map((after, i) => stepOf(repaints[i] as Repaint, after));
+  const sum = (count: (step: Step) => number) => steps.reduce((total, step) => total + count(step), 0);
+  const last = steps.findLast(({ moves }) => moves > 0);
+  return {
+    overtook: sum(({ overtook }) => overtook),
+    withoutReason: sum(({ withoutReason }) => withoutReason),
+    fellApart: kindsFallenApart(repaints),
+    grewEarly: earlyGrowths(repaints),
+    floodedAgain: Math.max(0, sum(({ begins }) => (begins ? 1 : 0)) - 1),
+    cameBack: returns(repaints),
+    moves: sum(({ moves }) => moves),
+    lastMoveMs: last ? last.at - (repaints[0]?.at ?? 0) : 0,
   };
-  const layouts = new Set<string>();
-  const kinds = new Set<string>();
-  const past = new Map<string, { at: number; where: string }[]>();
-  let before: Repaint | undefined;
-  for (const repaint of repaints) {
-    if (before) compare(before, repaint, found, repaint.at - (repaints[0]?.at ?? 0));
-    if (before?.layout !== repaint.layout) {
-      found.layouts += 1;
-      if (layouts.has(repaint.layout)) found.layoutsBack += 1;
-      layouts.add(repaint.layout);
-    }
-    for (const name of kinds) {
-      const apart = repaint.seen.filter((each) => each.name.startsWith(`${name} `)).length;
-      if (apart < 2 || repaint.seen.some((each) => each.name === name)) continue;
-      found.fellApart += 1;
-      kinds.delete(name);
-    }
-    for (const { name, place, size } of repaint.seen) {
-      if (!/\d$/.test(name)) kinds.add(name);
-      const where = `${place} ${size}`;
-      const earlier = past.get(name) ?? [];
-      if (earlier.at(-1)?.where !== where) {
-        if (earlier.some((one) => one.where === where && repaint.at - one.at < backMs)) found.cameBack += 1;
-        earlier.push({ at: repaint.at, where });
-      }
-      const last = earlier.at(-1);
-      if (last) last.at = repaint.at;
-      past.set(name, earlier);
-    }
-    before = repaint;
-  }
-  return found;
 }
 
-type Counts = { -readonly [Name in keyof Restlessness]: number };
+interface Step extends Pick<Restlessness, 'overtook' | 'withoutReason' | 'moves'> {
+  readonly at: number;
+  /** Of a flood. */
+  readonly begins: boolean;
+}
 
-function compare(before: Repaint, after: Repaint, found: Counts, at: number): void {
+const cardsIn = ({ seen }: Repaint) => seen.filter(({ isRow }) => !isRow).length;
+
+function stepOf(before: Repaint, after: Repaint): Step {
   const was = new Map(before.seen.map((each, index) => [each.name, { ...each, index }]));
   const stayed = after.seen.flatMap((is) => {
     const old = was.get(is.name);
     return old && old.level === is.level ? [{ is, old }] : [];
   });
-  const moved = stayed.filter(({ is, old }) => is.place !== old.place || is.size !== old.size).length;
-  found.moves += moved;
-  if (moved > 0) found.lastMoveMs = at;
-  found.overtook += stayed.length - longestRun(stayed.map(({ old }) => old.index));
-  const isSame = stayed.length === before.seen.length && stayed.length === after.seen.length;
-  if (isSame) found.withoutReason += moved;
+  const isMoved = ({ is, old }: (typeof stayed)[number]) => is.place !== old.place || is.size !== old.size;
+  const moves = stayed.filter(isMoved).length;
+  // On a page that scrolls, what grows with its own text moves what is below it.
+  const grown = stayed.findIndex(({ is, old }) => is.size !== old.size && is.text !== old.text);
+  const unmoved = grown < 0 ? stayed : stayed.slice(0, grown);
+  const isSame =
+    stayed.length === before.seen.length &&
+    stayed.length === after.seen.length &&
+    cardsIn(before) === cardsIn(after);
+  const isNewLayout = before.isFlood !== after.isFlood;
+  return {
+    at: after.at,
+    begins: isNewLayout && after.isFlood,
+    moves,
+    withoutReason: isSame ? unmoved.filter(isMoved).length : 0,
+    overtook: isNewLayout ? 0 : stayed.length - longestRise(stayed.map(({ old }) => old.index)),
+  };
 }
 
-/** The length of the longest rising part, in which others may stand between. */
-function longestRun(order: readonly number[]): number {
+/** The length of the longest rising part, between whose numbers others may stand. */
+function longestRise(order: readonly number[]): number {
   const longest: number[] = [];
-  for (const [at, index] of order.entries())
-    longest.push(
-      1 + Math.max(0, ...order.slice(0, at).flatMap((other, i) => (other < index ? (longest[i] ?? 0) : []))),
-    );
+  for (const [at, index] of order.entries()) {
+    const before = longest.filter((_, i) => i < at && (order[i] ?? index) < index);
+    longest.push(1 + Math.max(0, ...before));
+  }
   return Math.max(0, ...longest);
+}
+
+function kindsFallenApart(repaints: readonly Repaint[]): number {
+  const grouped = new Set<string>();
+  let fallen = 0;
+  for (const { seen } of repaints) {
+    const names = new Set(seen.map(({ name }) => name));
+    for (const kind of grouped) {
+      const single = seen.filter(({ name }) => name.startsWith(`${kind} `)).length;
+      if (names.has(kind) || single < 2) continue;
+      fallen += 1;
+      grouped.delete(kind);
+    }
+    for (const name of names) if (subjects.includes(name)) grouped.add(name);
+  }
+  return fallen;
+}
+
+function earlyGrowths(repaints: readonly Repaint[]): number {
+  let shrunkAt = Number.NEGATIVE_INFINITY;
+  let growths = 0;
+  for (const [i, after] of repaints.entries()) {
+    const before = repaints[i - 1];
+    if (!before?.isFlood || !after.isFlood) continue;
+    const grown = cardsIn(after) - cardsIn(before);
+    if (grown < 0) shrunkAt = after.at;
+    if (grown > 0 && after.at - shrunkAt < growAfterMs) growths += 1;
+  }
+  return growths;
+}
+
+function returns(repaints: readonly Repaint[]): number {
+  const past = new Map<string, { where: string; until: number }[]>();
+  let count = 0;
+  for (const { at, seen } of repaints)
+    for (const { name, place, size } of seen) {
+      const where = `${place} ${size}`;
+      const places = past.get(name) ?? [];
+      const last = places[places.length - 1];
+      if (last?.where === where) last.until = at;
+      else {
+        if (places.some((each) => each.where === where && at - each.until < backMs)) count += 1;
+        places.push({ where, until: at });
+      }
+      past.set(name, places);
+    }
+  return count;
 }

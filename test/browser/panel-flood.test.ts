@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
+import { flood, levels, repaintsOf, restlessnessOf, subjects, watchWall } from './flood.ts';
 import { PanelLab } from './panel-lab.ts';
 
 const perSecond = 500;
@@ -36,30 +37,6 @@ test('at 500 events a second the screen stays smooth, bounded and up to date', a
   await page.locator('.card.critical').waitFor();
   await lab.stop();
 });
-
-const subjects = [
-  'BGP peer lost',
-  'Disk almost full',
-  'Queue is not read',
-  'Link flapping',
-  'Fan stopped',
-  'Clock drifts',
-  'Replication stopped',
-  'Certificate ends soon',
-  'Backup did not end',
-  'Door open',
-  'Coolant flow low',
-  'Mails are waiting',
-  'Emergency stop pulled',
-  'Power lost in rack',
-  'Consumer lag',
-  'Checkout is slow',
-  'Jam at infeed',
-  'Temperature high',
-  'Payment service is not ready',
-  'Stock is negative',
-];
-const levels = ['critical', 'error', 'warning', 'warning', 'info'];
 
 /** Alarms of these kinds, from as many hosts for each. */
 async function alarms(lab: PanelLab, kinds: number, hosts: number): Promise<void> {
@@ -160,6 +137,27 @@ test('of 500 alarms every kind can be read, on a wall, on 4K and upright', async
   await resize(page, { width: 390, height: 844 });
   await page.locator('html.narrow').waitFor({ state: 'attached' });
   expect(await page.evaluate(readCounts)).toMatchObject({ levels: 4, areInside: true });
+  await lab.stop();
+});
+
+test('in a flood nothing on a wall overtakes another, moves without a reason or falls apart', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const viewports = [sizes[0][1], sizes[2][1], { width: 390, height: 844 }];
+  const screens = await Promise.all(viewports.map((viewport) => lab.screen({ viewport })));
+  for (const { page } of screens) await watchWall(page);
+  await flood(lab.server, { count: 240, ms: 3_000 });
+  for (const { page } of screens) {
+    const kinds = page.locator('.common, .row .what');
+    await expect
+      .poll(async () => (await kinds.allTextContents()).sort(), { timeout: 60_000 })
+      .toEqual(subjects.toSorted());
+    const { overtook, withoutReason, fellApart, grewEarly, floodedAgain } = restlessnessOf(
+      await repaintsOf(page),
+    );
+    const found = { overtook, withoutReason, fellApart, grewEarly, floodedAgain };
+    expect(Object.entries(found).filter(([, count]) => count > 0)).toEqual([]);
+    expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(1_000);
+  }
   await lab.stop();
 });
 

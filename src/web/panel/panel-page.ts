@@ -36,10 +36,10 @@ function createPainter(paint: () => void): Painter {
   };
   const request = () => {
     timer = undefined;
-    frame ??= requestAnimationFrame((at) => {
+    frame ??= requestAnimationFrame(() => {
       frame = undefined;
-      paintedAt = at;
       paint();
+      paintedAt = performance.now();
     });
   };
   return {

@@ -197,6 +197,23 @@ test('few items are cards, more are rows as large as there is room for', () => {
   expect(heights).toEqual([...heights].sort((a, b) => b - a));
 });
 
+test('rows become no cards beyond the most that are allowed, except urgent ones', () => {
+  const leadsOf = (criticals: number, count: number, maxLeads: number) => {
+    const items = itemsOf([...different(criticals, 50), ...different(count).slice(criticals)], none);
+    return arrangeFlood(items, wall, { maxLeads }).leads.length;
+  };
+  expect([leadsOf(0, 20, 9), leadsOf(0, 20, 3), leadsOf(2, 20, 0), leadsOf(3, 20, 0)]).toEqual([6, 3, 2, 3]);
+});
+
+test('there is a third column only if rows in two have smaller text', () => {
+  const layouts = [20, 23, 25, 27, 36, 45].map((count) =>
+    arrangeFlood(itemsOf(different(count), none), wall),
+  );
+  const texts = layouts.map(({ rowText }) => rowText);
+  expect(texts).toEqual(texts.toSorted((a, b) => b - a));
+  expect(layouts.map(({ columns }) => columns)).toEqual([2, 2, 2, 2, 3, 3]);
+});
+
 test.each([1, 2, 3, 4, 7, 9, 20])(
   '%i kinds fill the screen, wide or upright, with text no smaller than a row',
   (count) => {
