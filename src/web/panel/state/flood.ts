@@ -6,8 +6,8 @@
 import type { Card } from '#client/board.ts';
 import { commonTitle, groupedValue, kindOf, titleKindOf } from '#contract/history/similar.ts';
 import { type Area, gap } from './arrange.ts';
-import { createRowText, type RowSize, type RowText } from './row-text.ts';
 import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
+import { createRowText, type RowSize, type RowText } from './row-text.ts';
 
 /** One alarm, or several that are similar. */
 export interface FloodItem {
@@ -201,7 +201,7 @@ export function arrangeFlood(
   }
   const choice = roomiest(choices);
   const shown = Math.min(most, least + Math.max(0, room(least, choice) - 1));
-  return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow });
+  return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow, text });
 }
 
 /** A screen that is higher than wide has one column, so that a wide one never shows less. */

@@ -41,6 +41,10 @@ function doneText(cards: readonly Card[], translate: Context['translate']): stri
   return n > 0 ? translate('someAcknowledged', { n }) : '';
 }
 
+/** A text that goes to the next line as a whole, also if it is too long for the first. */
+const unbroken = (text: string): string =>
+  `\u200b${text.replace(/ /g, '\u00a0').replace(/[-/]/g, '$&\u2060')}`;
+
 /** The ages of the oldest and of the newest of its cards. */
 function agesOf({ cards }: FloodItem, now: number): { readonly first: string; readonly last: string } {
   const times = cards.map(({ since }) => since);
@@ -174,21 +178,22 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   const end = element('span', { class: 'end', dir: 'auto' });
   const todo = instructionsMark(translate);
   const followed = element('span', { class: 'followed' });
-  const more = element('span', { class: 'more', dir: 'auto' });
+  const more = element('span', { class: 'facts', dir: 'auto' });
   const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, more, end);
   root.addEventListener('click', () => onOpen(item.id));
   let names: readonly string[] = [];
 
   const tick = () => {
     const { cards } = item;
-    const { first, last } = agesOf(item, serverTime());
     const { acknowledged } = cards[0].notification;
+    const { first, last } = agesOf(item, serverTime());
     setText(end, acknowledged ? acknowledged.by : first);
-    const texts =
-      cards.length > 1
-        ? [doneText(cards, translate), translate('last', { last }), names.join(' ')]
-        : [acknowledged?.note ?? ''];
-    setText(more, texts.filter((text) => text !== '').join(' · '));
+    const isGroup = cards.length > 1;
+    const facts = isGroup
+      ? [doneText(cards, translate), last === first ? '' : translate('last', { last })]
+      : [acknowledged?.note ?? ''];
+    const text = facts.filter((fact) => fact !== '').join(' · ');
+    setText(more, isGroup ? [unbroken(text), ...names].join(' ') : text);
     more.hidden = more.textContent === '';
   };
   const update = (next: FloodItem) => {
@@ -202,8 +207,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     todo.hidden = !cards.some(hasInstructions);
     symbol.setAttribute('aria-label', look.word);
     const hosts = hostsOf(cards);
-    // A name is never broken.
-    names = hosts.slice(0, mostInRow).map((name) => name.replace(/[-/]/g, '$&\u2060'));
+    names = hosts.slice(0, mostInRow).map(unbroken);
     const count = cards.length > 1 ? sizeText(cards, hosts, context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
