@@ -3,7 +3,7 @@
  * answers have them as an object. Inside, a notification carries them as one text, the JSON of that object with its names in
  * order, so that equal labels are equal texts; null: it has none.
  */
-import { limits } from '../limits.ts';
+import { labelNamePattern } from '../limits.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -31,7 +31,7 @@ export const labelPair = (name: string, value: string): string => `${name}=${val
 export const labelStart = (pair: string): string => pair.slice(0, pair.indexOf('=') + 1);
 
 /** Where a rule names a label among fields, as in `label:cluster`. */
-export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.replace('^', '^label:'));
+export const labelFieldPattern = new RegExp(labelNamePattern.source.replace('^', '^label:'));
 export type LabelField = `label:${string}`;
 export const isLabelField = (field: string): field is LabelField => field.startsWith('label:');
 export const labelOfField = (field: LabelField): string => field.slice('label:'.length);

@@ -193,7 +193,8 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
       ? [doneText(cards, translate), last === first ? '' : translate('last', { last })]
       : [acknowledged?.note ?? ''];
     const text = facts.filter((fact) => fact !== '').join(' · ');
-    setText(more, isGroup ? [unbroken(text), ...names].join(' ') : text);
+    const listed = names.map((name, i) => (i === 0 && text !== '' ? `· ${name}` : name));
+    setText(more, isGroup ? [text, ...listed].map(unbroken).join(' ') : text);
     more.hidden = more.textContent === '';
   };
   const update = (next: FloodItem) => {
@@ -207,7 +208,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
     todo.hidden = !cards.some(hasInstructions);
     symbol.setAttribute('aria-label', look.word);
     const hosts = hostsOf(cards);
-    names = hosts.slice(0, mostInRow).map(unbroken);
+    names = hosts.slice(0, mostInRow);
     const count = cards.length > 1 ? sizeText(cards, hosts, context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
