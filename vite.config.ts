@@ -11,7 +11,6 @@ const root = import.meta.dirname;
 /** Icons of the panel's own controls; a level's are in the contract. */
 const controlIcons = [
   'arrow-up-right',
-  'bell-off',
   'check',
   'eye',
   'list-check',

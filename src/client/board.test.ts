@@ -249,6 +249,11 @@ describe('of more than it holds', () => {
     expect([board.isPartial, board.needsMore]).toEqual([false, false]);
   });
 
+  test('nothing is missing of exactly as many as it holds', () => {
+    for (let position = 1; position <= 500; position++) board.apply(note(position), start);
+    expect([ids().length, board.isPartial]).toEqual([500, false]);
+  });
+
   test('nothing is missing when only what the settings hide was left out', () => {
     board.apply(settings('warning'), start);
     fill();

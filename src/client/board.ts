@@ -1,5 +1,5 @@
 import type { NotificationEvent } from '#contract/history/notification.ts';
-import { limits } from '#contract/limits.ts';
+import { liveSet } from '#contract/limits.ts';
 import type { AcknowledgeEvent, SettingsEvent, SuppressesEvent } from '#contract/panels/panel.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
@@ -34,7 +34,7 @@ export interface BoardChange {
 }
 
 /** The size of the server's live set. Beyond it, the lowest in rank and the oldest are dropped. */
-const maxCards = limits.liveSet;
+const maxCards = liveSet;
 
 /**
  * The cards of one panel, built from its stream. Cards below the panel's `minLevel` are kept, in case it is changed, but no
@@ -169,13 +169,12 @@ export class Board {
   }
 
   #makeRoom(): BoardChange[] {
-    if (this.#cards.size < maxCards) return [];
+    if (this.#cards.size <= maxCards) return [];
     let last: Card | undefined;
     for (const card of this.#cards.values()) if (!last || compareCards(card, last) > 0) last = card;
     if (!last) return [];
-    // The server may have cut off a live set of this size.
     this.#missingRank = Math.max(this.#missingRank ?? last.notification.rank, last.notification.rank);
-    return this.#cards.size > maxCards ? this.#remove(last.notification.id, 'dropped') : [];
+    return this.#remove(last.notification.id, 'dropped');
   }
 
   #count(id: string, count: number): BoardChange[] {

@@ -85,20 +85,13 @@ export interface Client {
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
 }
 
-export function createClient({ timeoutMs, ...options }: ClientOptions): Client {
+/** What a screen calls. A page that needs no more loads no more. */
+export type ScreenClient = Pick<Client, 'clear' | 'acknowledge' | 'receipts' | 'unpair' | 'panelEvents'>;
+
+export function createScreenClient({ timeoutMs, ...options }: ClientOptions): ScreenClient {
   const call = createCall(options);
   const request = createRequest(call, timeoutMs);
-  const encode = (id: string) => encodeURIComponent(id);
-
   return {
-    send: (body, { idempotencyKey, signal } = {}) =>
-      request('POST', '/api/notify', {
-        body,
-        signal,
-        ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
-      }),
-    registerPanel: (body, { signal } = {}) => request('POST', '/api/panels', { body, signal }),
-    listPanels: async () => (await request<Static<typeof PanelList>>('GET', '/api/panels')).panels,
     clear: async (id) =>
       (await request<Static<typeof ClearAccepted>>('POST', `/api/notifications/${encode(id)}/clear`)).cleared,
     acknowledge: (id, note) =>
@@ -109,14 +102,32 @@ export function createClient({ timeoutMs, ...options }: ClientOptions): Client {
       const path = `/api/panels/${encode(panelId)}/receipts`;
       return (await request<Static<typeof ReceiptsAccepted>>('POST', path, { body, signal })).recorded;
     },
-    unpair: (panelId, options) => request('POST', `/api/panels/${encode(panelId)}/unpair`, options),
-    history: (query = {}, options = {}) => request('GET', `/api/history${queryOf(query)}`, options),
-    alarms: (query = {}, options = {}) => request('GET', `/api/alarms${queryOf(query)}`, options),
-    acknowledgeAlarm: (id, body = {}) => request('POST', `/api/alarms/${encode(id)}/acknowledge`, { body }),
-    actOnAlarms: (body) => request('POST', '/api/alarms/actions', { body, timeoutMs: actionsMs }),
+    unpair: (panelId, given) => request('POST', `/api/panels/${encode(panelId)}/unpair`, given),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),
   };
 }
+
+export function createClient(options: ClientOptions): Client {
+  const { timeoutMs, ...caller } = options;
+  const request = createRequest(createCall(caller), timeoutMs);
+  return {
+    ...createScreenClient(options),
+    send: (body, { idempotencyKey, signal } = {}) =>
+      request('POST', '/api/notify', {
+        body,
+        signal,
+        ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+      }),
+    registerPanel: (body, { signal } = {}) => request('POST', '/api/panels', { body, signal }),
+    listPanels: async () => (await request<Static<typeof PanelList>>('GET', '/api/panels')).panels,
+    history: (query = {}, given = {}) => request('GET', `/api/history${queryOf(query)}`, given),
+    alarms: (query = {}, given = {}) => request('GET', `/api/alarms${queryOf(query)}`, given),
+    acknowledgeAlarm: (id, body = {}) => request('POST', `/api/alarms/${encode(id)}/acknowledge`, { body }),
+    actOnAlarms: (body) => request('POST', '/api/alarms/actions', { body, timeoutMs: actionsMs }),
+  };
+}
+
+const encode = encodeURIComponent;
 
 function queryOf(request: AlarmsRequest): string {
   const query = new URLSearchParams();

@@ -1,3 +1,7 @@
+/** The most a panel shows of its live set: the highest in rank, then the newest. It is sent one more if there are more. */
+export const liveSet = 500;
+export const labelNamePattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/;
+
 /** The sizes that senders and readers can meet. Characters are Unicode code points. */
 export const limits = {
   titleChars: 250,
@@ -14,7 +18,7 @@ export const limits = {
   captureBytes: 65_536,
   keyChars: 255,
   labels: 32,
-  labelNamePattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/,
+  labelNamePattern,
   labelValueChars: 255,
   /** On the cards of a panel. */
   cardLabels: 8,
@@ -65,8 +69,7 @@ export const limits = {
   /** Finished deliveries that are kept, of each channel, and for how long. */
   deliveryLog: 1_000,
   deliveryLogMs: 30 * 24 * 3_600_000,
-  /** The most a panel is sent as its live set: the highest in rank, then the newest. */
-  liveSet: 500,
+  liveSet,
   /** Notifications of one tenant that stay on panels for longer than `stayingMs`. Beyond it, the oldest of the lowest rank leave. */
   stayingPerTenant: 20_000,
   stayingMs: 600_000,

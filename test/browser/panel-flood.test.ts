@@ -238,6 +238,79 @@ test('of 60 different alarms a wall shows most, and a touch opens one', async ()
   await lab.stop();
 });
 
+/** How many rows there are, and how many of them have a host or a title that is cut. */
+function readRows() {
+  const rows = [...document.querySelectorAll('.row[data-id]')];
+  const isCut = (each: Element) => each.scrollWidth > each.clientWidth;
+  return {
+    rows: rows.length,
+    cut: rows.filter((row) => [...row.querySelectorAll('b, .what')].some(isCut)).length,
+  };
+}
+
+test('of 60 alarms with long hosts and titles 24 are complete on each screen, and on a phone all, on rows and on cards', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const { page } = await lab.screen({ name: 'long', viewport: sizes[0][1] });
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (const [n, name] of [...subjects, ...subjects, ...subjects].entries()) {
+    const words = ['alpha', 'delta', 'sierra'][Math.floor(n / subjects.length)];
+    const title = `Hall ${words}: ${name} again and again`.slice(0, 30);
+    const host = `host-${words}-${n}.example.net`;
+    await lab.server.notify(token, {
+      title,
+      message: 'm',
+      host,
+      level: n < 3 ? 'critical' : 'error',
+      ttl: 0,
+    });
+  }
+  for (const [name, viewport] of sizes) {
+    await resize(page, viewport);
+    await page.locator('.row.rest').waitFor();
+    await page.waitForTimeout(600);
+    const { rows, cut } = await page.evaluate(readRows);
+    const cards = await page.locator('.card').count();
+    expect([name, cut]).toEqual([name, 0]);
+    expect(rows + cards, name).toBeGreaterThanOrEqual(24);
+  }
+  await resize(page, { width: 390, height: 844 });
+  await page.locator('html.narrow').waitFor({ state: 'attached' });
+  await expect.poll(async () => (await page.evaluate(readRows)).rows).toBeGreaterThan(40);
+  expect((await page.evaluate(readRows)).cut).toBe(0);
+  const cutHosts = await page
+    .locator('.card .host')
+    .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
+  expect(cutHosts).toBe(0);
+  await lab.stop();
+});
+
+test('the row of a group has its worst level and counts the acknowledged, and a row of one has the note', async () => {
+  const lab = await PanelLab.start(inject('browserPath'));
+  const { page } = await lab.screen({ name: 'rows', viewport: sizes[0][1] });
+  const [token, key] = await Promise.all([lab.server.token({ scopes: ['notify'] }), lab.server.key('admin')]);
+  const send = async (title: string, host: string, level = 'error') =>
+    (await lab.server.notify(token, { title, message: 'm', host, level, ttl: 0 })).json.id as string;
+  const acknowledge = (id: string, note: string) =>
+    lab.server.call('POST', `/api/notifications/${id}/acknowledge`, { token: key, json: { note } });
+  await acknowledge(await send('Link flapping 1', 'sw-1', 'critical'), 'seen');
+  for (const n of [2, 3, 4]) await send(`Link flapping ${n}`, `sw-${n}`, 'warning');
+  await acknowledge(await send('Gate is open', 'gate-1'), 'driving in, 20 min');
+  for (const n of [1, 2, 3]) await send(`Disk ${n} is full`, `db-${n}`, 'info');
+  await acknowledge(await send('Disk 4 is full', 'db-4', 'info'), 'seen');
+  for (const title of [...subjects, ...subjects.map((each) => `${each} again`)]) await send(title, 'nas-2');
+  const card = page.locator('.group', { hasText: 'Link flapping' });
+  await card.waitFor({ timeout: 20_000 });
+  expect(await card.locator('.word').textContent()).toBe('Critical');
+  const row = page.locator('.row', { hasText: 'Gate is open' });
+  await row.waitFor();
+  expect(await row.locator('.facts').textContent()).toBe('driving in, 20 min');
+  const facts = page.locator('.row', { hasText: '4 hosts' }).locator('.facts');
+  // Without the characters that keep words together.
+  const text = (await facts.textContent())?.replace(/[\u200b\u2060]/g, '').replace(/\u00a0/g, ' ');
+  expect(text).toMatch(/^1 acknowledged .*db-3 db-2 db-1 db-4$/);
+  await lab.stop();
+});
+
 /** How many elements are new on a screen on which only the time has changed. */
 function elementsAddedUntilNextPaint(): Promise<number> {
   const footer = document.querySelector('footer');

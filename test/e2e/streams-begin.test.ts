@@ -228,10 +228,11 @@ test('a notification event holds all that the sender and the service said of it'
   stream.close();
 });
 
-test('of a large live set, the 500 highest in rank and then newest are sent, in order', async () => {
+test('of a large live set, the 500 highest in rank and then newest are sent, in order, and one that says that there are more', async () => {
   const { open, send } = await newWall();
   await send({ level: 'info', ttl: 0, title: 'low' });
   const old = await send({ title: 'old error' });
+  const first = await send({ title: 'first error' });
   const second = await send({ title: 'second error' });
   const critical = await send({ level: 'critical', title: 'critical' });
   for (let i = 0; i < 498; i += 83) await Promise.all(Array.from({ length: 83 }, () => send()));
@@ -239,9 +240,10 @@ test('of a large live set, the 500 highest in rank and then newest are sent, in 
   const shown = (await opening(stream))
     .filter(({ event }) => event === 'notification')
     .map(({ data }) => data);
-  expect(shown).toHaveLength(500);
+  expect(shown).toHaveLength(501);
   const ids = shown.map(({ id }) => id);
-  expect(ids.slice(0, 2)).toEqual([second, critical]);
+  expect(ids.slice(0, 2)).toEqual([first, second]);
+  expect(ids).toContain(critical);
   expect(ids).not.toContain(old);
   expect(shown.map(({ position }) => position)).toEqual(
     shown.map(({ position }) => position).toSorted((a, b) => a - b),

@@ -4,7 +4,7 @@
  * Inside, a notification carries them as one text, the JSON of that object with its names in order, so that equal labels are equal
  * texts; null: it has none.
  */
-import { limits } from '../limits.ts';
+import { labelNamePattern } from '../limits.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -52,7 +52,7 @@ export function listedLabels(texts: readonly string[]): { readonly name: string;
 }
 
 /** Where a rule names a label among fields, as in `label:cluster`. */
-export const labelFieldPattern = new RegExp(limits.labelNamePattern.source.replace('^', '^label:'));
+export const labelFieldPattern = new RegExp(labelNamePattern.source.replace('^', '^label:'));
 export type LabelField = `label:${string}`;
 export const isLabelField = (field: string): field is LabelField => field.startsWith('label:');
 export const labelOfField = (field: LabelField): string => field.slice('label:'.length);

@@ -291,7 +291,8 @@ const chunkNotifications = 96;
  */
 async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise<LiveSet> {
   const { tenant, epoch, history, now } = context;
-  const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet);
+  // One more than a screen keeps: it says that there are more.
+  const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet + 1);
   /** Still to be sent, in order. */
   let positions = live.map(({ position }) => position).sort((a, b) => a - b);
   const closing = () => {

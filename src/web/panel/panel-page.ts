@@ -1,6 +1,6 @@
 import { version } from 'virtual:version';
 import type { BoardChange } from '#client/board.ts';
-import { type Client, createClient } from '#client/client.ts';
+import { createScreenClient, type ScreenClient } from '#client/client.ts';
 import { createElapsedClock } from '#client/timing.ts';
 import type { SettingsEvent } from '#contract/panels/panel.ts';
 import { createTranslate } from '../language.ts';
@@ -90,7 +90,7 @@ export async function showPanel(pairing: StoredPairing, options: PanelPageOption
 class PanelPage {
   readonly #pairing: StoredPairing;
   readonly #options: PanelPageOptions;
-  readonly #client: Client;
+  readonly #client: ScreenClient;
   readonly #elapsed = createElapsedClock();
   readonly #session: Session;
   readonly #painter = createPainter(() => this.#paint());
@@ -111,7 +111,7 @@ class PanelPage {
   constructor(pairing: StoredPairing, options: PanelPageOptions) {
     this.#pairing = pairing;
     this.#options = options;
-    this.#client = createClient({ url: options.server, token: pairing.token });
+    this.#client = createScreenClient({ url: options.server, token: pairing.token });
     this.#session = new Session({
       client: this.#client,
       panelId: pairing.panelId,

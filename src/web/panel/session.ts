@@ -1,6 +1,6 @@
 import { Board, type BoardChange, boardEvents, type Card } from '#client/board.ts';
 import { ApiError } from '#client/call.ts';
-import type { Client } from '#client/client.ts';
+import type { ScreenClient } from '#client/client.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { PanelEvent } from '#client/panel-events.ts';
 import { ReceiptOutbox } from '#client/receipt-outbox.ts';
@@ -14,7 +14,7 @@ export type EndReason = 'revoked' | 'refused' | 'deleted';
 export type CommandEvent = Extract<PanelEvent, { readonly type: PanelCommand }>;
 
 export interface SessionOptions {
-  readonly client: Client;
+  readonly client: ScreenClient;
   readonly panelId: string;
   /** What this screen is, as in panel/0.9.0. */
   readonly screen: string;

@@ -86,3 +86,22 @@ test('it is at least five seconds apart, ends with the card, and the most seriou
   ]);
   expect(played(() => [error], 60, 50)).toEqual([]);
 });
+
+test('similar cards are repeated as one, however they came, and a higher one of them has its own time', () => {
+  const peers = Array.from({ length: 50 }, (_, n) =>
+    cardOf({ id: `p${n}`, title: `BGP peer ${n} lost`, level: 'critical', rank: 50 }),
+  );
+  const arriving = (second: number) => peers.slice(0, 1 + Math.floor(second));
+  expect(played(arriving, 180)).toEqual(['60 siren', '120 siren', '180 siren']);
+  const lower = cardOf({ id: 'l', title: 'BGP peer 99 lost', level: 'error', rank: 40 });
+  expect(played((second) => (second < 8 ? [lower] : [lower, ...peers]), 70)).toEqual(['5 alert', '68 siren']);
+});
+
+test('different kinds are repeated at least five seconds apart, the most serious first', () => {
+  const kinds = ['Fan stopped', 'Door open', 'Disk full', 'Queue stuck'].map((title, n) =>
+    cardOf({ id: title, title, level: n === 3 ? 'critical' : 'error', rank: n === 3 ? 50 : 40 }),
+  );
+  const sounds = played((second) => kinds.slice(0, 1 + Math.floor(second)), 70);
+  expect(sounds.slice(0, 3)).toEqual(['5 alert', '10 alert', '15 alert']);
+  expect(sounds.slice(-3)).toEqual(['60 alert', '65 siren', '70 alert']);
+});

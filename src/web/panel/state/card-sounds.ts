@@ -44,7 +44,7 @@ export function soundFor(
   return loudest;
 }
 
-/** The shortest pause between two repeats. */
+/** The shortest pause between two repeats, also of different kinds. */
 const leastMs = 5_000;
 
 interface RepeatContext {
@@ -55,28 +55,46 @@ interface RepeatContext {
   readonly minRank: number;
 }
 
+/** Similar cards with a sound that is repeated. */
+interface RepeatedKind {
+  readonly rank: number;
+  /** When it was heard, or when this page first had one of this rank. */
+  readonly at: number;
+  readonly sound: SoundName;
+  readonly repeatMs: number;
+}
+
 /**
- * Decides when the sound of cards must be repeated because nobody has acknowledged them. Times count from the moment when this
- * page first had the card, so a reload restarts them.
+ * Decides when the sound of cards must be repeated because nobody has acknowledged them: one for similar cards, that of the
+ * highest of them. Times count from the moment when this page first had such a card, so a reload restarts them.
  */
 export class RepeatedSound {
-  #lastAt = new Map<string, number>();
+  #kinds = new Map<string, RepeatedKind>();
+  #lastAt = Number.NEGATIVE_INFINITY;
 
   /** The sound to play now, that of the highest rank that is due; undefined if there is none. */
   next(cards: readonly Card[], { now, level, minRank }: RepeatContext): ChosenSound | undefined {
-    const lastAt = new Map<string, number>();
-    let loudest: ChosenSound | undefined;
-    for (const { notification } of cards) {
-      const { repeatMs = 0, sound = 'none' } = level(notification.level) ?? {};
-      if (repeatMs === 0 || sound === 'none' || notification.acknowledged) continue;
-      const { id, rank } = notification;
-      const last = this.#lastAt.get(id) ?? now;
-      const isDue = now - last >= Math.max(leastMs, repeatMs);
-      lastAt.set(id, isDue ? now : last);
-      if (isDue && rank >= minRank && (!loudest || rank > loudest.rank)) loudest = { sound, rank };
+    const kinds = new Map<string, RepeatedKind>();
+    for (const card of cards) {
+      const { rank, level: name, acknowledged } = card.notification;
+      const { repeatMs = 0, sound = 'none' } = level(name) ?? {};
+      if (repeatMs === 0 || sound === 'none' || acknowledged || rank < minRank) continue;
+      const kind = kindOfCard(card);
+      if (rank <= (kinds.get(kind)?.rank ?? Number.NEGATIVE_INFINITY)) continue;
+      const known = this.#kinds.get(kind);
+      // A higher one was heard when it came.
+      kinds.set(kind, { rank, sound, repeatMs, at: known && known.rank >= rank ? known.at : now });
     }
-    this.#lastAt = lastAt;
-    return loudest;
+    this.#kinds = kinds;
+    if (now - this.#lastAt < leastMs) return undefined;
+    let loudest: ChosenSound | undefined;
+    for (const [kind, each] of kinds) {
+      if (now - each.at < Math.max(leastMs, each.repeatMs)) continue;
+      kinds.set(kind, { ...each, at: now });
+      if (!loudest || each.rank > loudest.rank) loudest = each;
+    }
+    if (loudest) this.#lastAt = now;
+    return loudest && { sound: loudest.sound, rank: loudest.rank };
   }
 }
 

@@ -4,7 +4,11 @@ import type { Card } from '#client/board.ts';
 export type Shape = 'critical' | 'major' | 'minor';
 
 /** What somebody takes care of is as quiet as the minor ones. */
-export function shapeOf({ notification: { rank, acknowledged } }: Card): Shape {
+export function shapeOf({
+  notification: { rank, acknowledged },
+}: {
+  readonly notification: Pick<Card['notification'], 'rank' | 'acknowledged'>;
+}): Shape {
   if (acknowledged) return 'minor';
   return rank >= 50 ? 'critical' : rank >= 40 ? 'major' : 'minor';
 }
@@ -91,12 +95,12 @@ const acknowledgedHeight = ({ acknowledged }: Card['notification']): number =>
   acknowledged ? acknowledgedHeights[acknowledged.until === null ? 0 : 1] : 0;
 
 /** The height at zoom 1 at which a card for similar ones most likely shows their title with their number, a line of hosts, and one more. */
-export function heightForGroup(card: Card, title: string, width: number): number {
-  const isCritical = shapeOf(card) === 'critical';
-  const { padding } = measures[shapeOf(card)];
-  const { letter, lineHeight, rest } = isCritical
-    ? { letter: 24, lineHeight: 56, rest: 186 }
-    : { letter: 17.5, lineHeight: 40, rest: 146 };
+export function heightForGroup(shape: Shape, title: string, width: number): number {
+  const { padding } = measures[shape];
+  const { letter, lineHeight, rest } =
+    shape === 'critical'
+      ? { letter: 24, lineHeight: 56, rest: 186 }
+      : { letter: 17.5, lineHeight: 40, rest: 146 };
   return rest + lineHeight * linesOf(`${title} 100 hosts`, letter, width - padding);
 }
 

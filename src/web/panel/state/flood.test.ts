@@ -92,6 +92,19 @@ test('a kind keeps its place when its oldest alarm ends, and leaves it only with
   ]);
 });
 
+test('a group has the level of its worst alarm, also if somebody takes care of that one', () => {
+  const cards = inOrder([
+    cardOf({ id: 'c', title: 'Disk 1', level: 'critical', rank: 50, acknowledged }),
+    ...numbered([4, 3], 'Disk', { level: 'error' }),
+    ...numbered([5], 'Link', { level: 'error' }),
+  ]);
+  const items = itemsOf(cards, none);
+  expect(items.map(({ level, rank, cards: [first] }) => [level, rank, first.notification.title])).toEqual([
+    ['critical', 50, 'Disk 4'],
+    ['error', 40, 'Link 5'],
+  ]);
+});
+
 const byCluster = (group: GroupField[], titles: readonly string[], cluster = 'eu-1'): Card[] =>
   titles.map((title, n) =>
     cardOf({ id: `${cluster} ${n}`, title, rank: 40, host: `h-${n}`, labels: { cluster }, group }),
@@ -148,6 +161,32 @@ test('of 60 different alarms a wall shows nearly all, and never less than one th
   expect(shownOf(wide).length).toBeGreaterThanOrEqual(40);
   expect(shownOf(wide).length).toBeGreaterThanOrEqual(shownOf(high).length);
   expect(wide.leads.map(({ item }) => item.cards[0].notification.rank)).toEqual([50, 50, 50]);
+});
+
+const longNamed = (count: number): Card[] =>
+  Array.from({ length: count }, (_, n) =>
+    cardOf({
+      ...{ id: `n${n}`, rank: 40, host: `host-sierra-${10 + n}.example.net` },
+      title: `Queue ${word(n + 26)} is not read any more`.padEnd(30, '.'),
+    }),
+  );
+
+test.each([24, 30, 60, 200])(
+  'of %i alarms with long titles and hosts, at least 24 are complete on a wall',
+  (count) => {
+    const { leads, rows, columns, rowText, hidden } = arrangeFlood(itemsOf(longNamed(count), none), wall);
+    expect(leads.length + rows.length).toBeGreaterThanOrEqual(24);
+    expect(columns).toBe(2);
+    expect(rowText).toBeGreaterThanOrEqual(20);
+    expect((26 * 0.6 + 30 * 0.54 + 4.2) * rowText).toBeLessThanOrEqual((wall.width - 14) / 2 - 84);
+    expect(leads.length + rows.length + hidden.length).toBe(count);
+  },
+);
+
+test('the text of rows grows no more than is allowed', () => {
+  const items = itemsOf(different(36), none);
+  const { rowText } = arrangeFlood(items, wall);
+  expect(arrangeFlood(items, wall, { maxText: rowText - 4 }).rowText).toBe(rowText - 4);
 });
 
 /** The areas of screens of 1080p, 4K, 2560 × 1080 and 4:3, wide and upright, at their scale. */

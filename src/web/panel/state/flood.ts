@@ -7,13 +7,17 @@ import type { Card } from '#client/board.ts';
 import { commonTitle, kindHeading, kindOf, titleKindOf } from '#contract/history/similar.ts';
 import { type Area, gap } from './arrange.ts';
 import { heightForGroup, heightForText, shapeOf } from './card-text.ts';
+import { createRowText, type RowSize, type RowText } from './row-text.ts';
 
 /** One alarm, or several that are similar. */
 export interface FloodItem {
   /** The same as long as it is shown. */
   readonly id: string;
-  /** In display order; the first one decides the item's level. */
+  /** In display order: those that somebody takes care of come last. */
   readonly cards: readonly [Card, ...Card[]];
+  /** The highest of its cards, with the name of its level. */
+  readonly rank: number;
+  readonly level: string;
   /** Where its kind began in the log: of two kinds of a level, the later one comes first. */
   readonly began: number;
 }
@@ -37,6 +41,8 @@ export interface FloodLayout {
   readonly rowHeight: number;
   /** The size of their text. */
   readonly rowText: number;
+  /** How many characters wide the column of hosts is. */
+  readonly hostChars: number;
   /** The last line says that there are more. */
   readonly hasMore: boolean;
   /** No room is left for these. */
@@ -102,22 +108,34 @@ export function itemsOf(
     const old = known.get(kind);
     const began = old ? old.began : Math.min(...all.map(({ notification }) => notification.position));
     return all.length >= (old && old.cards.length > 1 ? 2 : least)
-      ? [{ id: groupId(kind), cards: all, began }]
-      : all.map((card) => ({ id: card.notification.id, cards: [card], began }));
+      ? [{ id: groupId(kind), cards: all, ...worstOf(all), began }]
+      : all.map((card) => ({ id: card.notification.id, cards: [card], ...worstOf([card]), began }));
   });
   return items.sort((a, b) => classOf(a) - classOf(b) || b.began - a.began);
 }
 
+function worstOf(cards: readonly [Card, ...Card[]]): Pick<FloodItem, 'rank' | 'level'> {
+  const [first, ...others] = cards.map(({ notification }) => notification);
+  const { rank, level } = others.reduce(
+    (worst, each) => (each.rank > worst.rank ? each : worst),
+    first as Card['notification'],
+  );
+  return { rank, level };
+}
+
+/** Somebody takes care of all of it. */
+export const isDone = ({ cards: [{ notification }] }: FloodItem): boolean =>
+  notification.acknowledged !== null;
+
 /** Lower for what comes first: by level, and acknowledged items last. */
-const classOf = ({ cards: [{ notification }] }: FloodItem) =>
-  (notification.acknowledged ? 1e9 : 0) - notification.rank;
+const classOf = (item: FloodItem) => (isDone(item) ? 1e9 : 0) - item.rank;
 
 /** Heights of a row, the most wanted first. A high screen has room for larger ones, and shows no more than a wide one. */
-const rowHeights = ({ width, height }: Area) => (height > width ? [76] : [68, 60, 52, 44]);
+const rowHeights = ({ width, height }: Area) =>
+  height <= width ? [68, 60, 52, 44] : [Number.isFinite(height) ? 96 : 76];
 const mostRowHeight = 76;
-/** A row's text: its least size in design pixels, and how many times its size goes into the width. */
-const leastRowText = 24;
-const rowTextsInWidth = 32;
+/** With so many items on the screen, complete titles are worth more than more items. */
+const enoughItems = 28;
 export const rowGap = 6;
 /** The least height of a lead. */
 const leadHeight = 176;
@@ -128,30 +146,42 @@ const leadZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1, 0.9, 0.8, 0.7, 0.6];
 const mostLeads = 9;
 const urgentRank = 50;
 
-const isUrgent = ({ cards: [{ notification }] }: FloodItem) =>
-  notification.rank >= urgentRank && notification.acknowledged === null;
+export const isUrgent = (item: FloodItem) => item.rank >= urgentRank && !isDone(item);
 
 /**
  * As many items as fit; of those layouts the one with the largest text in its rows, then the highest rows, and then the most cards.
+ * Hosts and titles are complete in nearly all rows, unless fewer than 28 items would fit.
  * @param isPartial There are more than these items; the last line says so.
  * @param maxLeads Rows do not become cards beyond so many, except urgent ones.
+ * @param maxText The largest text of rows.
  */
 export function arrangeFlood(
   items: readonly FloodItem[],
   area: Area,
-  { maxItems = Number.POSITIVE_INFINITY, isPartial = false, maxLeads = Number.POSITIVE_INFINITY } = {},
+  {
+    maxItems = Number.POSITIVE_INFINITY,
+    isPartial = false,
+    maxLeads = Number.POSITIVE_INFINITY,
+    maxText = Number.POSITIVE_INFINITY,
+  } = {},
 ): FloodLayout {
   const most = Math.min(items.length, maxItems);
   const perLeadRow = area.width < 900 ? 1 : area.width < 1500 ? 2 : 3;
   const least = Math.min(perLeadRow, items.slice(0, most).filter(isUrgent).length);
-  const choices = columnCounts(area)
+  const text = createRowText(items, area, maxText);
+  const all = columnCounts(area)
     .flatMap((columns) => rowHeights(area).map((rowHeight) => ({ rowHeight, columns })))
-    .sort((a, b) => textOf(b, area) - textOf(a, area));
-  const room = (leads: number, { rowHeight, columns }: Choice) => {
+    .sort((a, b) => text.size(b) - text.size(a));
+  const room = (leads: number, { rowHeight, columns }: RowSize) => {
     const free = area.height - Math.ceil(leads / perLeadRow) * (leadHeight + gap);
     if (free + gap < 0) return -1;
     return Math.max(0, Math.floor((free + rowGap) / (rowHeight + rowGap))) * columns;
   };
+  const roomiest = (of: readonly RowSize[]) =>
+    of.reduce((one, other) => (room(least, other) > room(least, one) ? other : one));
+  const complete = all.filter(({ columns }) => text.isComplete(columns));
+  const isEnough = complete.length > 0 && least + room(least, roomiest(complete)) > enoughItems;
+  const choices = isEnough ? complete : all;
   // One more row counts what is not shown.
   const more = isPartial || most < items.length ? 1 : 0;
   for (const choice of choices) {
@@ -159,22 +189,13 @@ export function arrangeFlood(
       // A row of cards is full, so that none is mostly empty.
       const isFull = leads % perLeadRow === 0 || leads === least || leads === most;
       if (isFull && most - leads + more <= room(leads, choice))
-        return laid(items, area, { ...choice, leads, shown: most, more, perLeadRow });
+        return laid(items, area, { ...choice, leads, shown: most, more, perLeadRow, text });
     }
   }
-  const choice = choices[choices.length - 1] as Choice;
+  const choice = roomiest(choices);
   const shown = Math.min(most, least + Math.max(0, room(least, choice) - 1));
-  return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow });
+  return laid(items, area, { ...choice, leads: least, shown, more: 1, perLeadRow, text });
 }
-
-interface Choice {
-  readonly rowHeight: number;
-  readonly columns: number;
-}
-
-/** The size of a row's text. Larger text would cut usual titles. */
-const textOf = ({ rowHeight, columns }: Choice, { width }: Area) =>
-  Math.min(rowHeight / 2, Math.max(leastRowText, width / columns / rowTextsInWidth));
 
 /** A screen that is higher than wide has one column, so that a wide one never shows less. */
 const columnCounts = ({ width, height }: Area): readonly number[] =>
@@ -184,13 +205,13 @@ const columnCounts = ({ width, height }: Area): readonly number[] =>
 function laid(
   items: readonly FloodItem[],
   area: Area,
-  { rowHeight, columns, leads, shown, more, perLeadRow }: Sizes,
+  { rowHeight, columns, leads, shown, more, perLeadRow, text }: Sizes,
 ): FloodLayout {
   const cells = shown - leads + more;
   const lines = Math.ceil(cells / columns);
   const least = Math.ceil(leads / perLeadRow) * (leadHeight + gap);
   const room = (area.height - least + rowGap) / Math.max(1, lines) - rowGap;
-  const height = Math.floor(Math.min(mostRowHeight, Math.max(rowHeight, room)));
+  const height = Math.floor(Math.max(rowHeight, Math.min(mostRowHeight, room)));
   const rowsHeight = lines === 0 ? 0 : lines * (height + rowGap) - rowGap + gap;
   const given = items.slice(0, leads);
   const free = { width: area.width, height: area.height - rowsHeight };
@@ -205,7 +226,8 @@ function laid(
     rows: items.slice(leads, shown),
     columns,
     rowHeight: height,
-    rowText: textOf({ rowHeight: height, columns }, area),
+    rowText: text.size({ rowHeight: height, columns }),
+    hostChars: text.hostChars,
     hasMore: more > 0,
     hidden: items.slice(shown),
   };
@@ -213,11 +235,12 @@ function laid(
 
 const zoomIn = ({ leads }: Pick<FloodLayout, 'leads'>) => Math.min(...leads.map(({ zoom }) => zoom));
 
-interface Sizes extends Choice {
+interface Sizes extends RowSize {
   readonly leads: number;
   readonly shown: number;
   /** 1 with a line that counts the rest. */
   readonly more: number;
+  readonly text: RowText;
   readonly perLeadRow: number;
 }
 
@@ -233,7 +256,7 @@ function leadsIn(
   const places = items.map((item, i) => {
     const row = Math.floor(i / perRow);
     const span = 12 / Math.min(perRow, items.length - row * perRow);
-    return { item, row, column: 1 + (i % perRow) * span, span, shape: shapeOf(item.cards[0]) };
+    return { item, row, column: 1 + (i % perRow) * span, span, shape: shapeOfItem(item) };
   });
   const leads = places.map(({ shape, ...place }) => {
     const wide = ((width + gap) * place.span) / 12 - gap;
@@ -247,6 +270,8 @@ function leadsIn(
   return { leads, leadHeights: Array.from({ length: count }, () => rowHeight) };
 }
 
+const shapeOfItem = ({ rank, cards: [{ notification }] }: FloodItem) =>
+  shapeOf({ notification: { rank, acknowledged: notification.acknowledged } });
 const hasFollowers = ({ suppresses }: Card) => suppresses !== undefined;
 /** As wide as what a group says of them. */
 const followedRoom = ' · 100 followed';
@@ -256,7 +281,7 @@ const heightOf = (item: FloodItem, width: number): number =>
   item.cards.length === 1
     ? heightForText(item.cards[0], width, 0)
     : heightForGroup(
-        item.cards[0],
+        shapeOfItem(item),
         `${headingOf(item)}${item.cards.some(hasFollowers) ? followedRoom : ''}`,
         width,
       );

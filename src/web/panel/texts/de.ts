@@ -11,6 +11,7 @@ export const de: PanelTexts = {
   hosts: '{{n}} Hosts',
   alarms: '{{n}} Alarme',
   firstAndLast: 'erste {{first}} · letzte {{last}}',
+  last: 'letzte {{last}}',
   someAcknowledged: '{{n}} quittiert',
   moreAtLeast: 'Mindestens {{n}} weitere',
   clear: 'Erledigen',

@@ -12,6 +12,7 @@ export const en = {
   hosts: '{{n}} hosts',
   alarms: '{{n}} alarms',
   firstAndLast: 'first {{first}} · last {{last}}',
+  last: 'last {{last}}',
   someAcknowledged: '{{n}} acknowledged',
   moreAtLeast: 'At least {{n}} more',
   clear: 'Clear',

@@ -54,7 +54,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
   let zoom = { is: Number.POSITIVE_INFINITY, since: 0 };
   let items: readonly FloodItem[] = [];
   let floodAt = Number.NEGATIVE_INFINITY;
-  let most = { leads: Number.POSITIVE_INFINITY, since: 0 };
+  let most = { leads: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY, since: 0 };
   let isFlood = false;
   let all: readonly Card[] = [];
   /** The cards of an item, also if it is no item any more. */
@@ -128,8 +128,8 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     const { scrolls, unitPx, width } = area;
     const before = items;
     items = itemsOf(cards, before);
-    const maxLeads = now - most.since < growAfterMs ? most.leads : Number.POSITIVE_INFINITY;
-    const limits = { maxItems, isPartial, maxLeads };
+    const held = now - most.since < growAfterMs ? { maxLeads: most.leads, maxText: most.text } : {};
+    const limits = { maxItems, isPartial, ...held };
     let layout = arrangeFlood(items, area, limits);
     if (layout.hidden.length > 0) {
       items = itemsOf(cards, before, 2);
@@ -137,7 +137,8 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     }
     const { leads, leadHeights, hidden, hasMore } = layout;
     const count = layout.rows.length > 0 ? leads.length : Number.POSITIVE_INFINITY;
-    if (count !== most.leads) most = { leads: count, since: now };
+    const text = layout.rows.length > 0 ? layout.rowText : Number.POSITIVE_INFINITY;
+    if (count !== most.leads || text !== most.text) most = { leads: count, text, since: now };
     root.style.gridTemplateRows = scrolls
       ? 'none'
       : [...leadHeights.map((height) => `${height * unitPx}px`), 'auto'].join(' ');
@@ -175,6 +176,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: Detail
     const height = Math.ceil((lines.length + (hasMore ? 1 : 0)) / layout.columns);
     list.style.setProperty('--h', String(layout.rowHeight));
     list.style.setProperty('--text', String(layout.rowText));
+    list.style.setProperty('--host', String(layout.hostChars));
     list.style.setProperty('--columns', String(layout.columns));
     list.style.setProperty('--lines', String(Math.max(1, height)));
     place(list, { row: leadHeights.length, column: 1, span: 12 });

@@ -86,8 +86,10 @@ export function createDetailsView(context: DetailsContext): DetailsView {
         ? [
             headingOf({ cards: [first, ...rest] }, (level) => context.lookOf(level).word),
             translate('alarms', { n: cards.length }),
-            ...acknowledgedText(cards.length - unacknowledged.length, translate),
-          ].join(' · ')
+            acknowledgedText(cards, translate),
+          ]
+            .filter((text) => text !== '')
+            .join(' · ')
         : first.notification.title,
     );
     // A single one has a button of its own.

@@ -5,13 +5,14 @@ import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
-import { type FloodItem, headingOf, titlesOf } from '../state/flood.ts';
+import { type FloodItem, headingOf, isDone, isUrgent, titlesOf } from '../state/flood.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
 import { followedText } from './followers-view.ts';
 
 /** More hosts or titles than that fit on no card. */
 const mostListed = 60;
+const mostInRow = 12;
 
 /** One item of a flood on the screen. */
 export interface ItemView {
@@ -35,11 +36,21 @@ function sizeText(cards: readonly Card[], hosts: readonly string[], { translate 
     : translate('alarms', { n: cards.length });
 }
 
-/** "3 acknowledged", or nothing. */
-export const acknowledgedText = (n: number, translate: PanelTranslate): string[] =>
-  n > 0 ? [translate('someAcknowledged', { n })] : [];
+/** "9 acknowledged"; empty when none is. */
+export function acknowledgedText(cards: readonly Card[], translate: PanelTranslate): string {
+  const n = cards.filter(({ notification }) => notification.acknowledged !== null).length;
+  return n > 0 ? translate('someAcknowledged', { n }) : '';
+}
 
-const isDone = ({ notification }: Card) => notification.acknowledged !== null;
+/** A text that goes to the next line as a whole, also if it is too long for the first. */
+const unbroken = (text: string): string =>
+  `\u200b${text.replace(/ /g, '\u00a0').replace(/[-/]/g, '$&\u2060')}`;
+
+/** The ages of the oldest and of the newest of its cards. */
+function agesOf({ cards }: FloodItem, now: number): { readonly first: string; readonly last: string } {
+  const times = cards.map(({ since }) => since);
+  return { first: ageText(now - Math.min(...times)), last: ageText(now - Math.max(...times)) };
+}
 
 /** Replaces the icon only if it is another one. */
 function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
@@ -49,17 +60,16 @@ function setIcon(root: HTMLElement, name: LevelLook['icon']): void {
 }
 
 /** The classes and colours of an item's level, and whether somebody takes care of all of it. */
-function dress(root: HTMLElement, kind: string, { cards }: FloodItem, { lookOf }: Context): void {
-  const [{ notification }] = cards;
-  const look = lookOf(notification.level);
-  const isQuiet = cards.every(isDone);
-  const isCritical = notification.rank >= 50 && !isQuiet;
-  const name = `${kind}${isCritical ? ' critical' : ''}${isQuiet ? ' done' : ''}`;
+function dress(root: HTMLElement, kind: string, item: FloodItem, { lookOf }: Context): LevelLook {
+  const look = lookOf(item.level);
+  const isCritical = isUrgent(item);
+  const name = `${kind}${isCritical ? ' critical' : ''}${isDone(item) ? ' done' : ''}`;
   if (root.className !== name) root.className = name;
-  root.dataset.id = notification.id;
+  root.dataset.id = item.cards[0].notification.id;
   const isFilled = isCritical && kind.startsWith('card');
   root.style.setProperty('--c', isFilled ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
+  return look;
 }
 
 export interface GroupView extends ItemView {
@@ -96,17 +106,12 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
   root.addEventListener('click', () => onOpen(item.id));
 
   const tick = () => {
-    const times = item.cards.map(({ since }) => since);
-    const now = serverTime();
-    const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    setText(age, translate('firstAndLast', { first: ageText(now - oldest), last: ageText(now - newest) }));
+    setText(age, translate('firstAndLast', agesOf(item, serverTime())));
   };
   const update = (next: FloodItem) => {
     item = next;
     const { cards } = next;
-    const [{ notification }] = cards;
-    dress(root, 'card group', next, context);
-    const look = lookOf(notification.level);
+    const look = dress(root, 'card group', next, context);
     setIcon(symbol, look.icon);
     setText(word, look.word);
     todo.hidden = !cards.some(hasInstructions);
@@ -131,9 +136,8 @@ export function createGroupView(first: FloodItem, context: Context, onOpen: (id:
       );
     hosts.classList.toggle('mono', !hasTitles);
     hosts.hidden = listed.length === 0;
-    const done = cards.filter(isDone).length;
-    setText(rest, acknowledgedText(done, translate).join(''));
-    rest.hidden = done === 0;
+    setText(rest, acknowledgedText(cards, translate));
+    rest.hidden = rest.textContent === '';
     tick();
   };
   update(first);
@@ -175,26 +179,38 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
   const end = element('span', { class: 'end', dir: 'auto' });
   const todo = instructionsMark(translate);
   const followed = element('span', { class: 'followed' });
-  const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, end);
+  const more = element('span', { class: 'facts', dir: 'auto' });
+  const root = element('button', { type: 'button' }, symbol, host, title, todo, followed, more, end);
   root.addEventListener('click', () => onOpen(item.id));
+  let names: readonly string[] = [];
 
   const tick = () => {
     const { cards } = item;
-    const people = new Set(cards.flatMap(({ notification }) => notification.acknowledged?.by ?? []));
-    setText(end, cards.every(isDone) ? [...people].join(', ') : ageText(serverTime() - cards[0].since));
+    const people = cards.flatMap(({ notification }) => notification.acknowledged?.by ?? []);
+    const { first, last } = agesOf(item, serverTime());
+    setText(end, isDone(item) ? [...new Set(people)].join(', ') : first);
+    const isGroup = cards.length > 1;
+    const facts = isGroup
+      ? [acknowledgedText(cards, translate), last === first ? '' : translate('last', { last })]
+      : [cards[0].notification.acknowledged?.note ?? ''];
+    const text = facts.filter((fact) => fact !== '').join(' · ');
+    const listed = names.map((name, i) => (i === 0 && text !== '' ? `· ${name}` : name));
+    setText(more, isGroup ? [text, ...listed].map(unbroken).join(' ') : text);
+    more.hidden = more.textContent === '';
   };
   const update = (next: FloodItem) => {
     item = next;
     const { cards } = next;
     const [{ notification }] = cards;
     const follows = followedText(cards, translate);
-    dress(root, follows ? 'row cause' : 'row', next, context);
-    const look = lookOf(notification.level);
+    const look = dress(root, follows ? 'row cause' : 'row', next, context);
     setIcon(symbol, look.icon);
     symbol.title = look.word;
     todo.hidden = !cards.some(hasInstructions);
     symbol.setAttribute('aria-label', look.word);
-    const count = cards.length > 1 ? sizeText(cards, hostsOf(cards), context) : undefined;
+    const hosts = hostsOf(cards);
+    names = hosts.slice(0, mostInRow);
+    const count = cards.length > 1 ? sizeText(cards, hosts, context) : undefined;
     setText(host, count ?? notification.host ?? notification.ip ?? '');
     setText(title, cards.length > 1 ? headingOf(next, (level) => lookOf(level).word) : notification.title);
     setText(followed, follows);
@@ -217,10 +233,7 @@ export function createRestView({ translate, lookOf }: Context) {
       const atLeast = count > 0 ? translate('moreAtLeast', { n: count }) : translate('moreLiveDetail');
       setText(text, isPartial ? atLeast : translate('more', { n: count }));
       const counts = new Map<string, number>();
-      for (const { cards } of hidden) {
-        const { level } = cards[0].notification;
-        counts.set(level, (counts.get(level) ?? 0) + 1);
-      }
+      for (const { level } of hidden) counts.set(level, (counts.get(level) ?? 0) + 1);
       const drawn = [...counts].join(' ');
       if (levels.dataset.counts === drawn) return;
       levels.dataset.counts = drawn;

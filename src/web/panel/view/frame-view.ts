@@ -3,7 +3,9 @@ import { element, fill, setText, svgElement } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Clock } from '../state/clock.ts';
+import { followersOf } from '../state/followers.ts';
 import type { PanelTranslate } from '../texts/en.ts';
+import { followedText } from './followers-view.ts';
 
 export interface FrameState {
   readonly name: string;
@@ -45,24 +47,23 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
 
   const count = (cards: readonly Card[]) => {
     const levels = countLevels(cards);
-    const now = JSON.stringify(levels);
+    const followed = followersOf(cards);
+    const now = JSON.stringify([levels, followed]);
     if (now === counted) return;
     counted = now;
-    fill(
-      counts,
-      ...levels.map(([level, n]) => {
-        const look = lookOf(level);
-        const label = translate('showing', { n, level: look.word });
-        const item = element(
-          'li',
-          { title: label },
-          icon(look.icon),
-          element('span', { text: String(n), 'aria-label': label, role: 'img' }),
-        );
-        item.style.setProperty('--c', look.color);
-        return item;
-      }),
-    );
+    const item = (n: number, label: string, { icon: name, color }: Pick<LevelLook, 'icon' | 'color'>) => {
+      const text = element('span', { text: String(n), 'aria-label': label, role: 'img' });
+      const made = element('li', { title: label }, icon(name), text);
+      made.style.setProperty('--c', color);
+      return made;
+    };
+    const items = levels.map(([level, n]) => {
+      const look = lookOf(level);
+      return item(n, translate('showing', { n, level: look.word }), look);
+    });
+    if (followed > 0)
+      items.push(item(followed, followedText(cards, translate), { icon: 'stack-2', color: 'var(--muted)' }));
+    fill(counts, ...items);
   };
 
   return {
