@@ -94,6 +94,20 @@ test('Active mixes both states, open ones first; actions change those in the sta
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
+test('the list says in what time an open alarm escalates', async () => {
+  const { page, row } = await open([{ title: 'Fan failed' }], { path: 'overview' });
+  const next = { at: new Date(Date.now() + 170_000).toISOString(), step: 1, steps: 1 };
+  await page.route(/api\/alarms\?/, async (route) => {
+    const { alarms, ...others } = await (await route.fetch()).json();
+    const escalation = { next, from: null, to: null };
+    await route.fulfill({
+      json: { ...others, alarms: alarms.map((each: object) => ({ ...each, escalation })) },
+    });
+  });
+  await page.getByRole('link', { name: 'Alarms' }).first().click();
+  await row('Fan failed').getByText('escalates in 3 min').waitFor();
+});
+
 test('a view is saved with its tab and grouping, and opens from History, too', async () => {
   const { page, tab, titles } = await open(several);
   await tab('Active').click();
