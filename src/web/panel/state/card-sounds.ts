@@ -2,7 +2,7 @@ import type { Card } from '#client/board.ts';
 import type { Level } from '#contract/routing/level.ts';
 import type { Sound } from '../../sound.ts';
 import type { Session } from '../session.ts';
-import { kindOfCard, leastToGroup } from './flood.ts';
+import { kindOfCard, leastToGroup } from './flood-items.ts';
 
 type SoundName = Level['sound'];
 

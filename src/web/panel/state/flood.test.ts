@@ -5,16 +5,8 @@ import type { GroupField } from '#contract/history/similar.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { gap } from './arrange.ts';
 import { joinedBy } from './card-sounds.ts';
-import {
-  arrangeFlood,
-  type FloodItem,
-  type FloodLayout,
-  headingOf,
-  inOrder,
-  itemsOf,
-  rowGap,
-  titlesOf,
-} from './flood.ts';
+import { arrangeFlood, type FloodLayout, rowGap } from './flood.ts';
+import { type FloodItem, headingOf, inOrder, isUrgent, itemsOf, titlesOf } from './flood-items.ts';
 
 const wall = { width: 1840, height: 940 };
 /** 1080 × 1920, at the least size of its text. */
@@ -103,6 +95,8 @@ test('a group has the level of its worst alarm, also if somebody takes care of t
     ['critical', 50, 'Disk 4'],
     ['error', 40, 'Link 5'],
   ]);
+  const open = itemsOf(inOrder(numbered([2, 1], 'Fan', { level: 'critical', rank: 50 })), none, 2);
+  expect([...items, ...open].map(isUrgent)).toEqual([false, false, true]);
 });
 
 const byCluster = (group: GroupField[], titles: readonly string[], cluster = 'eu-1'): Card[] =>

@@ -1,6 +1,6 @@
 /** The size of the text of rows, estimated before there are rows to measure. */
 import type { Area } from './arrange.ts';
-import { type FloodItem, headingOf } from './flood.ts';
+import { type FloodItem, headingOf } from './flood-items.ts';
 
 export interface RowSize {
   readonly rowHeight: number;

@@ -2,15 +2,8 @@ import type { Card } from '#client/board.ts';
 import { element } from '#web/dom.ts';
 import { type Arrangement, arrange, type Place, type Row } from '../state/arrange.ts';
 import { shapeOf } from '../state/card-text.ts';
-import {
-  arrangeFlood,
-  type FloodItem,
-  groupId,
-  inOrder,
-  itemsOf,
-  kindOfCard,
-  type Lead,
-} from '../state/flood.ts';
+import { arrangeFlood, type Lead } from '../state/flood.ts';
+import { type FloodItem, groupId, inOrder, itemsOf, kindOfCard } from '../state/flood-items.ts';
 import { type CardView, createCardView, forget } from './card-view.ts';
 import { createDetailsView, type DetailsContext } from './details-view.ts';
 import { createGroupView, createRestView, createRowView, type ItemView } from './flood-view.ts';

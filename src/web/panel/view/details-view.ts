@@ -1,7 +1,7 @@
 /** The cards behind a row or behind similar alarms, with their texts and buttons, over the screen. */
 import type { Card } from '#client/board.ts';
 import { element, fill, setText } from '#web/dom.ts';
-import { headingOf } from '../state/flood.ts';
+import { headingOf } from '../state/flood-items.ts';
 import { type CardContext, type CardView, createCardView, forget, hasInstructions } from './card-view.ts';
 import { acknowledgedText } from './flood-view.ts';
 import { createDialog } from './overlay-view.ts';

@@ -5,7 +5,7 @@ import { element, fill, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Row } from '../state/arrange.ts';
-import { type FloodItem, headingOf, isDone, isUrgent, titlesOf } from '../state/flood.ts';
+import { type FloodItem, headingOf, isDone, isUrgent, titlesOf } from '../state/flood-items.ts';
 import type { PanelTranslate } from '../texts/en.ts';
 import { type CardContext, hasInstructions, instructionsMark } from './card-view.ts';
 import { followedText } from './followers-view.ts';
