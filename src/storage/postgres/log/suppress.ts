@@ -29,10 +29,11 @@ export const createSuppression = (
     // ended, alarms may only get another cause, which is no entry.
     const due = await lanes.reads.query<{ tenant: TenantId; hasEnded: boolean }>(
       'all',
-      `SELECT tenant, bool_or(has_ended) AS "hasEnded" FROM (
+      `WITH used AS MATERIALIZED (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')})
+       SELECT tenant, bool_or(has_ended) AS "hasEnded" FROM (
          SELECT c.tenant, false AS has_ended FROM alarm_causes c WHERE c.is_new
          UNION ALL
-         SELECT u.tenant, true FROM (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')}) u
+         SELECT u.tenant, true FROM used u
            WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
        ) d GROUP BY tenant ORDER BY random()`,
       [now],

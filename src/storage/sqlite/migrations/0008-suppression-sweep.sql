@@ -1,0 +1,1 @@
+-- Only PostgreSQL has something to change: the numbers are the same in both stores.
