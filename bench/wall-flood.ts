@@ -93,6 +93,14 @@ interface Round {
 
 async function floodOn(name: string, viewport: Viewport): Promise<Round> {
   const lab = await PanelLab.start(browserPath);
+  try {
+    return await floodIn(lab, name, viewport);
+  } finally {
+    await lab.stop();
+  }
+}
+
+async function floodIn(lab: PanelLab, name: string, viewport: Viewport): Promise<Round> {
   const empty = await measureBaseline(lab, viewport, false);
   const painted = await measureBaseline(lab, viewport, true);
   const { page, context } = await lab.screen({ name: 'Wall', viewport });
@@ -107,7 +115,6 @@ async function floodOn(name: string, viewport: Viewport): Promise<Round> {
   await sleep(1_000);
   const restless = restlessnessOf(await repaintsOf(page));
   const kinds = await visibleKinds(page);
-  await lab.stop();
   return { measured, empty, painted, restless, kinds };
 }
 

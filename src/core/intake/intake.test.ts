@@ -48,7 +48,7 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
 }
 
 /** An intake whose database may be silent, on a repeat of an alarm that is escalated. */
-function onSilent(problem?: string) {
+function onSilent(problem?: string, isRunning: () => boolean | Promise<boolean> = () => false) {
   const asked: string[] = [];
   const silent = (what: string) => () => {
     asked.push(what);
@@ -72,7 +72,7 @@ function onSilent(problem?: string) {
     problem: () => problem,
     now: () => 1_000_000,
     onStored: () => undefined,
-    isRunning: () => false,
+    isRunning,
     onError: () => undefined,
   });
   return { intake, asked };
@@ -91,6 +91,20 @@ test.each([
     message: 'not stored: PostgreSQL has not answered',
   });
   expect(asked).toEqual([]);
+});
+
+test('while the database is known to be silent, a failed look at running work ends nothing but the request', async () => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  onTestFinished(() => void process.off('unhandledRejection', unhandled));
+  const { intake } = onSilent('PostgreSQL has not answered', () =>
+    Promise.reject(new Error('no connection')),
+  );
+  await expect(intake.accept(sender, '127.0.0.1', alarm, null)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  await new Promise(setImmediate);
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 test.each([

@@ -179,7 +179,10 @@ export class Intake {
     const { key, expect } = fields;
     if (expect || key === null) return expect !== undefined;
     const isRunning = this.#options.isRunning(sender.tenant, key);
-    return typeof isRunning === 'boolean' ? isRunning : this.#inTime(arrival, () => isRunning);
+    if (typeof isRunning === 'boolean') return isRunning;
+    // The reading has begun, and nobody may wait for it: a known problem refuses the notification at once.
+    isRunning.catch(() => undefined);
+    return this.#inTime(arrival, () => isRunning);
   }
 
   /**

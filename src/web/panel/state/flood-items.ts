@@ -93,8 +93,8 @@ function worstOf(cards: readonly [Card, ...Card[]]): Pick<FloodItem, 'rank' | 'l
 export const isDone = ({ cards: [{ notification }] }: FloodItem): boolean =>
   notification.acknowledged !== null;
 
-/** Lower for what comes first: by level, and acknowledged items last. */
-const classOf = (item: FloodItem) => (isDone(item) ? 1e9 : 0) - item.rank;
+/** Lower for what comes first: by level, and acknowledged items last. A critical alarm of which nobody takes care goes before all. */
+const classOf = (item: FloodItem) => (isDone(item) ? 1e9 : 0) - (isUrgent(item) ? 1e6 : 0) - item.rank;
 
 const urgentRank = 50;
 

@@ -157,10 +157,10 @@ test('of 60 different alarms a wall shows nearly all, and never less than one th
   expect(wide.leads.map(({ item }) => item.cards[0].notification.rank)).toEqual([50, 50, 50]);
 });
 
-const longNamed = (count: number): Card[] =>
+const longNamed = (count: number, host = (n: number) => `host-sierra-${10 + n}.example.net`): Card[] =>
   Array.from({ length: count }, (_, n) =>
     cardOf({
-      ...{ id: `n${n}`, rank: 40, host: `host-sierra-${10 + n}.example.net` },
+      ...{ id: `n${n}`, rank: 40, host: host(n) },
       title: `Queue ${word(n + 26)} is not read any more`.padEnd(30, '.'),
     }),
   );
@@ -176,6 +176,26 @@ test.each([24, 30, 60, 200])(
     expect(leads.length + rows.length + hidden.length).toBe(count);
   },
 );
+
+test.each([39, 42, 47, 80, 253])('a host of %i characters leaves room for the title', (chars) => {
+  const cards = longNamed(60, (n) => `${n}`.padEnd(chars, 'x'));
+  const { columns, rowText, hostChars } = arrangeFlood(itemsOf(cards, none), wall);
+  const inner = (wall.width + 14) / columns - 14 - 84;
+  expect(hostChars * 0.6 * rowText).toBeLessThanOrEqual(inner * 0.62);
+  expect(hostChars).toBeGreaterThan(15);
+});
+
+test('an open critical alarm comes before a group whose critical one somebody takes care of', () => {
+  const group = [
+    cardOf({ id: 'c', title: 'Disk 1', level: 'critical', rank: 50, position: 9, acknowledged }),
+    ...numbered([12, 11, 10], 'Disk', { level: 'warning', rank: 30 }),
+  ];
+  const cards = inOrder([...numbered([1], 'Fan', { level: 'critical', rank: 50 }), ...group]);
+  expect(namesOf(itemsOf(cards, none))).toEqual([
+    ['Fan', 1],
+    ['Disk', 4],
+  ]);
+});
 
 test('the text of rows grows no more than is allowed', () => {
   const items = itemsOf(different(36), none);

@@ -123,14 +123,15 @@ function laid(
   const choices = counts
     .filter((n) => n === perLeadRow || Math.ceil(leads / n) * (leadHeight + gap) - gap <= free.height)
     .map((perRow) => leadsIn(given, free, perRow));
+  const rowText = text.size({ rowHeight: height, columns });
   const best = choices.reduce((one, other) => (zoomIn(other) > zoomIn(one) ? other : one));
   return {
     ...best,
     rows: items.slice(leads, shown),
     columns,
     rowHeight: height,
-    rowText: text.size({ rowHeight: height, columns }),
-    hostChars: text.hostChars,
+    rowText,
+    hostChars: text.hostChars(columns, rowText),
     hasMore: more > 0,
     hidden: items.slice(shown),
   };

@@ -13,8 +13,8 @@ export interface RowText {
   size(of: RowSize): number;
   /** Whether host and title of nearly all rows are complete in so many columns. */
   isComplete(columns: number): boolean;
-  /** As wide as nearly all hosts. */
-  readonly hostChars: number;
+  /** As wide as nearly all hosts, and at most so wide that the title has room, at this size of the text. */
+  hostChars(columns: number, size: number): number;
 }
 
 /** Smaller text cannot be read from afar. */
@@ -24,6 +24,7 @@ const roomyText = 24;
 const textsInWidth = 31;
 /** As in flood.css: padding, border and gaps of a row, and what is between two columns. */
 const frame = 84;
+const hostShare = 0.62;
 const columnGap = 14;
 /** Average widths of letters in sizes of the text: of hosts, whose letters have one width, and of titles. */
 const hostLetter = 0.6;
@@ -44,11 +45,12 @@ export function createRowText(items: readonly FloodItem[], { width }: Area, maxT
     items,
     (item) => (isSingle(item) ? item.cards[0].notification.title : headingOf(item)).length,
   );
+  const inner = (columns: number) => (width + columnGap) / columns - columnGap - frame;
   const fitting = (columns: number) =>
-    ((width + columnGap) / columns - columnGap - frame) /
-    (hostChars * hostLetter + titleChars * titleLetter + levelAndAge);
+    inner(columns) / (hostChars * hostLetter + titleChars * titleLetter + levelAndAge);
   return {
-    hostChars,
+    hostChars: (columns, size) =>
+      Math.min(hostChars, Math.floor((hostShare * inner(columns)) / (hostLetter * size))),
     isComplete: (columns) => fitting(columns) >= leastText,
     size({ rowHeight, columns }) {
       const roomy = Math.max(roomyText, width / columns / textsInWidth);

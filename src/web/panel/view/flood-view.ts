@@ -195,7 +195,7 @@ export function createRowView(first: FloodItem, context: Context, onOpen: (id: s
       : [cards[0].notification.acknowledged?.note ?? ''];
     const text = facts.filter((fact) => fact !== '').join(' · ');
     const listed = names.map((name, i) => (i === 0 && text !== '' ? `· ${name}` : name));
-    setText(more, isGroup ? [text, ...listed].map(unbroken).join(' ') : text);
+    setText(more, isGroup ? [text, ...listed].filter(Boolean).map(unbroken).join(' ') : text);
     more.hidden = more.textContent === '';
   };
   const update = (next: FloodItem) => {
