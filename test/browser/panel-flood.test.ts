@@ -314,7 +314,7 @@ test('the row of a group has its worst level and counts the acknowledged, and a 
   for (const n of [1, 2, 3]) await send(`Disk ${n} is full`, `db-${n}`, 'info');
   await acknowledge(await send('Disk 4 is full', 'db-4', 'info'), 'seen');
   for (const title of [...subjects, ...subjects.map((each) => `${each} again`)]) await send(title, 'nas-2');
-  const group = page.locator('.row', { hasText: 'Link flapping' });
+  const group = page.locator('.row', { hasText: '4 hosts Link flapping' });
   await group.waitFor({ timeout: 20_000 });
   expect(await group.locator('.symbol').getAttribute('aria-label')).toBe('Critical');
   const row = page.locator('.row', { hasText: 'Gate is open' });

@@ -47,7 +47,6 @@ export const de: PanelTexts = {
   connecting: 'Verbinden …',
   connectingTo: 'Warten auf {{server}}',
   connected: 'Verbunden, letzter Kontakt vor {{age}}',
-  trying: 'Verbinden …',
   retrying: 'Keine Verbindung. Nächster Versuch in {{n}} s',
   notYet: 'Noch keine Antwort',
   notYetDetail: '{{server}} antwortet nicht. Dieser Bildschirm versucht es weiter.',
@@ -72,7 +71,6 @@ export const de: PanelTexts = {
   pairQr: 'QR-Code, der {{server}} mit diesem Kopplungscode öffnet',
   pairFresh: 'Der Code wechselt alle zehn Minuten.',
   pairRequesting: 'Code wird geholt …',
-  pairUnreachable: '{{server}} antwortet nicht. Dieser Bildschirm versucht es weiter.',
   pairLimited: 'Zu viele Anfragen. Nächster Versuch in {{n}} s.',
   endedRevoked:
     'Das Token dieses Bildschirms wurde widerrufen oder ist abgelaufen. Koppeln Sie den Bildschirm neu.',

@@ -64,7 +64,7 @@ export function createPairingView(
       status.classList.toggle('problem', state === 'unreachable' || state === 'limited');
       if (state === 'waiting') setText(status, translate('pairFresh'));
       if (state === 'requesting-code') setText(status, translate('pairRequesting'));
-      if (state === 'unreachable') setText(status, translate('pairUnreachable', { server }));
+      if (state === 'unreachable') setText(status, translate('notYetDetail', { server }));
       if (state === 'limited') setText(status, translate('pairLimited', { n: progress.seconds }));
     },
   };

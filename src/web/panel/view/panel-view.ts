@@ -163,7 +163,7 @@ function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): 
   const age = ageText(contact.silentMs);
   const line = (() => {
     if (connection.state === 'online') return isLost ? lost : translate('connected', { age });
-    if (connection.state === 'connecting') return translate('trying');
+    if (connection.state === 'connecting') return translate('connecting');
     if (isSuspended) return translate('suspended');
     return translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
   })();
