@@ -43,7 +43,8 @@ test('an alarm has its instructions, its runbook and its next escalation, as its
   expect(detail.instructions).toEqual(notification.instructions);
   expect(detail.escalation).toEqual(notification.escalation);
   const { alarms } = (await call('GET', '/api/alarms')).json;
-  for (const field of ['instructions', 'runbook', 'escalation']) expect(alarms[0]).not.toHaveProperty(field);
+  for (const field of ['instructions', 'runbook', 'escalation'])
+    expect(alarms[0][field]).toEqual(detail[field]);
   const other = await send({ labels: { runbook_url: 'javascript:alert(1)' } });
   expect(await alarm(other)).toMatchObject({ instructions: [], runbook: null });
 });
