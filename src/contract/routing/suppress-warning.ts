@@ -11,6 +11,6 @@ export function suppressWarning({ when = {}, then }: SuppressingDraft): 'all' | 
   const suppress = then?.suppress;
   if (!suppress) return undefined;
   const isEmpty = Object.keys(suppress.when).length === 0;
-  if (isEmpty) return suppress.equal.length === 0 ? 'all' : undefined;
+  if (isEmpty && suppress.equal.length === 0) return 'all';
   return JSON.stringify(suppress.when) === JSON.stringify(when) ? 'each-other' : undefined;
 }
