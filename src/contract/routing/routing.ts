@@ -59,7 +59,10 @@ const suppressedBy = nullable(
       description: 'The rule that suppresses it; null if it is no longer known.',
     }),
   }),
-  { description: 'The alarm that suppresses it (`then.suppress` of a rule), or did when a recorded one came: `suppressed` says whether it does now.' },
+  {
+    description:
+      'The alarm that suppresses it (`then.suppress` of a rule), or did when a recorded one came: `suppressed` says whether it does now.',
+  },
 );
 
 /** One rule's part in the walk. */
@@ -73,7 +76,8 @@ export const RuleTrace = component('RuleTrace', {
   ),
   suppresses: Type.Optional(
     Type.Boolean({
-      description: 'true: it suppresses the notification (`then.suppress`), or did when it came; `reason` says which.',
+      description:
+        'true: it suppresses the notification (`then.suppress`), or did when it came; `reason` says which.',
     }),
   ),
 });
