@@ -70,7 +70,7 @@ test('a cause does not suppress itself, and a draft counts with the rules that i
 });
 
 test('a suppressed alarm is explained, by its id too; a token hears nothing of other alarms', async () => {
-  const { explain, switchDown, hostDown, call, rule, token, clear } = await begin();
+  const { explain, switchDown, hostDown, call, rule, token } = await begin();
   const cause = await switchDown();
   const id = await hostDown('host-1');
   const suppressedBy = { id: cause, title, rule };
