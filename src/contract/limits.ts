@@ -1,4 +1,4 @@
-/** The most a panel shows of its live set: the highest in rank, then the newest. It is sent one more if there are more. */
+/** The most a panel shows of its live set: the highest in rank, then the newest. The server sends one more, so that a screen knows that there are more. */
 export const liveSet = 500;
 export const labelNamePattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/;
 

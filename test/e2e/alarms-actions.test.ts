@@ -91,7 +91,7 @@ test('what cannot be acknowledged says why: shelved, or suppressed', async () =>
   const refused = async (id: string) =>
     (await call('POST', `/api/alarms/${id}/acknowledge`, {}, admin)).json.error;
   const reasons = [
-    'it is shelved: take it off the shelf first',
+    'it is shelved: unshelve it first',
     'it is suppressed by another alarm, and comes back when that has ended',
   ];
   expect(await refused(aside)).toBe(`it is on no panel: ${reasons[0]}`);

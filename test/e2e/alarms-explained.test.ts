@@ -70,7 +70,7 @@ test('a cause does not suppress itself, and a draft counts with the rules that i
 });
 
 test('a suppressed alarm is explained, by its id too; a token hears nothing of other alarms', async () => {
-  const { explain, switchDown, hostDown, call, rule, token, clear } = await begin();
+  const { explain, switchDown, hostDown, call, rule, token } = await begin();
   const cause = await switchDown();
   const id = await hostDown('host-1');
   const suppressedBy = { id: cause, title, rule };
@@ -80,12 +80,63 @@ test('a suppressed alarm is explained, by its id too; a token hears nothing of o
   const ofToken = await call('GET', `/api/notifications/${id}`, undefined, token);
   expect(ofToken.suppressedBy).toBeNull();
   expect(ofToken.trace[0]).not.toHaveProperty('suppresses');
-  // Also when the rule is gone: it was suppressed when it came.
-  await call('DELETE', `/api/rules/${rule.id}`);
+});
+
+test('once its cause has ended, it was suppressed when it came, also by a rule that is gone', async () => {
+  const { explain, switchDown, hostDown, call, rule, clear } = await begin();
+  const channel = await call('POST', '/api/channels', {
+    ...{ name: 'chat', kind: 'ntfy', settings: { url: 'http://127.0.0.1:9', topic: 'chat' } },
+  });
+  const then = { channels: ['chat'] };
+  await call('POST', '/api/rules', { name: 'all to the chat', when: {}, then });
+  const cause = await switchDown();
+  const id = await hostDown('host-1');
+  const suppressedBy = { id: cause, title, rule };
+  expect(await explain(id)).toMatchObject({ suppressed: true, suppressedBy, channels: [] });
   await clear(cause);
-  expect(await explain(id)).toMatchObject({ suppressed: true, suppressedBy, rules: [] });
-  expect(await call('GET', `/api/notifications/${id}`)).toMatchObject({
-    ...{ suppressedBy, trace: [{ id: rule.id, suppresses: true }] },
+  await expect
+    .poll(() => explain(id))
+    .toMatchObject({ suppressed: false, suppressedBy, channels: [{ id: channel.id }] });
+  const [trace] = (await explain(id)).rules;
+  expect(trace.reason).toContain(`; it suppressed this one when it came, by the alarm "${title}"`);
+  await call('DELETE', `/api/rules/${rule.id}`);
+  expect(await explain(id)).toMatchObject({ suppressed: false, suppressedBy });
+  expect((await call('GET', `/api/notifications/${id}`)).trace[0]).toMatchObject({
+    ...{ id: rule.id, suppresses: true },
+    reason: expect.stringContaining('it suppressed this one when it came'),
+  });
+});
+
+test('of two rules that suppress it, the one that still exists is named', async () => {
+  const { explain, switchDown, hostDown, call, rule, spec } = await begin();
+  await call('PATCH', `/api/rules/${rule.id}`, { continue: true });
+  const second = await call('POST', '/api/rules', { name: 'second', when: spec.when, then: spec.then });
+  await switchDown();
+  const id = await hostDown('host-1');
+  expect(await explain(id)).toMatchObject({ suppressedBy: { rule } });
+  await call('DELETE', `/api/rules/${rule.id}`);
+  expect(await explain(id)).toMatchObject({
+    suppressedBy: { rule: { id: second.id, name: 'second' } },
+    rules: [{ id: second.id, suppresses: true }],
+  });
+});
+
+test('a trial repeat keeps what people did about its alarm, and a trial end the cause of its alarm', async () => {
+  const { explain, switchDown, call, token, rule } = await begin();
+  const cause = await switchDown();
+  const keyed = { ...host, key: 'host' };
+  const send = async (over: object) =>
+    (await server.notify(token, { message: 'm', ttl: 0, ...over })).json.id as string;
+  const id = await send({ ...keyed, labels: { site: 'plant 1' } });
+  expect(await explain(keyed)).toMatchObject({ suppressed: true });
+  await call('POST', `/api/alarms/${id}/acknowledge`, {});
+  expect(await explain(keyed)).toMatchObject({ suppressed: false });
+  expect(await explain({ ...keyed, level: 'critical' })).toMatchObject({ suppressed: true });
+  await call('POST', `/api/alarms/${id}/shelve`, { forMs: 60_000 });
+  expect(await explain(keyed)).toMatchObject({ suppressed: false });
+  await send({ ...host, key: 'other' });
+  expect(await explain({ ...host, key: 'other', level: 'success' })).toMatchObject({
+    ...{ suppressed: true, suppressedBy: { id: cause, rule } },
   });
 });
 

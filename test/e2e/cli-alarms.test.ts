@@ -101,7 +101,7 @@ test('alarms are acknowledged, taken back, shelved, brought back and cleared by 
   expect(await run(['ack', one, other])).toMatchObject({
     ...{
       code: 1,
-      stdout: `1 acknowledged, 1 failed: ${one} it is shelved: take it off the shelf first\n`,
+      stdout: `1 acknowledged, 1 failed: ${one} it is shelved: unshelve it first\n`,
       stderr: '',
     },
   });

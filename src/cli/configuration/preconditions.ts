@@ -141,7 +141,7 @@ export async function requireKnownNames(
   if (problems.length > 0) throw new Failure(problems.map(({ message }) => message).join('\n'), 2);
 }
 
-/** What is probably wrong in rules, as names that match nothing any more, as lines for people. */
+/** What is probably wrong in rules, such as names that match nothing any more. Lines for people. */
 export async function unmatchedLines(plan: Plan, current: Current, prune: boolean): Promise<string[]> {
   const { ruleWarnings } = await import('#server/app.ts');
   const known = namesAfter(plan, current, prune);

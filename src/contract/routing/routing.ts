@@ -56,10 +56,13 @@ const suppressedBy = nullable(
     id: Type.String({ format: 'uuid' }),
     title: Type.String(),
     rule: nullable(NamedRef, {
-      description: 'The rule that suppresses it; null if it can no longer be told.',
+      description: 'The rule that suppresses it; null if it is no longer known.',
     }),
   }),
-  { description: 'The alarm that suppresses it (`then.suppress` of a rule).' },
+  {
+    description:
+      'The alarm that suppresses it (`then.suppress` of a rule), or did when a recorded one came: `suppressed` says whether it does now.',
+  },
 );
 
 /** One rule's part in the walk. */
@@ -73,7 +76,8 @@ export const RuleTrace = component('RuleTrace', {
   ),
   suppresses: Type.Optional(
     Type.Boolean({
-      description: 'true: it suppresses the notification (`then.suppress`), as an alarm of it stood.',
+      description:
+        'true: it suppresses the notification (`then.suppress`), or did when it came; `reason` says which.',
     }),
   ),
 });
@@ -88,7 +92,7 @@ export const RoutingOutcome = component('RoutingOutcome', {
   throttled: Type.Boolean(),
   suppressed: Type.Boolean({
     description:
-      'Its cause stands, or stood when a recorded one came: it is on no panel and in no channel. By a draft: whether a cause stands now that has the rule as in the draft.',
+      'true: another alarm suppresses it, so it is on no panel and in no channel. For a recorded notification: now. With `rules`: whether an alarm that stands now would suppress it by these rules.',
   }),
   suppressedBy,
   group: HistoryNotification.properties.group,

@@ -94,7 +94,7 @@ async function hasRule(
   { rule }: AlarmEscalation,
 ): Promise<boolean> {
   const { router } = await tenancy.get(tenant);
-  return router.rules.some(({ ref, spec }) => ref.id === rule.id && spec.enabled);
+  return router.hasEnabled(rule.id);
 }
 
 /** The escalation of a notification: its next step, and its predecessor and successor. */

@@ -154,13 +154,16 @@ export async function raiseMissing(
       replaced = of;
     },
   });
-  const isCurrent = await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } });
-  if (isCurrent) return;
+  // The end of the work may have come to another node since.
+  const lateEnd = data.isStart ? await findEnd(history, due, data) : undefined;
+  if (lateEnd) await settleEnded(schedule, due, lateEnd.receivedAt);
+  else if (await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } })) return;
   // It arrived or was ended in the meantime, or another node raised the same.
   const latest = (await schedule.dueTimes.find(due))?.data as Expected | undefined;
   if (latest?.raised === id) return;
   const record = replaced === undefined ? undefined : await history.find(tenant, replaced);
-  const hasArrived = record && record.receivedAt >= (latest?.lastAt ?? 0);
+  const hasArrived =
+    record && (lateEnd ? record.id === lateEnd.id : record.receivedAt >= (latest?.lastAt ?? 0));
   // If it was stored before "Overdue", which has replaced it, it is sent again.
   if (hasArrived && (await history.find(tenant, id))?.cleared === null)
     await intake.raise(tenant, {

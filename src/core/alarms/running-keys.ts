@@ -16,6 +16,7 @@ interface ReadKeys {
 export class RunningKeys {
   readonly #dueTimes: Pick<DueTimes, 'list'>;
   readonly #monotonicNow: () => number;
+  /** Those read first come first. */
   readonly #of = new Map<TenantId, ReadKeys>();
 
   constructor(dueTimes: Pick<DueTimes, 'list'>, monotonicNow: () => number) {
@@ -42,6 +43,7 @@ export class RunningKeys {
       return new Set(all.filter(({ data }) => (data as Expectation).isStart).map(({ subject }) => subject));
     });
     const reading: ReadKeys = { keys, until };
+    this.#dropOld();
     this.#of.set(tenant, reading);
     /** Unless the keys have changed meanwhile. */
     const replace = (read: ReadonlySet<string> | undefined): void => {
@@ -51,5 +53,13 @@ export class RunningKeys {
     };
     keys.then(replace, () => replace(undefined));
     return keys;
+  }
+
+  /** So that tenants that send nothing any more take no memory. */
+  #dropOld(): void {
+    for (const [tenant, { until }] of this.#of) {
+      if (until > this.#monotonicNow()) return;
+      this.#of.delete(tenant);
+    }
   }
 }

@@ -44,6 +44,34 @@ test('an end that comes late takes the place of the alarm, and ends the expectat
   expect(rows.size).toBe(0);
 });
 
+test('an end that another node stores just before "Did not end" stays, and ends the expectation', async () => {
+  for (const expected of [[start], [daily, start]]) {
+    const { send, pass, shown, rows, history } = createAttentionLab({}, {});
+    for (const expect of expected) {
+      await pass(minute);
+      await send({ title: 'Backup', expect });
+    }
+    const { append } = history;
+    history.append = async (tenant, draft, ...more) => {
+      if (draft.title.startsWith('Did not end')) {
+        history.append = append;
+        // The other node does not know of the beginning yet.
+        const due = rows.get('k');
+        rows.delete('k');
+        await send({ title: 'Backup failed', level: 'error' });
+        if (due) rows.set('k', due);
+      }
+      return append(tenant, draft, ...more);
+    };
+    await pass(6 * minute);
+    expect(shown()).toMatchObject([{ title: 'Backup failed', level: 'error' }]);
+    const isRepeating = expected.includes(daily);
+    expect(rows.get('k')?.data).toEqual(
+      isRepeating ? expect.objectContaining({ ...daily, raised: null }) : undefined,
+    );
+  }
+});
+
 test('the end of work restarts what the key expected before, or what its start named', async () => {
   for (const expected of [[daily, start], [{ ...daily, ...start }]]) {
     const { send, pass, shown, rows } = createAttentionLab({}, {});

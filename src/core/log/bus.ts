@@ -1,6 +1,3 @@
-/**
- * The bus only wakes those who follow a log: it may lose and repeat messages, so all of them also read the head of the log.
- */
 import type { Entry } from './log.ts';
 import type { TenantId } from './route.ts';
 

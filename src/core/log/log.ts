@@ -138,7 +138,10 @@ export const belfryAsActor = 'belfry';
 export interface AlarmMemory {
   /** When the first notification was received. */
   readonly since: number;
-  /** Notifications, also those that throttles counted, without the steps of its escalation. */
+  /**
+   * Notifications, also those that throttles counted, without the steps of its escalation. Steps from before it was acknowledged and
+   * then became worse still count.
+   */
   readonly count: number;
   readonly highestLevel: string;
   readonly highestRank: number;
@@ -283,7 +286,7 @@ export type AlarmOutcome =
     }
   /** Somebody else has acknowledged it. */
   | { readonly kind: 'already'; readonly id: string; readonly acknowledged: Acknowledged }
-  /** It has ended, or there is nothing to take back. `off`: why it cannot be acknowledged. */
+  /** It has ended, or there is nothing to take back. `off`: why it cannot be acknowledged; absent if it has come back since. */
   | { readonly kind: 'nothing'; readonly id: string; readonly off?: 'shelved' | 'suppressed' }
   | { readonly kind: 'not-found' };
 

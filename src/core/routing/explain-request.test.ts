@@ -7,6 +7,7 @@ import type { Directory } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import { Explainer } from './explain.ts';
 import { traceOf } from './explain-request.ts';
+import { notSuppressed } from './explain-suppressed.ts';
 import { compileRules } from './rules.ts';
 
 test('the rules of one earlier revision are kept, the last requested', async () => {
@@ -25,7 +26,7 @@ test('the rules of one earlier revision are kept, the last requested', async () 
   const trace = async (revision: number) => {
     const { route, ...others } = recorded(1);
     const record = { ...others, route: { ...route, revision } } as HistoryRecord;
-    return (await traceOf(services, snapshot, record, null))?.map(({ id }) => id);
+    return (await traceOf(services, snapshot, record, notSuppressed))?.map(({ id }) => id);
   };
   for (const revision of [1, 1, 3, 1, 2, 2, 1]) expect(await trace(revision)).toEqual([`r${revision}`]);
   expect(read).toEqual([1, 2, 1]);

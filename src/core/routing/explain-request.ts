@@ -119,8 +119,12 @@ export function outcomeOf(
   {
     snapshot,
     throttled,
+    suppressed,
     suppressedBy,
-  }: { readonly snapshot: TenantSnapshot } & Pick<RoutingOutcome, 'throttled' | 'suppressedBy'>,
+  }: { readonly snapshot: TenantSnapshot } & Pick<
+    RoutingOutcome,
+    'throttled' | 'suppressed' | 'suppressedBy'
+  >,
 ): RoutingOutcome {
   const { level, rank, ttl, route } = decision;
   const acknowledgeForMs = route.acknowledgeForMs ?? snapshot.levels.get(level)?.acknowledgeForMs;
@@ -132,12 +136,12 @@ export function outcomeOf(
     ...(route.group && { group: [...route.group] }),
     ...(acknowledgeForMs && { acknowledgeForMs }),
     throttled,
-    suppressed: suppressedBy !== null,
+    suppressed,
     suppressedBy,
     target: targetView(route.target),
     ...panelsReached(route.target, snapshot),
-    channels: throttled || suppressedBy ? [] : channelsReached(route, snapshot),
-    ...clipTraces(withSuppressing(rules, suppressedBy)),
+    channels: throttled || suppressed ? [] : channelsReached(route, snapshot),
+    ...clipTraces(withSuppressing(rules, { suppressed, suppressedBy })),
   };
 }
 
@@ -200,11 +204,11 @@ export async function traceOf(
   }: { readonly directory: Pick<Directory, 'rules'>; readonly explainer: Explainer },
   snapshot: TenantSnapshot,
   record: HistoryRecord,
-  suppressedBy: RoutingOutcome['suppressedBy'],
+  suppression: Pick<RoutingOutcome, 'suppressed' | 'suppressedBy'>,
 ): Promise<RuleTrace[] | null> {
   const router = await routerAt(rules, snapshot, record.route.revision);
   if (!router) return null;
   const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
   const { rules: traces } = await explainer.explain(snapshot.record.id, question);
-  return clipTraces(withSuppressing(traces, suppressedBy)).rules;
+  return clipTraces(withSuppressing(traces, suppression)).rules;
 }

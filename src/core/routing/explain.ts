@@ -131,17 +131,19 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
   return { decision, rules };
 }
 
-/** Says so at the rule that suppresses it. */
+/** Says so at the rule that suppresses it, or did when it came. */
 export const withSuppressing = (
   rules: readonly RuleTrace[],
-  suppressedBy: RoutingOutcome['suppressedBy'],
+  { suppressed, suppressedBy }: Pick<RoutingOutcome, 'suppressed' | 'suppressedBy'>,
 ): readonly RuleTrace[] =>
   rules.map((trace) =>
     trace.id === suppressedBy?.rule?.id
       ? {
           ...trace,
           suppresses: true,
-          reason: `${trace.reason}; it suppresses this one while the alarm "${suppressedBy.title}" stands`,
+          reason: suppressed
+            ? `${trace.reason}; it suppresses this one while the alarm "${suppressedBy.title}" stands`
+            : `${trace.reason}; it suppressed this one when it came, by the alarm "${suppressedBy.title}"`,
         }
       : trace,
   );

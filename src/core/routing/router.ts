@@ -117,6 +117,7 @@ export class Router {
   /** The rules that suppress; those beyond the limit of a tenant do not. */
   readonly #suppressing: readonly SuppressingRule[];
 
+  #enabledIds: ReadonlySet<string> | undefined;
   #cachedBytes = 0;
   /** Errors that every notification may cause; each is reported once. */
   readonly #reported = new Set<unknown>();
@@ -136,6 +137,11 @@ export class Router {
   /** The rules by which alarms suppress others, as in {@link SuppressKey}. */
   get suppressing(): readonly string[] {
     return this.#suppressing.map(({ suppress: { rule } }) => rule);
+  }
+
+  hasEnabled(rule: string): boolean {
+    this.#enabledIds ??= new Set(this.rules.flatMap(({ ref, spec }) => (spec.enabled ? ref.id : [])));
+    return this.#enabledIds.has(rule);
   }
 
   /** The rank of a level; an unknown level has the rank of info. */

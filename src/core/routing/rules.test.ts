@@ -106,7 +106,13 @@ test('a rule is warned of that suppresses everything, or the alarms that it matc
     expect.stringContaining('suppresses every other one, also of a higher level'),
   ]);
   expect(warned(switches, { when: switches, equal: ['host'] })).toEqual([
+    expect.stringContaining('only the first of those with equal values is shown'),
+  ]);
+  expect(warned(switches, { when: switches, equal: [] })).toEqual([
     expect.stringContaining('only the first is shown'),
+  ]);
+  expect(warned({}, { when: {}, equal: ['host'] })).toEqual([
+    expect.stringContaining('only the first of those with equal values is shown'),
   ]);
   expect(warned(switches, { when: {}, equal: ['host'] })).toEqual([]);
   expect(warned(switches, { when: { title: { contains: 'a' } }, equal: [] })).toEqual([]);

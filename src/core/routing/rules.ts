@@ -59,11 +59,13 @@ const suppressWarnings = {
   all: 'then.suppress: names no condition and no field, so an alarm of this rule suppresses every other one, also of a higher level',
   'each-other':
     'then.suppress.when: has the same conditions as when, so of the alarms that this rule matches only the first is shown',
+  'each-other-equal':
+    'then.suppress.when: has the same conditions as when, so of the alarms that this rule matches only the first of those with equal values is shown',
 } as const;
 
 /**
- * Says of names in the conditions that nothing has them, and of `then.suppress` that it suppresses too much, for people and scripts. With `offers` also what may be meant, which compares
- * the name with all known ones: too much for each rule of a list.
+ * Warns about names that nothing has, and about a `then.suppress` that suppresses too much. With `offers` also says what may be
+ * meant, which compares the name with all known ones: too much for each rule of a list.
  */
 export function ruleWarnings(rule: NamingRule, known: KnownNames, mode?: 'offers'): string[] {
   const unmatched = unmatchedNames(rule, known);

@@ -159,10 +159,11 @@ async function toAssignment(
   return { ...given, owner: { id: member.person, name: member.name } };
 }
 
-/** Why an alarm that is on no panel cannot be acknowledged. */
+/** Why an alarm that is on no panel cannot be acknowledged. `unknown`: it has changed since. */
 const offReasons = {
-  shelved: 'it is shelved: take it off the shelf first',
+  shelved: 'it is shelved: unshelve it first',
   suppressed: 'it is suppressed by another alarm, and comes back when that has ended',
+  unknown: 'try again',
 } as const;
 
 const refusals: Readonly<Record<Exclude<BulkAction, 'acknowledge'>, string>> = {
@@ -181,7 +182,7 @@ function reasonOf(outcome: AlarmOutcome, action: BulkAction): string | undefined
     case 'already':
       return `acknowledged by ${outcome.acknowledged.by}`;
     case 'nothing':
-      return action === 'acknowledge' ? offReasons[outcome.off ?? 'shelved'] : refusals[action];
+      return action === 'acknowledge' ? offReasons[outcome.off ?? 'unknown'] : refusals[action];
     case 'not-found':
       return 'there is no such alarm';
   }
@@ -238,7 +239,7 @@ export async function acknowledgeOne(
   const outcome = await actOnOne(services, principal, id, action, what);
   const first = outcome.kind === 'done' && outcome.entry.kind === 'acknowledgement';
   if (outcome.kind === 'nothing')
-    throw badRequest(`it is on no panel: ${offReasons[outcome.off ?? 'shelved']}`);
+    throw badRequest(`it is on no panel: ${offReasons[outcome.off ?? 'unknown']}`);
   const given = outcome.kind === 'already' ? outcome.acknowledged : (outcome.entry as Acknowledgement);
   return { ok: true as const, id: outcome.id, first, acknowledged: acknowledgedView(given) };
 }

@@ -14,7 +14,7 @@ import type { TenantId } from '#core/log/route.ts';
 import { reaches } from '#core/log/target.ts';
 import { mayReadReceivers, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
-import { suppressedByOf } from '#core/routing/explain-suppressed.ts';
+import { notSuppressed, suppressionOf } from '#core/routing/explain-suppressed.ts';
 import { instructionsOf } from '#core/routing/instructions.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
@@ -46,12 +46,12 @@ export function notificationRoutes(app: App, services: Services): void {
         throw notFound('notification');
       const snapshot = await tenancy.get(principal.tenant);
       // A sender needs to know no internal procedures, and no notifications of others.
-      const suppressedBy =
-        principal.kind === 'token' ? null : await suppressedByOf(services, snapshot, record);
+      const suppression =
+        principal.kind === 'token' ? notSuppressed : await suppressionOf(services, snapshot, record);
       return {
         ...historyView(record, snapshot, now()),
-        trace: await traceOf(services, snapshot, record, suppressedBy),
-        suppressedBy,
+        trace: await traceOf(services, snapshot, record, suppression),
+        suppressedBy: suppression.suppressedBy,
         instructions: principal.kind === 'token' ? [] : instructionsOf(record, snapshot.router),
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record, principal),

@@ -15,7 +15,7 @@ import {
   outcomeOf,
   subjectOfRequest,
 } from '#core/routing/explain-request.ts';
-import { suppressedByOf, wouldBeSuppressedBy } from '#core/routing/explain-suppressed.ts';
+import { suppressionOf, wouldSuppress } from '#core/routing/explain-suppressed.ts';
 import { prepareRegexes } from '#core/routing/regex.ts';
 import { type ReplayEntry, replay, replayed, replayStart } from '#core/routing/replay.ts';
 import {
@@ -295,27 +295,27 @@ async function explainBy(
   const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
   const explain = (question: Omit<Question, 'router'>) =>
     explainer.explain(tenant, { router, ...question }, yieldToEventLoop);
-  const wouldSuppress = (
+  const suppressionNow = (
     { decision }: Explanation,
     of: { readonly key: string | null; readonly id?: string },
-  ) => wouldBeSuppressedBy(services, snapshot, { now: now(), router, decision, key: of.key, id: of.id });
+  ) => wouldSuppress(services, snapshot, { now: now(), router, decision, key: of.key, id: of.id });
   if (typeof notification === 'string') {
     const recorded = requireFound(await history.find(tenant, notification), 'notification');
     const subject = subjectOf(recorded, router);
     const explanation = await explain({ recorded, subject, at: instant(at, recorded.receivedAt) });
     // Whether a draft would throttle it is unknown.
     const throttled = rules === undefined && recorded.throttledOn !== null;
-    const suppressedBy =
+    const suppression =
       rules === undefined
-        ? await suppressedByOf(services, snapshot, recorded)
-        : await wouldSuppress(explanation, recorded);
-    return outcomeOf(explanation, { snapshot, throttled, suppressedBy });
+        ? await suppressionOf(services, snapshot, recorded)
+        : await suppressionNow(explanation, recorded);
+    return outcomeOf(explanation, { snapshot, throttled, ...suppression });
   }
   const tokens = !notification.token ? [] : await directory.credentials.list(tenant, 'token');
   const subject = subjectOfRequest(notification, router, tokens);
   const explanation = await explain({ subject, at: instant(at, now()) });
-  const suppressedBy = await wouldSuppress(explanation, subject);
-  return outcomeOf(explanation, { snapshot, throttled: false, suppressedBy });
+  const suppression = await suppressionNow(explanation, subject);
+  return outcomeOf(explanation, { snapshot, throttled: false, ...suppression });
 }
 
 function yieldUnlessAborted(signal: AbortSignal): YieldToEventLoop {

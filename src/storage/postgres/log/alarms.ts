@@ -56,14 +56,15 @@ export const createAlarms = (
       tenant,
       back.map(({ of_id }) => of_id),
     );
-    const suppressed = await suppressedOf(lanes, tenant, action.kind === 'acknowledge' ? rows : []);
+    const reasons = await offReasonsOf(lanes, tenant, action.kind === 'acknowledge' ? rows : []);
     const answers = rows.values();
     return ids.map((id) => {
       const row = isUuid(id) ? answers.next().value : undefined;
       if (!row) return { kind: 'not-found' };
       const outcome = toOutcome(row, action, shown.get(row.of_id));
       if (outcome.kind !== 'nothing' || action.kind !== 'acknowledge') return outcome;
-      return { ...outcome, off: suppressed.has(outcome.id) ? 'suppressed' : 'shelved' };
+      const off = reasons.get(outcome.id);
+      return off ? { ...outcome, off } : outcome;
     });
   },
 
@@ -131,21 +132,21 @@ export const createAlarms = (
   },
 });
 
-/** Those that were not acknowledged because a cause stands. */
-async function suppressedOf(
+/** Why those that were not acknowledged are off their panels; without those that have come back since. */
+async function offReasonsOf(
   { reads }: AlarmLanes,
   tenant: TenantId,
   rows: readonly ActedRow[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, 'shelved' | 'suppressed'>> {
   const off = rows.filter(({ kind }) => kind === 'nothing').map(({ of_id }) => of_id);
-  if (off.length === 0) return new Set();
-  const found = await reads.query<{ id: string }>(
+  if (off.length === 0) return new Map();
+  const found = await reads.query<{ id: string; off: 'shelved' | 'suppressed' }>(
     tenant,
-    `SELECT l.id FROM find_entries($1, $2::uuid[]) n
-     JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position WHERE l.suppressed IS NOT NULL`,
+    `SELECT l.id, CASE WHEN l.suppressed IS NULL THEN 'shelved' ELSE 'suppressed' END AS off FROM find_entries($1, $2::uuid[]) n
+     JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position WHERE l.shelved IS NOT NULL`,
     [tenant, off],
   );
-  return new Set(found.map(({ id }) => id));
+  return new Map(found.map(({ id, off }) => [id, off]));
 }
 
 /** As the type `alarm_action` of the schema has it. */

@@ -183,10 +183,10 @@ const isMatch = ({ outcome }: RuleTrace) => outcome === 'matched';
 function Headline({ outcome }: { outcome: RoutingOutcome }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
-  const { muted, throttled, suppressedBy, panels, panelCount, level, ttl } = outcome;
-  const isShown = !muted && !throttled && !suppressedBy && panelCount > 0;
+  const { muted, throttled, suppressed, suppressedBy, panels, panelCount, level, ttl } = outcome;
+  const isShown = !muted && !throttled && !suppressed && panelCount > 0;
   const more = panelCount - panels.length;
-  const reason = muted ? 'muted' : throttled ? 'throttled' : suppressedBy ? 'suppressed' : 'nowhere';
+  const reason = muted ? 'muted' : throttled ? 'throttled' : suppressed ? 'suppressed' : 'nowhere';
   const title = isShown
     ? t('outcome.shown', { count: panelCount })
     : t(`outcome.${reason}`, { title: suppressedBy?.title ?? '' });
@@ -195,7 +195,7 @@ function Headline({ outcome }: { outcome: RoutingOutcome }) {
       <Icon paths={isShown ? panelsIcon : muteIcon} size={18} />
       <div>
         <strong dir="auto">{title}</strong>
-        {suppressedBy?.rule && (
+        {suppressed && suppressedBy?.rule && (
           <p className={styles.panels}>{t('outcome.suppressedRule', { rule: suppressedBy.rule.name })}</p>
         )}
         {isShown && (

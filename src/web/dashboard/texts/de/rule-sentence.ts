@@ -63,6 +63,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   'warning.revoked': 'Das Token „{{name}}“ ist widerrufen, deshalb trifft es nie zu.',
   'warning.all': 'Sie unterdrückt jeden anderen Alarm, auch einen von höherer Stufe.',
   'warning.each-other': 'Ihre Alarme unterdrücken einander: Nur der erste ist zu sehen.',
+  'warning.each-other-equal':
+    'Ihre Alarme unterdrücken einander: Von denen mit gleichen Werten ist nur der erste zu sehen.',
   'trace.failed': 'Trifft nicht zu, dass {{condition}}',
   'trace.failedSeen': 'Trifft nicht zu, dass {{condition}} (Wert: {{seen}})',
   'trace.failedUnsent': 'Trifft nicht zu, dass {{condition}} (kein Wert)',

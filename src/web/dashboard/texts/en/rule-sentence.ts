@@ -63,6 +63,8 @@ export const ruleSentence = {
   'warning.revoked': 'The token “{{name}}” is revoked, so it matches nothing.',
   'warning.all': 'It suppresses every other alarm, also of a higher level.',
   'warning.each-other': 'Its alarms suppress each other: only the first of them is shown.',
+  'warning.each-other-equal':
+    'Its alarms suppress each other: of those with equal values, only the first is shown.',
   'trace.failed': 'Not matched: {{condition}}',
   'trace.failedSeen': 'Not matched: {{condition}} (value: {{seen}})',
   'trace.failedUnsent': 'Not matched: {{condition}} (no value)',
