@@ -131,6 +131,8 @@ test('a view is saved with its tab and grouping, and opens from History, too', a
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'History' }).click();
+  // Both pages have the button: this one is only in History.
+  await page.getByRole('button', { name: 'Clear found notifications' }).waitFor();
   await page.getByRole('button', { name: 'Saved searches' }).click();
   await dialog.getByRole('button', { name: /^By site/ }).click();
   await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
