@@ -87,25 +87,34 @@ test('Active mixes both states, open ones first; actions change those in the sta
   await page.keyboard.press('*');
   await bar.getByText('6 selected').waitFor();
   await page.keyboard.press('a');
-  await page.getByRole('dialog', { name: 'Acknowledge 4 alarms' }).waitFor();
+  await page.getByRole('dialog', { name: 'Acknowledge 4 alarms' }).locator('input:focus').waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('Acknowledged 4 alarms').waitFor();
   expect((await alarm(ids[1])).acknowledged.note).toBe('known');
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });
 
+test('in Active, a key says if no alarm is in the state that it changes', async () => {
+  const { page, tab, row, alarm, ids, key } = await open([{ title: 'Fan failed' }, { title: 'Door open' }]);
+  await tab('Active').click();
+  await lab.server.call('POST', `/api/alarms/${ids[0]}/acknowledge`, { token: key, json: { note: 'known' } });
+  await row('Fan failed').locator('[title*="known"]').waitFor();
+  await select(page, 'Fan failed').click();
+  await page.keyboard.press('a');
+  await page.getByText('None of these is open.').waitFor();
+  await select(page, 'Fan failed').click();
+  await select(page, 'Door open').click();
+  await page.keyboard.press('u');
+  await page.getByText('None of these is acknowledged.').waitFor();
+  expect([(await alarm(ids[0])).state, (await alarm(ids[1])).state]).toEqual(['acknowledged', 'open']);
+});
+
 test('the list says in what time an open alarm escalates', async () => {
-  const { page, row } = await open([{ title: 'Fan failed' }], { path: 'overview' });
-  const next = { at: new Date(Date.now() + 170_000).toISOString(), step: 1, steps: 1 };
-  await page.route(/api\/alarms\?/, async (route) => {
-    const { alarms, ...others } = await (await route.fetch()).json();
-    const escalation = { next, from: null, to: null };
-    await route.fulfill({
-      json: { ...others, alarms: alarms.map((each: object) => ({ ...each, escalation })) },
-    });
-  });
-  await page.getByRole('link', { name: 'Alarms' }).first().click();
-  await row('Fan failed').getByText('escalates in 3 min').waitFor();
+  const { row, send, key } = await open([]);
+  const json = { name: 'fans', then: { escalate: [{ afterMs: 3 * 3_600_000 }] } };
+  expect((await lab.server.call('POST', '/api/rules', { token: key, json })).status).toBe(201);
+  await send({ title: 'Fan failed' });
+  await row('Fan failed').getByText('escalates in 3 h').waitFor();
 });
 
 test('a view is saved with its tab and grouping, and opens from History, too', async () => {
@@ -122,6 +131,8 @@ test('a view is saved with its tab and grouping, and opens from History, too', a
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'History' }).click();
+  // Both pages have the button: this one is only in History.
+  await page.getByRole('button', { name: 'Clear found notifications' }).waitFor();
   await page.getByRole('button', { name: 'Saved searches' }).click();
   await dialog.getByRole('button', { name: /^By site/ }).click();
   await expect.poll(titles).toEqual(['site=plant 2', 'site=plant 1']);
@@ -224,7 +235,7 @@ test('an alarm is acknowledged for a time; taken back, it is as before with Undo
   await page.keyboard.press('a');
   await page.getByRole('dialog').locator('input:focus').waitFor();
   await page.keyboard.type('on my way');
-  await page.getByRole('combobox', { name: 'It ends' }).selectOption({ index: 2 });
+  await page.getByRole('combobox', { name: 'Acknowledgement ends' }).selectOption({ index: 2 });
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('textbox', { name: 'Note' }).press('Enter');
   await page.getByText('Acknowledged: Core switch down').waitFor();
@@ -407,6 +418,28 @@ test('a viewer reads the list, and can change nothing', async () => {
   await row('Core switch down').click();
   await drawer.getByText('Open: nobody takes care of it.').waitFor();
   expect(await drawer.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+});
+
+test('a finger to the right on a group in Active leaves what somebody has acknowledged', async () => {
+  const viewport = { width: 360, height: 780 };
+  const { page, row, alarm, ids, key } = await open(several.slice(2), {
+    ...{ viewport, hasTouch: true, isMobile: true, path: 'alarms?tab=active' },
+  });
+  const devtools = await desk.context.newCDPSession(page);
+  await row('BGP peer lost').waitFor();
+  const [known] = ids;
+  await lab.server.call('POST', `/api/alarms/${known}/acknowledge`, { token: key, json: { note: 'known' } });
+  const { acknowledged } = await alarm(known);
+  await row('BGP peer lost').getByText('1 of 3').waitFor();
+  const box = await row('BGP peer lost').boundingBox();
+  const at = { x: 180, y: (box?.y ?? 0) + 30 };
+  await finger(devtools, at, 120);
+  await page.getByText('Acknowledged 2 alarms').waitFor();
+  expect((await alarm(known)).acknowledged).toEqual(acknowledged);
+  await expect.poll(() => row('BGP peer lost').textContent()).not.toContain('1 of 3');
+  await finger(devtools, at, 120);
+  await page.getByText('None of these is open.').waitFor();
+  expect((await alarm(known)).acknowledged).toEqual(acknowledged);
 });
 
 /** A finger on a row: it moves to the side, or rests. */

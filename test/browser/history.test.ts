@@ -441,27 +441,60 @@ test('a time range without a beginning is counted whole, and its end stays when 
   await expect.poll(query).toBe('host:db-* after:2020-01-01T08:00 before:2999-01-01T00:00');
 });
 
-test('all that a search finds on panels is cleared at once, after a question; a viewer is not asked', async () => {
-  for (let n = 0; n < 12; n++) await send(`Storm ${n}`, { host: 'storm-1', level: 'error' });
+test('all that a search finds is cleared at once, as the question said; a viewer is not asked', async () => {
+  for (let n = 0; n < 10; n++) await send(`Storm ${n}`, { host: 'storm-1', level: 'error' });
+  const shelved = await send('Storm is shelved', { host: 'storm-1', level: 'error' });
+  const json = { action: 'shelve', ids: [shelved.json.id], untilMs: Date.now() + 3_600_000 };
+  await lab.server.call('POST', '/api/alarms/actions', { token: admin, json });
+  await send('Storm is over', { host: 'storm-1', level: 'success' });
   const { page, rows } = await open({ q: 'host:storm-1' }, { role: 'member' });
   await rows.first().waitFor();
   await page.getByRole('button', { name: 'Clear found notifications' }).click();
   const dialog = page.getByRole('dialog', { name: 'Clear 12 notifications?' });
   await dialog.waitFor();
   expect(await faultsIn('light', page)).toEqual([]);
+  await send('Came after the question', { host: 'storm-1', level: 'error' });
   const calls: string[] = [];
   page.on('request', (request) => request.method() === 'POST' && calls.push(request.url()));
   await dialog.getByRole('button', { name: 'Clear' }).click();
   await page.getByText('Cleared 12 notifications').waitFor();
   expect(calls).toEqual([expect.stringContaining('/api/alarms/actions')]);
-  const { json } = await lab.server.call('GET', '/api/history?q=host:storm-1%20is:live', { token: admin });
-  expect(json.notifications).toEqual([]);
+  const left = '/api/history?q=host:storm-1%20is:live,shelved';
+  const { notifications } = (await lab.server.call('GET', left, { token: admin })).json;
+  expect(notifications).toMatchObject([{ title: 'Came after the question' }]);
   await page.getByRole('button', { name: 'Clear found notifications' }).click();
-  await page.getByRole('dialog', { name: 'No result is on a panel' }).waitFor();
+  await page
+    .getByRole('dialog', { name: 'Clear 1 notification?' })
+    .getByRole('button', { name: 'Clear' })
+    .click();
+  await page.getByText('Cleared 1 notification').waitFor();
+  await page.getByRole('button', { name: 'Clear found notifications' }).click();
+  await page.getByRole('dialog', { name: 'Nothing to clear' }).waitFor();
   await desk?.close();
   const viewer = await open({ q: 'host:storm-1' }, { role: 'viewer' });
   await viewer.rows.first().waitFor();
   expect(await viewer.page.getByRole('button', { name: 'Clear found notifications' }).count()).toBe(0);
+});
+
+test('the question before clearing continues a search that ran out of time, up to the newest thousand', async () => {
+  const { page, rows } = await open();
+  await rows.first().waitFor();
+  const [first] = (await lab.server.call('GET', '/api/history', { token: admin })).json.notifications;
+  const cursors: (string | null)[] = [];
+  await page.route(/api\/history\?.*is%3Alive/, (route) => {
+    const cursor = new URL(route.request().url()).searchParams.get('cursor');
+    cursors.push(cursor);
+    const number = Number(cursor ?? 0);
+    const count = number === 0 ? 0 : 200;
+    const notifications = Array.from({ length: count }, (_, n) => ({ ...first, id: `${number}-${n}` }));
+    const searchedTo = number === 0 ? first.receivedAt : null;
+    return route.fulfill({ json: { notifications, nextCursor: `${number + 1}`, searchedTo } });
+  });
+  await page.getByRole('button', { name: 'Clear found notifications' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Clear 1,000 notifications?' });
+  await dialog.getByText('These are the newest 1,000. There may be more').waitFor();
+  expect(cursors).toEqual([null, '1', '2', '3', '4', '5']);
+  expect(await faultsIn('light', page)).toEqual([]);
 });
 
 test('a search is saved for everyone, run again and forgotten; what it finds can be taken elsewhere', async () => {

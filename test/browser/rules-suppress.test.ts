@@ -159,7 +159,9 @@ test('a rule that suppresses every other alarm is warned of, in the editor and i
   await page.getByRole('menuitem', { name: 'Suppress other alarms while this one stands' }).click();
   const suppress = suppressIn(sheet);
   const warned = (text: string) => suppress.getByRole('status').getByText(text).waitFor();
-  await warned('Also alarms of a higher level, unless a condition names the levels.');
+  await warned(
+    'This also suppresses alarms of a higher level. Add a condition on the level to prevent that.',
+  );
   await suppress.getByRole('combobox', { name: 'Suppress alarms with the same' }).press('Backspace');
   const all = 'It suppresses every other alarm, also of a higher level.';
   await warned(all);

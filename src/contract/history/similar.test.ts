@@ -53,6 +53,7 @@ const alarm = {
 test.each<[string, readonly GroupField[], object]>([
   ['the same label, whatever their titles', ['label:cluster'], { title: 'Fan stopped' }],
   ['upper case in the name of a label', ['label:cluster'], { labels: { Cluster: 'eu-1', env: 'prod' } }],
+  ['upper case in the value of a label', ['label:cluster'], { labels: { cluster: 'EU-1' } }],
   ['upper case in a host', ['host'], { title: 'Fan stopped', host: 'DB-01' }],
   ['similar titles', ['title', 'label:cluster'], { title: 'Disk 7 % full on db-02', host: 'db-02' }],
   ['no key, with the same level', ['key', 'level'], { title: 'Fan stopped' }],

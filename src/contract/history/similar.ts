@@ -65,13 +65,13 @@ export function kindHeading(
   return [...(titles.length === 1 ? titles : []), ...values].join(' · ');
 }
 
-/** Labels and hosts are compared as rules do: upper and lower case are the same in a host and in the name of a label. */
+/** Labels and hosts are compared as rules do: upper and lower case are the same. */
 function comparedValue(given: Grouped, field: GroupField): string | null {
   if (field === 'title') return titleKindOf(given);
   const value = groupedValue(given, field);
   if (value === null) return null;
   if (field === 'host') return value.toLowerCase();
-  return isLabelField(field) ? value.slice(value.indexOf('=')) : value;
+  return isLabelField(field) ? value.slice(value.indexOf('=')).toLowerCase() : value;
 }
 
 /**

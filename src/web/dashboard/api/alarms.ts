@@ -5,6 +5,7 @@ import { isCode } from '#client/call.ts';
 import type { AlarmAction, AlarmActionsDone, AlarmDetail, AlarmPage } from '#contract/history/alarm.ts';
 import type { AlarmsTab, StandingState } from '#contract/history/alarm-states.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/history/notification.ts';
+import { limits } from '#contract/limits.ts';
 import { statesOf } from '../search-params.ts';
 import { AlarmList } from './alarm-list.ts';
 import { type TailState, useEventStream } from './event-stream.ts';
@@ -36,14 +37,28 @@ export const urgentCountQuery = ({ api, key }: Tenant) =>
     retry: false,
   });
 
-/** How many alarms that a search finds are on panels. */
-export const foundOnPanelsQuery = ({ api, key }: Tenant, q: string) =>
+/** As many as people clear at once in History. */
+const clearedAtOnce = 1_000;
+
+/** The newest notifications that a search finds and that have not ended, and whether there may be more of them. */
+export const foundStandingQuery = ({ api, key }: Tenant, q: string) =>
   queryOptions({
-    queryKey: [...key, 'alarms', 'found', q],
+    queryKey: [...key, 'found standing', q],
     queryFn: async ({ signal }) => {
-      const { counts } = await api.get<AlarmPage>('/api/alarms', { q: q || undefined, limit: 1 }, signal);
-      return counts.open + counts.acknowledged;
+      const standing = 'is:live,shelved,suppressed';
+      const search = { q: q.trim() === '' ? standing : `(${q}) ${standing}`, limit: limits.historyPage };
+      const ids: string[] = [];
+      let cursor: string | undefined;
+      // A page whose search ran out of time is short: the next one continues the search.
+      do {
+        const page: HistoryPage = await api.get('/api/history', { ...search, cursor }, signal);
+        ids.push(...page.notifications.map(({ id }) => id));
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined && ids.length < clearedAtOnce);
+      return { ids: ids.slice(0, clearedAtOnce), mayBeMore: cursor !== undefined };
     },
+    // What the person was asked about is what is cleared.
+    staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,
   });

@@ -82,6 +82,15 @@ test('what is critical is muted only if nothing else is selected or searched', (
   expect(whenTheseAlarms([alarm('critical'), alarm('disaster')])?.when).not.toHaveProperty('not');
 });
 
+test('until the levels have been read, what is critical is spared', () => {
+  const unread = new Map();
+  expect(sparingCritical({ host: ['a'] }, unread)).toEqual({ host: ['a'], ...spared });
+  expect(whenThese([testAlarm({ host: 'db-1', level: 'error', rank: 40 })], unread)?.when).toEqual({
+    host: ['db-1'],
+    ...spared,
+  });
+});
+
 test.each([
   [{ host: ['a'] }, true, { host: ['a'], ...spared }],
   [{ minLevel: 'warning' }, true, { minLevel: 'warning', ...spared }],

@@ -41,10 +41,10 @@ function passingRanks({ level, minLevel, not = {} }: RuleWhen, levels: Ranks): r
 export const matchesCritical = (when: RuleWhen, levels: Ranks): boolean =>
   passingRanks(when, levels).some((rank) => isCritical(rank, levels));
 
-/** The same conditions, without what is critical; unless they match only that. */
+/** The same conditions, without what is critical; unless they match only that. Until the levels have been read, always without. */
 export function sparingCritical(when: RuleWhen, levels: Ranks): RuleWhen {
   const areCritical = passingRanks(when, levels).map((rank) => isCritical(rank, levels));
-  if (areCritical.every(Boolean) || !areCritical.some(Boolean)) return when;
+  if (levels.size > 0 && (areCritical.every(Boolean) || !areCritical.some(Boolean))) return when;
   return { ...when, not: { ...when.not, minLevel: critical } };
 }
 

@@ -3,7 +3,7 @@ import shelvedIcon from 'virtual:icon/clock-pause';
 import ownerIcon from 'virtual:icon/user';
 import personIcon from 'virtual:icon/user-check';
 import { useTranslation } from 'react-i18next';
-import type { Alarm, AlarmDetail } from '#contract/history/alarm.ts';
+import type { Alarm } from '#contract/history/alarm.ts';
 import { labelPair, runbookLabel } from '#contract/history/labels.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -15,9 +15,6 @@ import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notifica
 import styles from './alarm-rows.module.css';
 
 const mostLabels = 3;
-
-/** The list may have it as the details do. */
-type EscalatingAlarm = Alarm & Partial<Pick<AlarmDetail, 'escalation'>>;
 
 export function LabelsCell({
   labels,
@@ -131,10 +128,10 @@ export function Who({
 }
 
 /** In what time the next step of its escalation is sent, unless somebody acknowledges the alarm. */
-function useEscalates(alarm: EscalatingAlarm, now: number): string | undefined {
+function useEscalates(alarm: Alarm, now: number): string | undefined {
   const { t } = useTranslation('alarms');
   const formats = useFormats();
-  const next = alarm.escalation?.next;
+  const next = alarm.escalation.next;
   if (!next || alarm.state !== 'open') return undefined;
   const leftMs = Math.max(0, Date.parse(next.at) - now);
   const unit = unitOf(leftMs);

@@ -71,15 +71,29 @@ test('alarms that a rule groups are one line, named by what the rule says', () =
   ]);
 });
 
-test('in hosts and in the names of labels, case does not count', () => {
+test('in hosts and labels, case does not count', () => {
   const mixed = rowsOf(
     { host: 'DB-1', labels: { site: 'a' } },
     { host: 'db-1', labels: { Site: 'a' } },
     { host: 'db-2', labels: { SITE: 'A', env: 'x' } },
   );
   expect(show(linesOf(mixed, 'host', none))).toEqual(['DB-1 (2)', 'db-2 (1)']);
-  expect(show(linesOf(mixed, 'label:site', none))).toEqual(['site=a (2)', 'site=A (1)']);
+  expect(show(linesOf(mixed, 'label:site', none))).toEqual(['site=a (3)']);
   expect(labelNamesOf(mixed)).toEqual(['site', 'env']);
+});
+
+test('a group names the level that its rule says by its word, and has the highest level of its alarms', () => {
+  const group = ['level'] as const;
+  const byLevel = rowsOf({ title: 'a', group: [...group] }, { title: 'b', group: [...group] });
+  expect(show(linesOf(byLevel, 'similar', none, (level) => `the word of ${level}`))).toEqual([
+    'the word of error (2)',
+  ]);
+  const [line] = linesOf(
+    rowsOf({ rank: 30, level: 'warning' }, { rank: 50, level: 'critical' }),
+    'similar',
+    none,
+  );
+  expect(line && 'group' in line && summaryOf(line.group).level).toBe('critical');
 });
 
 test('a group says its hosts in order, what all have in common, and how many are acknowledged', () => {

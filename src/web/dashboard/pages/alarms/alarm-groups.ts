@@ -1,6 +1,12 @@
 /** Alarms as the lines of a list: groups that are open or closed, with their alarms, and alarms that stand alone. */
 import type { Alarm } from '#contract/history/alarm.ts';
-import { isLabelField, labelOfField, labelPair, labelStart } from '#contract/history/labels.ts';
+import {
+  isLabelField,
+  type LabelField,
+  labelOfField,
+  labelPair,
+  labelStart,
+} from '#contract/history/labels.ts';
 import { commonTitle, type Grouped, groupedValue, kindHeading, kindOf } from '#contract/history/similar.ts';
 import type { AlarmRow } from '#web/dashboard/api/alarm-list.ts';
 
@@ -12,7 +18,7 @@ export interface AlarmGroup {
   readonly key: string;
   /** What its alarms have in common; '' for those without the label or host. */
   readonly title: string;
-  /** In the order of the list: the first has the highest level. */
+  /** In the order of the list. */
   readonly rows: readonly AlarmRow[];
 }
 
@@ -39,23 +45,31 @@ function knownKindOf(given: Grouped): string {
 const kindOfAlarm = ({ title, host, ip, group, level, key, labels }: Alarm): string =>
   knownKindOf({ title, host, ip, ...(group && { group, level, key, labels }) });
 
-/** By what a row is grouped; undefined: it stands alone. Case counts as little as in searches: only in the values of labels. */
+/** By what a row is grouped; undefined: it stands alone. As in searches, upper and lower case are the same. */
 function groupKeyOf({ alarm }: AlarmRow, grouping: Grouping): string | undefined {
   if (grouping === 'similar') return kindOfAlarm(alarm);
   if (grouping === 'host') return alarm.host?.toLowerCase() ?? '';
   if (!isLabelField(grouping)) return undefined;
-  const pair = groupedValue(alarm, grouping);
+  return labelValueOf(alarm, grouping).toLowerCase();
+}
+
+function labelValueOf(alarm: Alarm, field: LabelField): string {
+  const pair = groupedValue(alarm, field);
   return pair === null ? '' : pair.slice(labelStart(pair).length);
 }
 
+/** As the first of its alarms spells it. */
 function titleOf(key: string, [first]: readonly AlarmRow[], grouping: Grouping): string {
   if (!first || key === '') return key;
   if (grouping === 'host') return first.alarm.host ?? '';
-  return isLabelField(grouping) ? labelPair(labelOfField(grouping), key) : '';
+  return isLabelField(grouping) ? labelPair(labelOfField(grouping), labelValueOf(first.alarm, grouping)) : '';
 }
 
+/** The word that people read for a level. */
+type WordOf = (level: string) => string;
+
 /** Of similar alarms: the common title of each that differs. One, unless their rule groups them by something else. */
-function headingOf(rows: readonly AlarmRow[]): string {
+function headingOf(rows: readonly AlarmRow[], wordOf?: WordOf): string {
   const [first] = rows;
   if (!first) return '';
   if (!first.alarm.group) return commonTitle(first.alarm);
@@ -65,7 +79,7 @@ function headingOf(rows: readonly AlarmRow[]): string {
       return [knownKindOf({ title, host, ip }), alarm];
     }),
   );
-  return kindHeading([...titles.values()].map(commonTitle), first.alarm);
+  return kindHeading([...titles.values()].map(commonTitle), first.alarm, wordOf);
 }
 
 /** The lines of the list. A similar alarm without another one stands alone; groups of hosts and labels are shown also with one. */
@@ -73,6 +87,7 @@ export function linesOf(
   rows: readonly AlarmRow[],
   grouping: Grouping,
   open: ReadonlySet<string>,
+  wordOf?: WordOf,
 ): readonly ListLine[] {
   const groups = new Map<string, AlarmRow[]>();
   for (const row of rows) {
@@ -92,7 +107,7 @@ export function linesOf(
     const isOpen = open.has(lineKey);
     const group = {
       key: lineKey,
-      title: grouping === 'similar' ? headingOf(members) : titleOf(key, members, grouping),
+      title: grouping === 'similar' ? headingOf(members, wordOf) : titleOf(key, members, grouping),
       rows: members,
     };
     const inside = isOpen ? members.map((each) => ({ key: each.key, row: each, isInGroup: true })) : [];
@@ -120,7 +135,13 @@ export function summaryOf({ rows, title }: AlarmGroup) {
       labelPair(name, value).toLowerCase() !== title.toLowerCase() &&
       rows.every(({ alarm }) => alarm.labels[name] === value),
   );
+  const highest = rows.reduce(
+    (high, row) => (row.alarm.rank > high.alarm.rank ? row : high),
+    rows[0] as AlarmRow,
+  );
   return {
+    /** The highest of them: open alarms may be before others of a higher level. */
+    level: highest.alarm.level,
     hosts,
     labels: Object.fromEntries(labels),
     /** When the first of them comes back from the shelf; undefined when not all are on it. */

@@ -192,8 +192,7 @@ function GroupCells({ group, isOpen, ...props }: LineProps & { group: AlarmGroup
   const look = useLevelLook();
   const { layout, grouping } = props;
   const summary = summaryOf(group);
-  const { hosts, labels, since, shownOn } = summary;
-  const level = group.rows[0]?.alarm.level ?? '';
+  const { level, hosts, labels, since, shownOn } = summary;
   const count = group.rows.length;
   const size =
     grouping === 'similar' && hosts.length > 1

@@ -5,6 +5,7 @@ import { type AlarmList, mostAlarms } from '#web/dashboard/api/alarm-list.ts';
 import { useAlarmList } from '#web/dashboard/api/alarms.ts';
 import { useChanges } from '#web/dashboard/api/history.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import { SkeletonRows } from '#web/dashboard/notifications/list-frame.tsx';
 import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
@@ -169,7 +170,11 @@ export function AlarmsPage() {
 function useLines(list: AlarmList, grouping: string) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const rows = useDeferredValue(list.rows);
-  const lines = useMemo(() => linesOf(rows, grouping, open), [rows, grouping, open]);
+  const look = useLevelLook();
+  const lines = useMemo(
+    () => linesOf(rows, grouping, open, (level) => look(level).word),
+    [rows, grouping, open, look],
+  );
   const toggleGroup = (key: string) => {
     const next = new Set(open);
     if (!next.delete(key)) next.add(key);

@@ -75,21 +75,32 @@ export function useCommands({
   // Of several states, those that it changes.
   const open = tab === 'active' ? targetIn('open') : target;
   const acknowledged = tab === 'active' ? targetIn('acknowledged') : target;
+  const askOrSay = (
+    kind: 'acknowledge' | 'unacknowledge',
+    meant: Target,
+    none: 'noneOpen' | 'noneAcknowledged',
+  ) => {
+    const isNone = actions.mayAct && meant.count === 0 && target.count > 0;
+    if (isNone) showToast({ message: t(none) });
+    else actions.ask({ kind, target: meant });
+  };
   const isSuppressed = tab === 'suppressed' && actions.mayAct && target.count > 0;
   return {
     acknowledge: () => {
       if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
-      actions.ask({ kind: 'acknowledge', target: open });
+      askOrSay('acknowledge', open, 'noneOpen');
     },
     mainAction: (line) => {
-      const meant = targetOf(rowsOf(line));
-      if (tab === 'suppressed') actions.ask({ kind: 'assign', target: meant });
+      // What somebody has acknowledged keeps its note and its time.
+      const meant = targetOf(rowsOf(line).filter(({ alarm }) => tab !== 'active' || alarm.state === 'open'));
+      if (meant.count === 0) showToast({ message: t('noneOpen') });
+      else if (tab === 'suppressed') actions.ask({ kind: 'assign', target: meant });
       else void actions.send(mainActions[tab], meant);
     },
     takeBack: () => {
       if (isSuppressed) return void showToast({ message: t('mayNotAcknowledge') });
       if (tab === 'shelved') actions.ask({ kind: 'unshelve', target });
-      else actions.ask({ kind: 'unacknowledge', target: acknowledged });
+      else askOrSay('unacknowledge', acknowledged, 'noneAcknowledged');
     },
     shelve: (line) => actions.ask({ kind: 'shelve', target: line ? targetOf(rowsOf(line)) : target }),
     assign: () => actions.ask({ kind: 'assign', target }),

@@ -6,15 +6,13 @@ import { Button, Menu } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { limits } from '#contract/limits.ts';
-import { foundOnPanelsQuery, useAlarmRequest } from '#web/dashboard/api/alarms.ts';
+import { foundStandingQuery, useAlarmRequest } from '#web/dashboard/api/alarms.ts';
 import type { TailState } from '#web/dashboard/api/event-stream.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { showToast } from '#web/dashboard/components/notice.tsx';
 import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
-import { statesOf } from '#web/dashboard/search-params.ts';
 import styles from './history-toolbar.module.css';
 import page from './list-page.module.css';
 import { MuteSearch, RuleFromSearch } from './rule-from-search.tsx';
@@ -83,7 +81,7 @@ export function HistoryToolbar({
   );
 }
 
-/** Clears what a search finds on panels, after a question. */
+/** Clears what a search finds and what has not ended, after a question. */
 function ClearFound({ q }: { q: string }) {
   const { t } = useTranslation('history');
   const [isOpen, setOpen] = useState(false);
@@ -107,11 +105,11 @@ function Question({ q, onClose }: { q: string; onClose: () => void }) {
   const formats = useFormats();
   const tenant = useTenant();
   const request = useAlarmRequest();
-  const found = useQuery(foundOnPanelsQuery(tenant, q));
-  const total = found.data ?? 0;
-  const count = Math.min(total, limits.alarmsAtOnce);
+  const found = useQuery(foundStandingQuery(tenant, q));
+  const { ids, mayBeMore } = found.data ?? { ids: [], mayBeMore: false };
+  const count = ids.length;
   const clear = useMutation({
-    mutationFn: () => request({ action: 'clear', q, state: statesOf('active') }),
+    mutationFn: () => request({ action: 'clear', ids }),
     onSuccess({ done }) {
       showToast({ message: t('clearedFound', { count: done, number: formats.number(done) }) });
       onClose();
@@ -133,9 +131,7 @@ function Question({ q, onClose }: { q: string; onClose: () => void }) {
       >
         <div>
           <p>{t('clearFoundAbout')}</p>
-          {total > count && (
-            <p>{t('clearFoundMore', { number: formats.number(count), total: formats.number(total) })}</p>
-          )}
+          {mayBeMore && <p>{t('clearFoundMore', { number: formats.number(count) })}</p>}
         </div>
       </DialogForm>
     </Dialog>

@@ -53,7 +53,8 @@ export function OpenRule({
   const rule = rules.find(({ id }) => id === search.id);
   const levels = useLevels();
   const isNew = isNewRule(search);
-  const needsLevels = (search.fromSearch ?? search.muteSearch ?? search.mute) !== undefined;
+  const needsLevels =
+    (search.fromSearch ?? search.muteSearch ?? search.muteWhen ?? search.mute) !== undefined;
   if (isNew && may('admin'))
     return needsLevels && levels.size === 0 ? null : (
       <NewRule key={JSON.stringify(search)} search={search} levels={levels} {...sheet} />

@@ -162,7 +162,7 @@ export const rules: TranslatedPage<'rules'> = {
   'suppress.same': 'gleichem Wert für',
   'suppress.sameOf': 'Alarme unterdrücken mit gleichem Wert für',
   'suppress.any': 'Kein Feld muss gleich sein',
-  'suppress.about': 'Auch Alarme von höherer Stufe, wenn keine Bedingung die Stufen nennt.',
+  'suppress.about': 'Unterdrückt auch Alarme höherer Stufen. Eine Bedingung zur Stufe verhindert das.',
   'throttle.oneIn': 'eine zeigen pro',
   'throttle.same': 'mit gleichem Wert für',
   'throttle.any': 'alle Meldungen',

@@ -159,7 +159,8 @@ export const rules = {
   'suppress.same': 'the same',
   'suppress.sameOf': 'Suppress alarms with the same',
   'suppress.any': 'No field must be the same',
-  'suppress.about': 'Also alarms of a higher level, unless a condition names the levels.',
+  'suppress.about':
+    'This also suppresses alarms of a higher level. Add a condition on the level to prevent that.',
   'throttle.oneIn': 'show one per',
   'throttle.same': 'for the same',
   'throttle.any': 'all notifications',
