@@ -70,8 +70,8 @@ function comparedValue(given: Grouped, field: GroupField): string | null {
   if (field === 'title') return titleKindOf(given);
   const value = groupedValue(given, field);
   if (value === null) return null;
-  if (field === 'host') return value.toLowerCase();
-  return isLabelField(field) ? value.slice(value.indexOf('=')).toLowerCase() : value;
+  if (isLabelField(field)) return value.slice(value.indexOf('=')).toLowerCase();
+  return field === 'host' ? value.toLowerCase() : value;
 }
 
 /**
