@@ -206,6 +206,7 @@ test('of 60 different alarms a wall shows most, and a touch opens one', async ()
       level: 'error',
       ttl: 0,
     });
+  await allDrawn(page, 60);
   const counts = [];
   for (const [, viewport] of sizes) {
     await resize(page, viewport);
@@ -237,7 +238,20 @@ test('of 60 different alarms a wall shows most, and a touch opens one', async ()
   await lab.stop();
 });
 
-/** Resolves once the rows stand as this size wants them: a flood is drawn four times a second. */
+/** Resolves once the screen has drawn so many alarms: a flood is drawn four times a second. */
+async function allDrawn(page: Page, count: number): Promise<void> {
+  const counted = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('header .counts span')].reduce(
+        (sum, { textContent }) => sum + Number.parseInt(textContent ?? '', 10),
+        0,
+      ),
+    );
+  await expect.poll(counted, { timeout: 20_000 }).toBe(count);
+  await page.waitForTimeout(600);
+}
+
+/** Resolves once the rows stand as this size wants them. */
 async function laidOut(
   page: Page,
   { width, height }: { readonly width: number; readonly height: number },
@@ -277,6 +291,7 @@ test('of 60 alarms with long hosts and titles 24 are complete on each screen, an
       ttl: 0,
     });
   }
+  await allDrawn(page, 60);
   for (const [name, viewport] of sizes) {
     await resize(page, viewport);
     await page.locator('.row.rest').waitFor();
