@@ -1,6 +1,9 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
 import type {
+  AlarmCursor,
   AlarmPlace,
+  AlarmPlaces,
+  AlarmsWanted,
   DueReturn,
   Entry,
   LiveNotification,
@@ -262,18 +265,35 @@ export function oldestRevision({ sql }: LogConnection, tenant: number): number |
 
 /** Alarms. */
 
-export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now: number): AlarmPlace[] {
+export function alarms(
+  { sql, liveOrder }: LogConnection,
+  tenant: TenantId,
+  { now, among, states, after, limit }: AlarmsWanted,
+): AlarmPlaces {
   liveOrder.refresh();
-  return sql
-    .of<[number, number], AlarmPlace>(
-      `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+  const isAmong = among && new Set(among);
+  const standing = sql
+    .of<[number, number], Omit<AlarmPlace, 'id'> & { row: number }>(
+      `SELECT l.position, l.row, l.rank, coalesce(l.since, 0) AS since,
          CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
        LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
        WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND l.rank >= ${firstAlarmRank}
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
     )
-    .all(tenant, now);
+    .all(tenant, now)
+    .filter(({ position }) => isAmong?.has(position) ?? true);
+  const counts = { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 };
+  for (const { state } of standing) counts[state] += 1;
+  const page = standing
+    .filter((place) => states.includes(place.state) && (!after || isAfter(place, after)))
+    .slice(0, limit);
+  return { places: page.map(({ row, ...place }) => ({ ...place, id: idAt(sql, row) })), counts };
+}
+
+/** In the order of a list. */
+function isAfter(place: AlarmCursor, { rank, since, position }: AlarmCursor): boolean {
+  return (rank - place.rank || since - place.since || position - place.position) > 0;
 }
 
 export function dueReturns({ sql }: Pick<LogConnection, 'sql'>, now: number, limit: number): DueReturn[] {
