@@ -16,7 +16,7 @@ import type { TenantId } from '#core/log/route.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { charsBySender, firstAlarmRank, leavesAt } from '../../log/history-rows.ts';
 import { notificationFinder, readAcknowledged } from './alarms.ts';
-import type { Leaving, LiveRowEnd } from './live-order.ts';
+import type { Leaving, StandingRow } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
@@ -88,10 +88,11 @@ export function readLive(
   const notifications: LiveNotification[] = [];
   let scanned = 0;
   let taken = 0;
-  const rows = connection.liveOrder.rowsAt(tenant, positions, now);
+  const rows = connection.liveOrder.rowsAt(tenant, positions);
   for (const position of positions) {
     const row = rows.get(position);
-    const found = row && readLiveRow(connection, tenant, row);
+    const isShown = row && row.isOff === 0 && (row.expiresAt === null || row.expiresAt > now);
+    const found = isShown ? readLiveRow(connection, tenant, row) : undefined;
     taken += found ? charsBySender(found) : 0;
     if (taken > chars && notifications.length > 0) break;
     scanned += 1;
@@ -103,7 +104,7 @@ export function readLive(
 function readLiveRow(
   { sql, reader }: LogConnection,
   tenant: number,
-  { row, expiresAt }: LiveRowEnd,
+  { row, expiresAt }: StandingRow,
 ): LiveNotification | undefined {
   const partition = findPartition(sql, row);
   if (!partition) return undefined;

@@ -20,7 +20,7 @@ import {
   timer,
 } from '../../search/log-search.ts';
 import { RowSet } from '../../search/row-set.ts';
-import { entriesFrom, findById, rowAtOrAfter } from '../log/log-lookup.ts';
+import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 import { readLog } from '../log/tenant-log.ts';
@@ -237,22 +237,33 @@ export function findRecord(
   return row && toRecords(connection, tenant, [{ row, part: { partition } }])[0];
 }
 
-/** The notifications at these positions, in the given order. */
+/** The notifications at these positions, in the given order. Those that stand are found at once, the others one by one. */
 export function recordsAt(
   connection: LogConnection,
   tenant: TenantId,
   positions: readonly number[],
 ): HistoryRecord[] {
-  const { sql } = connection;
+  const { sql, liveOrder } = connection;
   const { first } = readLog(sql, tenant);
-  const found = positions.flatMap((position) => {
-    if (position < first) return [];
-    const [at] = entriesFrom<NotificationRow>(sql, { tenant, from: position, limit: 1 }, entryColumns);
-    const [row] = at?.rows ?? [];
-    const isKept = row?.position === position && row.cleared === null;
-    return at && isKept ? [{ row, part: { partition: at.partition } }] : [];
-  });
-  return toRecords(connection, tenant, found);
+  const kept = positions.filter((position) => position >= first);
+  const standing = liveOrder.rowsAt(tenant, kept);
+  const rows = new Set(
+    kept.flatMap((position) => standing.get(position)?.row ?? rowAtOrAfter(sql, tenant, position) ?? []),
+  );
+  const found = new Map<number, FoundRow<NotificationRow, Pick<SqlitePart, 'partition'>>>();
+  for (const partition of readPartitions(sql)) {
+    const inside = [...rows].filter((row) => partition.firstRow <= row && row <= lastRowOf(partition));
+    if (inside.length === 0) continue;
+    const where = 'WHERE n.row IN (SELECT value FROM json_each(?)) AND n.cleared IS NULL';
+    const select = selectRows(tablesOf(partition).log, where);
+    for (const row of sql.of<[string], NotificationRow>(select).all(JSON.stringify(inside)))
+      found.set(row.position, { row, part: { partition } });
+  }
+  return toRecords(
+    connection,
+    tenant,
+    positions.flatMap((position) => found.get(position) ?? []),
+  );
 }
 
 function toRecords(
