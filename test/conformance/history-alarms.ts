@@ -1,10 +1,11 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import type { AlarmAction, AlarmOutcome, Entry, History } from '#core/log/log.ts';
+import type { AlarmAction, AlarmOutcome, AlarmPlace, AlarmsWanted, Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { SearchState } from '#core/search/search-query.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import {
+  alarmsAt,
   draft,
   everyone,
   type HistoryLab,
@@ -73,7 +74,7 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     const done = await store(history, tenant, well);
     await store(history, tenant, { key: 'disk', ...well });
     const told = await store(history, tenant, { rank: 20, level: 'info' });
-    expect(await history.alarms(tenant, now)).toMatchObject([{ position: told.position }]);
+    expect(await alarmsAt(history, tenant, now)).toMatchObject([{ position: told.position }]);
     expect(await shownOn(history, tenant)).toContain(done.id);
   });
 
@@ -88,7 +89,7 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     };
     await isNew(0);
     await store(history, tenant, { key, rank: 10, level: 'success' });
-    expect(await history.alarms(tenant, now)).toEqual([]);
+    expect(await alarmsAt(history, tenant, now)).toEqual([]);
     const second = await isNew(1);
     await history.clear(tenant, second, 'x', now + 2);
     await isNew(3);
@@ -110,8 +111,8 @@ export function alarmsConformance(lab: () => HistoryLab): void {
     await at(5, 40, { route: routeTo(toTarget({})) });
     await actOn(history, tenant, newer.id, acknowledge());
     await actOn(history, tenant, critical.id, shelve());
-    const place = ({ position, rank }: typeof old, since: number, state: string) => ({
-      ...{ position, rank, since: now + since, state },
+    const place = ({ position, id, rank }: typeof old, since: number, state: string) => ({
+      ...{ position, id, rank, since: now + since, state },
     });
     const places = [
       place(critical, 1, 'shelved'),
@@ -119,12 +120,47 @@ export function alarmsConformance(lab: () => HistoryLab): void {
       place(again, 0, 'open'),
       place(short, 3, 'open'),
     ];
-    expect(await history.alarms(tenant, now + 20)).toEqual(places);
-    expect(await history.alarms(tenant, now + 5_000)).toEqual(places.slice(0, 3));
+    expect(await alarmsAt(history, tenant, now + 20)).toEqual(places);
+    expect(await alarmsAt(history, tenant, now + 5_000)).toEqual(places.slice(0, 3));
     const records = await history.recordsAt(tenant, [again.position, 999, critical.position]);
     expect(records.map(({ id }) => id)).toEqual([again.id, critical.id]);
     const titles = await history.titles(tenant, [again.id, uuidv7(), old.id]);
     expect(titles).toEqual(new Map([again, old].map(({ id, title }) => [id, title])));
+  });
+
+  test('alarms are read in pages, in the wanted states and among the wanted ones; counts are of all', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const sent = [];
+    for (let i = 0; i < 6; i++)
+      sent.push(await store(history, tenant, { receivedAt: now + (i % 3), rank: i < 2 ? 50 : 40 }));
+    const [taken, , shelved] = sent as [(typeof sent)[0], (typeof sent)[0], (typeof sent)[0]];
+    await actOn(history, tenant, taken.id, acknowledge());
+    await actOn(history, tenant, shelved.id, shelve());
+    const page = (over: Partial<AlarmsWanted> = {}) =>
+      history.alarms(tenant, { now: now + 20, states: ['open'], limit: 2, ...over });
+    const counts = { open: 4, acknowledged: 1, shelved: 1, suppressed: 0 };
+    const all = (await alarmsAt(history, tenant, now + 20)).filter(({ state }) => state === 'open');
+    const places: AlarmPlace[] = [];
+    for (let after: AlarmPlace | undefined; ; after = places.at(-1)) {
+      const found = await page(after && { after });
+      expect(found.counts).toEqual(counts);
+      if (found.places.length === 0) break;
+      places.push(...found.places);
+    }
+    expect(places).toEqual(all);
+    const among = [taken.position, ...all.slice(1, 3).map(({ position }) => position), 999];
+    expect(await page({ among, states: ['open', 'acknowledged'], limit: 9 })).toEqual({
+      places: [expect.objectContaining({ id: taken.id, state: 'acknowledged' }), ...all.slice(1, 3)].sort(
+        (a, b) => b.rank - a.rank || b.since - a.since,
+      ),
+      counts: { open: 2, acknowledged: 1, shelved: 0, suppressed: 0 },
+    });
+    const nothing = { places: [], counts: { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 } };
+    expect(await page({ among: [] })).toEqual(nothing);
+    const other = await newTenant();
+    expect(await history.alarms(other, { now, states: ['open'], limit: 2 })).toEqual(nothing);
   });
 
   test('an acknowledgement can be changed by its owner, taken over, and taken back', async () => {

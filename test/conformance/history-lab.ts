@@ -1,7 +1,9 @@
+import { standingStates } from '#contract/history/alarm-states.ts';
 import type { DueTimes } from '#core/alarms/schedule.ts';
 import type {
   Acknowledged,
   AlarmOutcome,
+  AlarmPlace,
   AppendOutcome,
   Entry,
   History,
@@ -128,4 +130,13 @@ export async function shownOn(
   at = now,
 ): Promise<string[]> {
   return (await liveOn(history, tenant, { panel, at })).map(({ id }) => id);
+}
+
+/** All alarms that stand at `at`. */
+export async function alarmsAt(
+  history: History,
+  tenant: TenantId,
+  at: number,
+): Promise<readonly AlarmPlace[]> {
+  return (await history.alarms(tenant, { now: at, states: standingStates, limit: 1_000 })).places;
 }

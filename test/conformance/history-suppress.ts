@@ -5,7 +5,7 @@ import type { Entry, History } from '#core/log/log.ts';
 import type { SuppressKeys, TenantId } from '#core/log/route.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
-import { everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
+import { alarmsAt, everyone, type HistoryLab, now, readAll, shownOn, store } from './history-lab.ts';
 
 const rule = 'rule of core switches';
 const key = 'core switch of plant 2';
@@ -27,7 +27,7 @@ async function sweep(history: History, tenant: TenantId, at = now + 10): Promise
 
 const stateOf = async (history: History, tenant: TenantId, id: string) => {
   const position = (await history.find(tenant, id))?.position;
-  return (await history.alarms(tenant, now + 20)).find((place) => place.position === position)?.state;
+  return (await alarmsAt(history, tenant, now + 20)).find((place) => place.position === position)?.state;
 };
 
 /** Alarms that are off the panels while their cause stands. */

@@ -8,7 +8,7 @@ import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
 import { routeTo } from '../support/notification-draft.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
-import { draft, type HistoryDatabase, newTenant, now, readAll } from './history-lab.ts';
+import { alarmsAt, draft, type HistoryDatabase, newTenant, now, readAll } from './history-lab.ts';
 import { openHistoryOn } from './postgres-database.ts';
 
 const hour = 3_600_000;
@@ -89,7 +89,7 @@ describeWithPostgres('a transfer to PostgreSQL', (server) => {
       records,
       // A clear that a person gave is no other than one by a program.
       about: about.filter(({ kind }) => kind !== 'clear'),
-      alarms: await history.alarms(tenant, end),
+      alarms: await alarmsAt(history, tenant, end),
       suppression: await history.suppression(tenant, end),
       due: (await history.dueReturns(now + 3 * hour, 100)).map(({ id, kind }) => ({ id, kind })),
     };

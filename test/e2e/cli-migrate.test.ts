@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, expect, test } from 'vitest';
+import { standingStates } from '#contract/history/alarm-states.ts';
 import { Cli } from '../support/cli.ts';
 import { draft, wholeDraft } from '../support/notification-draft.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -181,7 +182,8 @@ describeWithPostgres('belfry migrate', (postgres) => {
           const ids = [counted.id, whole.id, live.id, first.id, repeat.id, aside.id];
           return {
             entries: (await history.readAfter(tenant, 0, 20)).entries,
-            alarms: await history.alarms(tenant, other + 20),
+            alarms: (await history.alarms(tenant, { now: other + 20, states: standingStates, limit: 99 }))
+              .places,
             events: await history.entriesOf(tenant, [first.id, repeat.id], 10),
             records: await Promise.all(ids.map((id) => history.find(tenant, id))),
             receipts: await history.of(tenant, ids),

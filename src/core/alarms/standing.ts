@@ -10,8 +10,11 @@ import { badField, unavailable } from '../errors.ts';
 import type { Bus } from '../log/bus.ts';
 import {
   type AlarmAction,
+  type AlarmCursor,
   type AlarmOutcome,
   type AlarmPlace,
+  type AlarmPlaces,
+  type AlarmsWanted,
   belfryAsActor,
   type History,
   type HistoryRecord,
@@ -34,12 +37,8 @@ export interface AlarmQuery {
   readonly signal?: AbortSignal;
 }
 
-/** In the order of a list: the place after which the next page begins. */
-export type AlarmCursor = Pick<AlarmPlace, 'rank' | 'since' | 'position'>;
-
-export interface AlarmList {
+export interface AlarmList extends Pick<AlarmPlaces, 'counts'> {
   readonly records: readonly HistoryRecord[];
-  readonly counts: Readonly<Record<StandingState, number>>;
   readonly next: AlarmCursor | null;
 }
 
@@ -47,38 +46,41 @@ export interface AlarmList {
 export async function listAlarms(
   context: AlarmsContext,
   tenant: TenantId,
-  { states, limit, after, ...wanted }: AlarmQuery & { readonly limit: number; readonly after?: AlarmCursor },
+  { limit, after, ...wanted }: AlarmQuery & { readonly limit: number; readonly after?: AlarmCursor },
 ): Promise<AlarmList> {
-  const places = await matchingPlaces(context, tenant, wanted);
-  const counts = { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 };
-  for (const { state } of places) counts[state] += 1;
-  const rest = places.filter(
-    (place) => states.includes(place.state) && (after === undefined || comparePlaces(place, after) > 0),
-  );
-  const page = rest.slice(0, limit);
+  // One more than the limit shows that there is a next page.
+  const { places, counts } = await alarmPlaces(context, tenant, {
+    ...wanted,
+    limit: limit + 1,
+    ...(after && { after }),
+  });
+  const page = places.slice(0, limit);
   const records = await context.history.recordsAt(
     tenant,
     page.map(({ position }) => position),
   );
-  return { records, counts, next: rest.length > limit ? (page.at(-1) as AlarmPlace) : null };
+  return { records, counts, next: places.length > limit ? (page.at(-1) as AlarmPlace) : null };
 }
 
-/** Negative: `a` is before `b` in a list. */
-function comparePlaces(a: AlarmCursor, b: AlarmCursor): number {
-  return b.rank - a.rank || b.since - a.since || b.position - a.position;
+async function alarmPlaces(
+  context: AlarmsContext,
+  tenant: TenantId,
+  { query, signal, ...wanted }: AlarmQuery & Pick<AlarmsWanted, 'limit' | 'after'>,
+): Promise<AlarmPlaces> {
+  const among = query.kind === 'all' ? undefined : await standingAt(context, tenant, { query, signal });
+  return context.history.alarms(tenant, { ...wanted, now: context.now(), ...(among && { among }) });
 }
 
-/** Records read at once for a query. */
+/** Positions read at once for a query. */
 const searchedAtOnce = 1_000;
 
-async function matchingPlaces(
+/** The positions of the standing notifications that match. */
+async function standingAt(
   { history, now }: AlarmsContext,
   tenant: TenantId,
-  { query, signal }: Omit<AlarmQuery, 'states'>,
-): Promise<readonly AlarmPlace[]> {
-  const places = await history.alarms(tenant, now());
-  if (query.kind === 'all' || places.length === 0) return places;
-  const matching = new Set<number>();
+  { query, signal }: { readonly query: Query; readonly signal: AbortSignal | undefined },
+): Promise<readonly number[]> {
+  const positions: number[] = [];
   const standing = join('and', [query, { kind: 'is', states: ['live', 'shelved', 'suppressed'] }]);
   const endsAt = now() + limits.searchMs;
   let before: number | undefined;
@@ -86,14 +88,14 @@ async function matchingPlaces(
     const timeoutMs = endsAt - now();
     if (timeoutMs <= 0) throw unavailable('the search took too long: ask for fewer alarms');
     const page = await history.search(tenant, standing, {
-      ...{ limit: searchedAtOnce, now: now(), timeoutMs },
+      ...{ form: 'position', limit: searchedAtOnce, now: now(), timeoutMs },
       ...(before !== undefined && { before }),
       ...(signal && { signal }),
     });
-    for (const { position } of page.records) matching.add(position);
+    positions.push(...page.records);
     before = page.next ?? undefined;
   } while (before !== undefined);
-  return places.filter(({ position }) => matching.has(position));
+  return positions;
 }
 
 /** Alarms that are changed in one transaction: other tenants have their turn after it. */
@@ -126,21 +128,17 @@ export async function actOnAlarms(
 export async function alarmIds(
   context: AlarmsContext,
   tenant: TenantId,
-  { states, ...wanted }: AlarmQuery,
+  wanted: AlarmQuery,
 ): Promise<string[]> {
-  const matching = await matchingPlaces(context, tenant, wanted);
-  const places = matching.filter(({ state }) => states.includes(state));
-  if (places.length > limits.alarmsAtOnce)
+  const limit = limits.alarmsAtOnce;
+  const { places, counts } = await alarmPlaces(context, tenant, { ...wanted, limit });
+  const matching = wanted.states.reduce((sum, state) => sum + counts[state], 0);
+  if (matching > limits.alarmsAtOnce)
     throw badField(
       'q',
-      `matches ${places.length} alarms, and one call changes at most ${limits.alarmsAtOnce}: narrow the search`,
+      `matches ${matching} alarms, and one call changes at most ${limits.alarmsAtOnce}: narrow the search`,
     );
-  const ids: string[] = [];
-  for (let from = 0; from < places.length; from += limits.alarmPage) {
-    const positions = places.slice(from, from + limits.alarmPage).map(({ position }) => position);
-    for (const { id } of await context.history.recordsAt(tenant, positions)) ids.push(id);
-  }
-  return ids;
+  return places.map(({ id }) => id);
 }
 
 const returnsAtOnce = 200;

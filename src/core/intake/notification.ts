@@ -242,10 +242,11 @@ function checkLabels(value: unknown): string | null {
     throw badRequest(`labels must have at most ${limits.labels} entries, not ${entries.length}`);
   const names = new Map<string, string>();
   for (const [name] of entries) {
-    const other = names.get(name.toLowerCase());
+    const lower = name.toLowerCase();
+    const other = names.get(lower);
     if (other !== undefined)
       throw badRequest(`labels must not have both ${other} and ${name}: upper and lower case are the same`);
-    names.set(name.toLowerCase(), name);
+    names.set(lower, name);
   }
   return labelsText(Object.fromEntries(entries.map(([name, given]) => [name, checkLabel(name, given)])));
 }

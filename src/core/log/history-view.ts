@@ -215,4 +215,10 @@ export function csvCell(value: Cell): string {
 /** The formats in which a search returns records. The store formats them; on SQLite on the search thread. */
 export const recordForms: {
   readonly [Form in RecordForm]: (record: HistoryRecord, now: number) => RecordForms[Form];
-} = { record: (record) => record, lines: historyLines, ndjson: ndjsonLine, csv: csvRow };
+} = {
+  record: (record) => record,
+  position: ({ position }) => position,
+  lines: historyLines,
+  ndjson: ndjsonLine,
+  csv: csvRow,
+};

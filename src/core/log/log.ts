@@ -8,6 +8,7 @@
  * nothing was stored, unless the connection to the database was lost during the commit. These are the
  * interfaces that storage implements for the core. Times are Unix milliseconds.
  */
+import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Query } from '../search/search-query.ts';
 import type { Escalation, Ref, Route, SuppressingRule, TenantId } from './route.ts';
@@ -308,9 +309,29 @@ export interface DueStep {
 export interface AlarmPlace {
   /** Of the notification that stands. */
   readonly position: number;
+  readonly id: string;
   readonly rank: number;
   readonly since: number;
-  readonly state: 'open' | 'acknowledged' | 'shelved' | 'suppressed';
+  readonly state: StandingState;
+}
+
+/** Which alarms of a list are wanted. */
+export interface AlarmsWanted {
+  readonly now: number;
+  /** Only alarms whose standing notification is at one of these positions. Default: all. */
+  readonly among?: readonly number[];
+  readonly states: readonly StandingState[];
+  /** The place after which the page begins. */
+  readonly after?: AlarmCursor;
+  readonly limit: number;
+}
+
+export type AlarmCursor = Pick<AlarmPlace, 'rank' | 'since' | 'position'>;
+
+export interface AlarmPlaces {
+  readonly places: readonly AlarmPlace[];
+  /** How many of all alarms, or of those `among`, are in each state. */
+  readonly counts: Readonly<Record<StandingState, number>>;
 }
 
 export interface LogBounds {
@@ -345,6 +366,7 @@ export interface CallOptions {
 /** The formats in which a search returns records: see `recordForms` in history-view.ts. */
 export interface RecordForms {
   readonly record: HistoryRecord;
+  readonly position: number;
   readonly lines: string;
   readonly ndjson: string;
   readonly csv: string;
@@ -407,8 +429,8 @@ export interface History {
     action: AlarmAction,
     within?: PanelAddress,
   ): Promise<readonly AlarmOutcome[]>;
-  /** All alarms that stand at `now`, by rank, then the newest `since` first. A rank below `info` is no alarm. */
-  alarms(tenant: TenantId, now: number): Promise<readonly AlarmPlace[]>;
+  /** Alarms that stand at `now`, by rank, then the newest `since` first, then by position. A rank below `info` is no alarm. */
+  alarms(tenant: TenantId, wanted: AlarmsWanted): Promise<AlarmPlaces>;
   /** Alarms of all tenants whose acknowledgement or shelf ends at `now` or earlier, the first of them; at most `limit`. */
   dueReturns(now: number, limit: number): Promise<readonly DueReturn[]>;
   /**

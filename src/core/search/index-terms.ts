@@ -17,6 +17,7 @@ import {
 } from '#contract/history/fields.ts';
 import { labelStart } from '#contract/history/labels.ts';
 import { type AddressKey, addressKey } from '../addresses.ts';
+import { createLruMap } from '../limits/lru-map.ts';
 import type { Route, TenantId } from '../log/route.ts';
 import { isEmpty } from '../log/target.ts';
 import { type Pattern, spacedWords } from './search-words.ts';
@@ -120,12 +121,25 @@ export function indexTerms(tenant: TenantId, given: IndexedNotification, route: 
     terms += ` ${valueTerm(tenant, field, value)}`;
     if (back !== undefined) terms += ` ${valueTerm(tenant, back, reversed(value))}`;
   }
-  for (const label of searchedValues('label', given))
-    terms += ` ${valueTerm(tenant, 'label', label)} ${valueTerm(tenant, 'labelname', labelStart(label))}`;
+  if (given.labels !== null) terms += labelTerms(tenant, given);
   if (given.ip !== null) terms += addressTerms(tenant, 'ip', given.ip);
   terms += addressTerms(tenant, 'source', given.sourceIp) + routeTerms(tenant, route);
   if (given.throttledOn !== null) terms += ` ${flagTerm(tenant, 'throttled')}`;
   return terms + wordTerms(given.title) + wordTerms(given.message);
+}
+
+/** Terms of labels, by tenant and text: a sender has the same labels again and again. At most some megabytes. */
+const termsOfLabels = createLruMap<string, string>(1_000_000, (terms, key) => terms.length + key.length);
+
+function labelTerms(tenant: TenantId, given: IndexedNotification): string {
+  const key = `${tenant} ${given.labels}`;
+  const known = termsOfLabels.get(key);
+  if (known !== undefined) return known;
+  let terms = '';
+  for (const label of searchedValues('label', given))
+    terms += ` ${valueTerm(tenant, 'label', label)} ${valueTerm(tenant, 'labelname', labelStart(label))}`;
+  termsOfLabels.set(key, terms);
+  return terms;
 }
 
 const longWord = new RegExp(` [^ ]{${wordChars + 1}}`);

@@ -8,7 +8,7 @@
 import { isSearchedField, searchForm } from '#contract/history/fields.ts';
 import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
 import { recordForms } from '#core/log/history-view.ts';
-import type { HistoryRecord, RecordForm, SearchOptions, SearchPage } from '#core/log/log.ts';
+import type { HistoryRecord, RecordForm, RecordForms, SearchOptions, SearchPage } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/log/statistics.ts';
 import { getOrMake } from '#core/maps.ts';
@@ -84,9 +84,8 @@ export async function* searchInSteps<Part extends LogPart, Row extends SearchedR
   // One row more than the limit shows that there is a next page.
   const take = (row: Row, part: Part) => found.push({ row, part }) <= limit;
   const page = (next: number | null, searchedTo: number | null): SearchPage<Form> => {
-    const toForm = recordForms[form];
-    const records = search.toRecords(found.slice(0, limit)).map((record) => toForm(record, now));
-    return { records, next, searchedTo, head: search.head };
+    const wanted = found.slice(0, limit);
+    return { records: toForm(search, wanted, form, now), next, searchedTo, head: search.head };
   };
   for await (const low of walk(search, (part) => lookForMatches(search, part, take))) {
     // With the limit 0, a page contains only whether there are matches.
@@ -96,6 +95,17 @@ export async function* searchInSteps<Part extends LogPart, Row extends SearchedR
     yield;
   }
   return page(null, null);
+}
+
+function toForm<Part extends LogPart, Row extends SearchedRow, Form extends RecordForm>(
+  search: LogSearch<Part, Row>,
+  found: readonly FoundRow<Row, Part>[],
+  form: Form,
+  now: number,
+): readonly RecordForms[Form][] {
+  // Rows have it: nothing else is read.
+  if (form === 'position') return found.map(({ row }) => row.position as RecordForms[Form]);
+  return search.toRecords(found).map((record) => recordForms[form](record, now));
 }
 
 export interface CountPart {

@@ -104,7 +104,7 @@ export function createSqliteHistory({
     suppression: (tenant, now) => searches.run(tenant, () => searcher.suppression(tenant, now)),
     settleStep: async (due, at) => void (await queue.push('settleStep', due, at)),
 
-    alarms: (tenant, now) => searches.run(tenant, () => searcher.alarms(tenant, now)),
+    alarms: (tenant, wanted) => searches.run(tenant, () => searcher.alarms(tenant, wanted)),
     recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
 
     async record(tenant, panel, given) {

@@ -2,7 +2,7 @@
 import type {
   AlarmAction,
   AlarmOutcome,
-  AlarmPlace,
+  AlarmPlaces,
   CountedNotification,
   DueReturn,
   DueStep,
@@ -68,18 +68,40 @@ export const createAlarms = (
     });
   },
 
-  alarms: (tenant, now) =>
-    lanes.turns.run(tenant, () =>
-      lanes.reads.query<AlarmPlace>(
+  alarms: (tenant, { now, among, states, after, limit }) =>
+    lanes.turns.run(tenant, async () => {
+      const [found] = await lanes.reads.query<
+        Pick<AlarmPlaces, 'places'> & { counts: Partial<AlarmPlaces['counts']> }
+      >(
         tenant,
-        `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
-         CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
-       FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND l.rank >= ${firstAlarmRank}
-       ORDER BY l.rank DESC, since DESC, l.position DESC`,
-        [tenant, now],
-      ),
-    ),
+        `WITH standing AS MATERIALIZED (
+           SELECT l.position, l.id, l.rank, coalesce(l.since, 0) AS since,
+             CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
+           FROM live l LEFT JOIN acknowledgements a ON a.tenant = l.tenant AND a.row = l.row
+           WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $2) AND l.rank >= ${firstAlarmRank}
+             AND ($3::bigint[] IS NULL OR l.position = ANY ($3))
+         ), page AS (
+           SELECT * FROM standing WHERE state = ANY ($4) AND ($5::integer IS NULL OR (rank, since, position) < ($5, $6::bigint, $7::bigint))
+           ORDER BY rank DESC, since DESC, position DESC LIMIT $8
+         )
+         SELECT (SELECT coalesce(jsonb_agg(to_jsonb(page) ORDER BY rank DESC, since DESC, position DESC), '[]') FROM page) AS places,
+           (SELECT coalesce(jsonb_object_agg(state, count), '{}') FROM (SELECT state, count(*) FROM standing GROUP BY state) s) AS counts`,
+        [
+          tenant,
+          now,
+          among ?? null,
+          states,
+          after?.rank ?? null,
+          after?.since ?? null,
+          after?.position ?? null,
+          limit,
+        ],
+      );
+      return {
+        places: found?.places ?? [],
+        counts: { open: 0, acknowledged: 0, shelved: 0, suppressed: 0, ...found?.counts },
+      };
+    }),
 
   dueReturns: (now, limit) =>
     lanes.reads.query<DueReturn>(

@@ -9,10 +9,12 @@ const leastAdded = 10_000;
 /** The most characters of targets that are kept of one tenant: some 20,000 usual targets. */
 const maxTargetChars = 4_000_000;
 
-export interface LiveRowEnd {
+export interface StandingRow {
   readonly row: number;
   /** When it leaves the live set; null: when it is cleared. */
   readonly expiresAt: number | null;
+  /** Whether its alarm is off the panels. */
+  readonly isOff: 0 | 1;
 }
 
 /** A row of the live set, and when it leaves. */
@@ -130,23 +132,22 @@ export class LiveOrder {
     return true;
   }
 
-  /** The rows of the given positions of a tenant, by position, without those that are not live at `now`. */
-  rowsAt(tenant: TenantId, positions: readonly number[], now: number): ReadonlyMap<number, LiveRowEnd> {
+  /** The rows at the given positions of a tenant, by position: those in `live`, of which some may have expired. */
+  rowsAt(tenant: TenantId, positions: readonly number[]): ReadonlyMap<number, StandingRow> {
     this.refresh();
     const rows = this.#sql
-      .of<[{ tenant: number; positions: string; now: number }], LiveRowEnd & { position: number }>(
+      .of<[{ tenant: number; positions: string }], StandingRow & { position: number }>(
         `WITH RECURSIVE ranks(rank) AS (
            SELECT min(rank) FROM temp.live_order WHERE tenant = @tenant
            UNION ALL
            SELECT (SELECT min(o.rank) FROM temp.live_order o WHERE o.tenant = @tenant AND o.rank > ranks.rank) FROM ranks
            WHERE ranks.rank IS NOT NULL
          )
-         SELECT o.position, o.row, l.expires_at AS expiresAt FROM json_each(@positions) p CROSS JOIN ranks
+         SELECT o.position, o.row, l.expires_at AS expiresAt, l.shelved IS NOT NULL AS isOff FROM json_each(@positions) p CROSS JOIN ranks
          CROSS JOIN temp.live_order o ON o.tenant = @tenant AND o.rank = ranks.rank AND o.position = p.value
-         CROSS JOIN live l ON l.row = o.row
-         WHERE (l.expires_at IS NULL OR l.expires_at > @now) AND l.shelved IS NULL`,
+         CROSS JOIN live l ON l.row = o.row`,
       )
-      .all({ tenant, positions: JSON.stringify(positions), now });
+      .all({ tenant, positions: JSON.stringify(positions) });
     return new Map(rows.map(({ position, ...row }) => [position, row]));
   }
 }

@@ -1,6 +1,9 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
 import type {
+  AlarmCursor,
   AlarmPlace,
+  AlarmPlaces,
+  AlarmsWanted,
   DueReturn,
   Entry,
   LiveNotification,
@@ -13,7 +16,7 @@ import type { TenantId } from '#core/log/route.ts';
 import type { PanelAddress } from '#core/log/target.ts';
 import { charsBySender, firstAlarmRank, leavesAt } from '../../log/history-rows.ts';
 import { notificationFinder, readAcknowledged } from './alarms.ts';
-import type { Leaving, LiveRowEnd } from './live-order.ts';
+import type { Leaving, StandingRow } from './live-order.ts';
 import { entriesFrom, findById, idAt } from './log-lookup.ts';
 import { findPartition, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type LogConnection, type NotificationRow } from './rows.ts';
@@ -85,10 +88,11 @@ export function readLive(
   const notifications: LiveNotification[] = [];
   let scanned = 0;
   let taken = 0;
-  const rows = connection.liveOrder.rowsAt(tenant, positions, now);
+  const rows = connection.liveOrder.rowsAt(tenant, positions);
   for (const position of positions) {
     const row = rows.get(position);
-    const found = row && readLiveRow(connection, tenant, row);
+    const isShown = row && row.isOff === 0 && (row.expiresAt === null || row.expiresAt > now);
+    const found = isShown ? readLiveRow(connection, tenant, row) : undefined;
     taken += found ? charsBySender(found) : 0;
     if (taken > chars && notifications.length > 0) break;
     scanned += 1;
@@ -100,7 +104,7 @@ export function readLive(
 function readLiveRow(
   { sql, reader }: LogConnection,
   tenant: number,
-  { row, expiresAt }: LiveRowEnd,
+  { row, expiresAt }: StandingRow,
 ): LiveNotification | undefined {
   const partition = findPartition(sql, row);
   if (!partition) return undefined;
@@ -262,18 +266,35 @@ export function oldestRevision({ sql }: LogConnection, tenant: number): number |
 
 /** Alarms. */
 
-export function alarms({ sql, liveOrder }: LogConnection, tenant: TenantId, now: number): AlarmPlace[] {
+export function alarms(
+  { sql, liveOrder }: LogConnection,
+  tenant: TenantId,
+  { now, among, states, after, limit }: AlarmsWanted,
+): AlarmPlaces {
   liveOrder.refresh();
-  return sql
-    .of<[number, number], AlarmPlace>(
-      `SELECT l.position, l.rank, coalesce(l.since, 0) AS since,
+  const isAmong = among && new Set(among);
+  const standing = sql
+    .of<[number, number], Omit<AlarmPlace, 'id'> & { row: number }>(
+      `SELECT l.position, l.row, l.rank, coalesce(l.since, 0) AS since,
          CASE WHEN l.suppressed IS NOT NULL THEN 'suppressed' WHEN l.shelved IS NOT NULL THEN 'shelved' WHEN a.row IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS state
        FROM temp.live_order o CROSS JOIN live l ON l.row = o.row
        LEFT JOIN acknowledgements a ON a.tenant = o.tenant AND a.row = o.row
        WHERE o.tenant = ? AND (l.expires_at IS NULL OR l.expires_at > ?) AND l.rank >= ${firstAlarmRank}
        ORDER BY l.rank DESC, since DESC, l.position DESC`,
     )
-    .all(tenant, now);
+    .all(tenant, now)
+    .filter(({ position }) => isAmong?.has(position) ?? true);
+  const counts = { open: 0, acknowledged: 0, shelved: 0, suppressed: 0 };
+  for (const { state } of standing) counts[state] += 1;
+  const page = standing
+    .filter((place) => states.includes(place.state) && (!after || isAfter(place, after)))
+    .slice(0, limit);
+  return { places: page.map(({ row, ...place }) => ({ ...place, id: idAt(sql, row) })), counts };
+}
+
+/** In the order of a list. */
+function isAfter(place: AlarmCursor, { rank, since, position }: AlarmCursor): boolean {
+  return (rank - place.rank || since - place.since || position - place.position) > 0;
 }
 
 export function dueReturns({ sql }: Pick<LogConnection, 'sql'>, now: number, limit: number): DueReturn[] {

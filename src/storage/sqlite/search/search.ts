@@ -20,7 +20,7 @@ import {
   timer,
 } from '../../search/log-search.ts';
 import { RowSet } from '../../search/row-set.ts';
-import { entriesFrom, findById, rowAtOrAfter } from '../log/log-lookup.ts';
+import { findById, rowAtOrAfter } from '../log/log-lookup.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from '../log/partitions.ts';
 import { entryColumns, type LogConnection, type NotificationRow } from '../log/rows.ts';
 import { readLog } from '../log/tenant-log.ts';
@@ -41,7 +41,7 @@ export interface SqlitePart extends LogPart {
   readonly isIndexed: boolean;
 }
 
-interface SearchScope extends Pick<SearchOptions, 'now' | 'before' | 'after'> {
+interface SearchScope extends Pick<SearchOptions<RecordForm>, 'now' | 'before' | 'after' | 'form'> {
   /** What the store finds without reading rows of the log. */
   readonly store?: StoreTerms;
   readonly isOver: () => boolean;
@@ -60,6 +60,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   readonly #states: StateRows;
   readonly #unread = new Set<string>();
   readonly #isOver: () => boolean;
+  readonly #hasPositionsOnly: boolean;
   #looked = 0;
   /** The rows of the last batch. Their states are read together, when the first one is needed. */
   #batch: readonly number[] = [];
@@ -69,7 +70,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     connection: LogConnection,
     tenant: TenantId,
     query: Query,
-    { now, before, after, isOver, store = ofPages }: SearchScope,
+    { now, before, after, isOver, form, store = ofPages }: SearchScope,
   ) {
     const { sql } = connection;
     const { head, firstRow } = readLog(sql, tenant);
@@ -90,6 +91,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     this.#store = store;
     this.#states = stateRows(sql, { tenant, now, range: this.range });
     this.#isOver = isOver;
+    this.#hasPositionsOnly = form === 'position';
   }
 
   *parts(): Iterable<SqlitePart> {
@@ -111,7 +113,8 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   look(part: SqlitePart, take: (row: NotificationRow) => boolean): number {
     const found = part.isIndexed ? this.#found(part) : undefined;
     const isTested = part.isExact && found?.mayHaveFalsePositives;
-    for (const row of this.#rows(part, found?.rows)) {
+    const isRead = !part.isExact || isTested || !this.#hasPositionsOnly;
+    for (const row of this.#rows(part, found?.rows, isRead ? entryColumns : 'n.row, n.position, n.at')) {
       this.#looked += 1;
       if (this.#looked % rowsACheck === 0 && this.#isOver()) return row.row + 1;
       if (isTested && !this.matches(row, part)) continue;
@@ -188,7 +191,7 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
   }
 
   /** `rows`: the rows that the index finds; undefined for a part that is not indexed. */
-  *#rows(part: SqlitePart, rows: RowSet | undefined): Iterable<NotificationRow> {
+  *#rows(part: SqlitePart, rows: RowSet | undefined, columns: string): Iterable<NotificationRow> {
     const { partition, low } = part;
     const { log } = tablesOf(partition);
     const inTimes = 'n.at >= ? AND n.at < ? ORDER BY n.row DESC';
@@ -196,12 +199,12 @@ export class SqliteSearch implements LogSearch<SqlitePart, NotificationRow> {
     if (!rows) {
       // `+`: SQLite must not use the index on the tenant, which covers the whole partition.
       const where = `WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
-      const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where));
+      const read = this.#sql.of<number[], NotificationRow>(selectRows(log, where, columns));
       return yield* read.iterate(low, part.high, this.tenant, ...times);
     }
     // If the query has no condition, `narrow` finds entries of every kind, so this tests `cleared`.
     const where = `WHERE n.row IN (SELECT value FROM json_each(?)) AND +n.tenant = ? AND n.cleared IS NULL AND ${inTimes}`;
-    const read = this.#sql.of<[string, ...number[]], NotificationRow>(selectRows(log, where));
+    const read = this.#sql.of<[string, ...number[]], NotificationRow>(selectRows(log, where, columns));
     let { high } = part;
     for (;;) {
       const numbers = rows.last(rowsAtOnce, { low, high });
@@ -237,22 +240,33 @@ export function findRecord(
   return row && toRecords(connection, tenant, [{ row, part: { partition } }])[0];
 }
 
-/** The notifications at these positions, in the given order. */
+/** The notifications at these positions, in the given order. Those that stand are found at once, the others one by one. */
 export function recordsAt(
   connection: LogConnection,
   tenant: TenantId,
   positions: readonly number[],
 ): HistoryRecord[] {
-  const { sql } = connection;
+  const { sql, liveOrder } = connection;
   const { first } = readLog(sql, tenant);
-  const found = positions.flatMap((position) => {
-    if (position < first) return [];
-    const [at] = entriesFrom<NotificationRow>(sql, { tenant, from: position, limit: 1 }, entryColumns);
-    const [row] = at?.rows ?? [];
-    const isKept = row?.position === position && row.cleared === null;
-    return at && isKept ? [{ row, part: { partition: at.partition } }] : [];
-  });
-  return toRecords(connection, tenant, found);
+  const kept = positions.filter((position) => position >= first);
+  const standing = liveOrder.rowsAt(tenant, kept);
+  const rows = new Set(
+    kept.flatMap((position) => standing.get(position)?.row ?? rowAtOrAfter(sql, tenant, position) ?? []),
+  );
+  const found = new Map<number, FoundRow<NotificationRow, Pick<SqlitePart, 'partition'>>>();
+  for (const partition of readPartitions(sql)) {
+    const inside = [...rows].filter((row) => partition.firstRow <= row && row <= lastRowOf(partition));
+    if (inside.length === 0) continue;
+    const where = 'WHERE n.row IN (SELECT value FROM json_each(?)) AND n.cleared IS NULL';
+    const select = selectRows(tablesOf(partition).log, where);
+    for (const row of sql.of<[string], NotificationRow>(select).all(JSON.stringify(inside)))
+      found.set(row.position, { row, part: { partition } });
+  }
+  return toRecords(
+    connection,
+    tenant,
+    positions.flatMap((position) => found.get(position) ?? []),
+  );
 }
 
 function toRecords(
@@ -286,7 +300,8 @@ function toRecords(
   });
 }
 
-const selectRows = (log: string, where: string) => `SELECT ${entryColumns} FROM ${log} n ${where}`;
+const selectRows = (log: string, where: string, columns = entryColumns) =>
+  `SELECT ${columns} FROM ${log} n ${where}`;
 
 /** The minutes in which the rows of a partition were received. */
 
