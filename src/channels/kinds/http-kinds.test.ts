@@ -20,7 +20,7 @@ const usual: OutgoingNotification = {
   ...{ id: '0193', tenant: 'acme', receivedAt: Date.parse('2026-11-22T18:00:00Z') },
   ...{ title: 'Disk full', message: '93 %\nof /var', level: 'error', rank: 40 },
   ...{
-    ...{ ...noTexts, instructions: null },
+    ...{ ...noTexts, instructions: null, alarm: 'disk/db-1', state: 'open' as const },
     ip: '10.0.0.1',
     host: 'db-1',
     key: 'disk/db-1',

@@ -44,6 +44,8 @@ test('the longest notification fits into a message, and a resolve has the tag of
       rank: 40,
       ...noTexts,
       instructions: null,
+      alarm: 'a',
+      state: 'open' as const,
       host: '満'.repeat(253),
       key: '満'.repeat(255),
       ttl: 0,

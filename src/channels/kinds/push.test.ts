@@ -7,7 +7,7 @@ import { derivePushKeys, mostPushBytes } from './push-encryption.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '', level: 'error', rank: 40 },
-  ...{ ...noTexts, instructions: null, ttl: 60_000 },
+  ...{ ...noTexts, instructions: null, alarm: 'a', state: 'open' as const, ttl: 60_000 },
 };
 const keys = {
   p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
