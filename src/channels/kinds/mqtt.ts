@@ -37,6 +37,7 @@ interface Options {
   readonly outbound: Outbound;
   readonly signal: AbortSignal;
   readonly brokers: Brokers;
+  readonly now: () => number;
   /** Set for what happened to the alarm: only its state is published. */
   readonly update?: OutgoingUpdate | undefined;
 }
@@ -45,7 +46,7 @@ interface Options {
 export async function sendMqtt(
   setup: ChannelSetup,
   notification: OutgoingNotification,
-  { outbound, signal, brokers, update }: Options,
+  { outbound, signal, brokers, update, now }: Options,
 ): Promise<SendResult> {
   const name = JSON.stringify([setup.settings.url, setup.settings.user, setup.secrets.password]);
   const isKept = brokers.kept.has(name);
@@ -53,7 +54,7 @@ export async function sendMqtt(
     const broker = await findBroker(name, setup, { outbound, signal, brokers });
     try {
       return await inTime({ timeoutMs: attemptMs, signal }, () =>
-        publish(broker.connection, setup, notification, update),
+        publish(broker.connection, setup, { notification, update, now: now() }),
       );
     } catch (error) {
       if (!(error instanceof MqttRefusal)) broker.connection.destroy(error as Error);
@@ -71,11 +72,16 @@ export async function sendMqtt(
   }
 }
 
+interface Told {
+  readonly notification: OutgoingNotification;
+  readonly update: OutgoingUpdate | undefined;
+  readonly now: number;
+}
+
 async function publish(
   connection: MqttConnection,
   { settings }: ChannelSetup,
-  notification: OutgoingNotification,
-  update: OutgoingUpdate | undefined,
+  { notification, update, now }: Told,
 ): Promise<SendResult> {
   const { maximumQoS, retainAvailable } = connection.accepted.properties ?? {};
   const retain = settings.retain === 'true';
@@ -92,10 +98,19 @@ async function publish(
     await connection.publish({
       topic: topicOf(settings.stateTopic, notification),
       payload: JSON.stringify(stateJson(notification, update)),
-      ...{ qos, retain: true },
+      ...{ qos, retain: true, expirySeconds: secondsLeft(notification, now) },
     });
   const also = code === nobodySubscribes ? '; nobody subscribes to the topic' : '';
   return { outcome: 'delivered', answer: `the broker has it${also}` };
+}
+
+/** How long the broker keeps that an alarm has ended. */
+const endedSeconds = 86_400;
+
+/** When the broker may forget the state: when panels no longer show the notification; undefined: when it has ended. */
+function secondsLeft({ state, receivedAt, ttl }: OutgoingNotification, now: number): number | undefined {
+  if (state === 'ended') return endedSeconds;
+  return ttl === 0 ? undefined : Math.max(1, Math.ceil((receivedAt + ttl - now) / 1_000));
 }
 
 /** `expiresAt`: until when panels show it; null: until it ends. */
