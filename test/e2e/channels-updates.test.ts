@@ -267,7 +267,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
     await eventually(() => expect(states().at(-1)).toMatchObject({ state: 'ended' }));
     // The broker forgets what panels no longer show.
     await alarm({ key: 'short', ttl: 1_500 });
-    await eventually(() => expect(states().at(-1)).toMatchObject({ expiresAt: expect.stringMatching(/^20/) }));
+    await eventually(() =>
+      expect(states().at(-1)).toMatchObject({ expiresAt: expect.stringMatching(/^20/) }),
+    );
     const expired = Date.parse(states().at(-1)?.expiresAt) + 1_000;
     await eventually(() => expect(Date.now()).toBeGreaterThan(expired));
     const later = await broker.subscribe('alarms/#', '%r %p');

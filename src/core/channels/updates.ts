@@ -4,6 +4,7 @@
  */
 import {
   type AlarmEvent,
+  alarmEvents,
   type ChannelKind,
   channelFields,
   channelKinds,
@@ -23,21 +24,27 @@ const eventOfAction: Readonly<Record<AlarmAction['kind'], AlarmEvent | undefined
 export const eventOf = ({ kind }: Pick<AlarmAction, 'kind'>): AlarmEvent | undefined => eventOfAction[kind];
 
 /** By kind of channel: the values of {@link updatesOf} that take an event. */
-export type WantedUpdates = Readonly<Partial<Record<ChannelKind, readonly string[]>>>;
+type WantedUpdates = Readonly<Partial<Record<ChannelKind, readonly string[]>>>;
 
 /** Events API v2 of PagerDuty has no other. */
 const eventsOfPagerduty: readonly AlarmEvent[] = ['acknowledged', 'shelved', 'ended'];
 
-export const wantedUpdates = (event: AlarmEvent): WantedUpdates =>
-  Object.fromEntries(
+function wanted(event: AlarmEvent): WantedUpdates {
+  const values = event === 'ended' ? ['all', 'ends'] : ['all'];
+  return Object.fromEntries(
     channelKinds.map((kind) => {
       if (kind === 'mqtt') return [kind, ['state']];
       if (kind === 'pagerduty' && !eventsOfPagerduty.includes(event)) return [kind, []];
       const usual = channelFields[kind].find(({ name }) => name === 'updates')?.choices?.[0];
-      const values = event === 'ended' ? ['all', 'ends'] : ['all'];
       return [kind, usual !== undefined && values.includes(usual) ? [...values, ''] : values];
     }),
   );
+}
+
+/** By event. */
+export const wantedUpdates = Object.fromEntries(
+  alarmEvents.map((event) => [event, wanted(event)]),
+) as Readonly<Record<AlarmEvent, WantedUpdates>>;
 
 /** What a channel is set to, as {@link WantedUpdates} has it: `state` is that of MQTT with a topic for states, empty the default. */
 export const updatesOf = ({ updates, stateTopic }: Readonly<Record<string, string>>): string =>

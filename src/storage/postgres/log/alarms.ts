@@ -153,7 +153,7 @@ async function offReasonsOf(
 /** As the type `alarm_action` of the schema has it. */
 function toStored(action: AlarmAction) {
   const event = eventOf(action);
-  const given = { ...action, ...(event && { wanted: wantedUpdates(event) }) };
+  const given = { ...action, ...(event && { wanted: wantedUpdates[event] }) };
   if (action.kind !== 'unacknowledge' && action.kind !== 'unshelve') return given;
   const { isDue: is_due = false } = action;
   return { ...given, is_due };

@@ -61,7 +61,7 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
         'SELECT * FROM clear_notification($1, $2, $3, $4, wanted_by => $5)',
-        [tenant, id, by, at, JSON.stringify(wantedUpdates('ended'))],
+        [tenant, id, by, at, JSON.stringify(wantedUpdates.ended)],
       ),
     );
     const [cleared] = rows;

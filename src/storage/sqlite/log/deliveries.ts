@@ -100,7 +100,7 @@ export function queueUpdate(
   { event, position, at, from }: Update,
 ): void {
   const { sql } = writer;
-  const wanted = wantedUpdates(event);
+  const wanted = wantedUpdates[event];
   const had = channelsOf(writer, tenant, alarm);
   for (const [channel, notification] of had) {
     if (channel === from) continue;
