@@ -33,7 +33,7 @@ export interface OutgoingUpdate {
   readonly id: string;
   readonly event: AlarmEvent;
   readonly at: number;
-  /** The name of a person, token or key; null: its time was over. */
+  /** The name of a person, token or key; null: Belfry itself, as when its time was over. */
   readonly by: string | null;
   readonly note: string | null;
   /** When the acknowledgement or the shelf ends by itself; null: it does not. */

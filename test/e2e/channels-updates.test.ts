@@ -328,3 +328,13 @@ test('a message that cannot be changed any more fails alone, and the channel goe
   const { channels } = (await call('GET', '/api/channels')).json;
   expect(channels[0].state).toMatchObject({ failures: 0, failingSince: null });
 });
+
+test('an alarm that Belfry raised and takes off itself has ended, by nobody', async () => {
+  await channel({ kind: 'webhook', settings: { url: `${receiver.url}/hook`, updates: 'ends' } });
+  await alarm({ key: 'backup', level: 'info', expectEvery: '1s' });
+  await eventually(() => expect(receiver.received).toHaveLength(2));
+  expect((await call('DELETE', '/api/expectations?key=backup')).status).toBe(204);
+  await eventually(() =>
+    expect(receiver.received[2]?.json).toMatchObject({ type: 'alarm.ended', data: { by: null } }),
+  );
+});
