@@ -1,4 +1,7 @@
-/** Queues notifications, and what happens to their alarms, for channels. Runs inside the transaction of its batch. */
+/**
+ * Queues notifications, and what happens to their alarms, for channels. Runs inside the transaction of its batch. Without the name of
+ * the index, SQLite goes through all deliveries of a tenant.
+ */
 import type { AlarmEvent, ChannelKind } from '#contract/channels/channel-fields.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import { updatesOf, wantedUpdates } from '#core/channels/updates.ts';
@@ -35,7 +38,7 @@ export function queueDeliveries(
 function closeAlert(sql: Statements, tenant: TenantId, key: string | null): string[] {
   const closed = sql
     .of<[number, string | null], { channel: string }>(
-      'UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
+      'UPDATE deliveries INDEXED BY deliveries_open SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
     )
     .all(tenant, key);
   return closed.map(({ channel }) => channel);
@@ -57,7 +60,9 @@ function queueDelivery(
 ): void {
   if (openKey !== null)
     sql
-      .of('UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?')
+      .of(
+        'UPDATE deliveries INDEXED BY deliveries_open SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?',
+      )
       .run(tenant, openKey, channel);
   sql
     .of(
@@ -125,34 +130,30 @@ function channelsOf(
   tenant: TenantId,
   { found, id, since }: Parameters<typeof queueUpdate>[2],
 ): ReadonlyMap<string, string> {
-  const which = `event IS NULL AND state <> 'failed' AND queued_at >= ?`;
+  const from = [id, ...escalatedIds(writer, tenant, found)];
   const rows = writer.sql
-    .of<[number, string, number, number, string | null, number], { channel: string; notification: string }>(
+    .of<[object], { channel: string; notification: string }>(
       `SELECT channel, notification FROM (
-         SELECT channel, notification, position FROM deliveries
-           WHERE tenant = ? AND notification IN (SELECT value FROM json_each(?)) AND ${which}
-         UNION ALL SELECT channel, notification, position FROM deliveries WHERE tenant = ? AND open_key = ? AND ${which}
-       ) ORDER BY position`,
+         SELECT d.* FROM json_each(@ids) i CROSS JOIN deliveries d INDEXED BY deliveries_notification
+           ON d.tenant = @tenant AND d.notification = i.value
+         UNION ALL SELECT * FROM deliveries INDEXED BY deliveries_open WHERE tenant = @tenant AND open_key = @key
+       ) WHERE event IS NULL AND state <> 'failed' AND queued_at >= @since ORDER BY position`,
     )
-    .all(
-      ...([
-        tenant,
-        JSON.stringify(escalatedIds(writer, tenant, found, id)),
-        since ?? found.receivedAt,
-      ] as const),
-      ...([tenant, keyAt(writer.sql, found), since ?? found.receivedAt] as const),
-    );
+    .all({
+      ...{ tenant, ids: JSON.stringify(from), key: keyAt(writer.sql, found) },
+      since: since ?? found.receivedAt,
+    });
   return new Map(rows.map(({ channel, notification }) => [channel, notification]));
 }
 
 /** The most escalations that are followed. */
 const mostFollowed = 100;
 
-/** The notification that stands, and those that it escalates, from one to the one before. */
-function escalatedIds(writer: LogWriter, tenant: TenantId, { route }: FoundRow, id: string): string[] {
-  const ids = [id];
+/** The notifications that it escalates, from each to the one before. */
+function escalatedIds(writer: LogWriter, tenant: TenantId, { route }: FoundRow): string[] {
+  const ids: string[] = [];
   let { escalates } = writer.routes.get(tenant, route);
-  while (escalates !== undefined && ids.length <= mostFollowed) {
+  while (escalates !== undefined && ids.length < mostFollowed) {
     ids.push(escalates);
     const earlier = findById(writer.sql, tenant, escalates);
     escalates = earlier && writer.routes.get(tenant, earlier.route).escalates;
