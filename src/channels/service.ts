@@ -101,6 +101,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
     const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
+    const update = happened && updateOf(notification.id, happened);
+    const message = { notification: notification.id, id: update?.id ?? notification.id };
     const result = await send(
       channel.kind,
       setup,
@@ -112,9 +114,8 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
-        update: happened && updateOf(notification.id, happened),
-        audience:
-          channel.kind === 'push' ? await push.audienceOf(channel, notification, pushTest) : undefined,
+        update,
+        audience: channel.kind === 'push' ? await push.audienceOf(channel, message, pushTest) : undefined,
       },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());

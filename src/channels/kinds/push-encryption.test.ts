@@ -69,5 +69,7 @@ test('the longest notification fits into a message, and a resolve has the tag of
     tag: createHash('sha256').update(`t\n${notification.key}`).digest('base64url').slice(0, 32),
     ...{ url: 'https://a.example', stays: false },
   });
-  expect(JSON.parse(payloadOf({ ...notification, key: null })).tag).toBe('n');
+  const tagOf = (alarm: string) => JSON.parse(payloadOf({ ...notification, key: null, alarm })).tag;
+  expect(tagOf('first')).toBe(tagOf('first'));
+  expect(tagOf('first')).not.toBe(tagOf('another'));
 });

@@ -100,7 +100,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     updates('none'),
   ],
   // Its devices are added by themselves.
-  push: [],
+  push: [{ name: 'actions', type: 'choice', choices: ['acknowledge', 'shelve', 'none'] }, updates('all')],
   mqtt: [
     { name: 'url', type: 'mqtt', ...required, example: 'mqtts://broker.example.org:8883' },
     text('topic', { ...required, example: 'alerts/{level}/{host}' }),
