@@ -210,7 +210,9 @@ const statesAfter: Readonly<Record<Happened['event'], AlarmState>> = {
 /** After the event; or, of a notification, now: it may have been sent late. */
 function stateOf(record: HistoryRecord, happened: Happened | undefined): AlarmState {
   if (happened) return statesAfter[happened.event];
-  if (isResolve(record) || record.cleared?.reason === 'cleared') return 'ended';
+  // What is on no panel is no alarm.
+  const isAlarm = record.alarm !== null || record.cleared?.reason === 'replaced';
+  if (isResolve(record) || !isAlarm) return 'ended';
   if (record.alarm?.shelved) return 'shelved';
   return record.acknowledged ? 'acknowledged' : 'open';
 }

@@ -241,20 +241,21 @@ test('a browser has one subscription a channel, may renew it, and only its own s
   expect((await device('link', { secret: fresh })).status).toBe(410);
 });
 
+/** Without `panels: none`, it is an alarm. */
+const onPanelsToo = () => call('POST', '/api/rules', { name: 'all', then: { channels: [channel] } });
 const act = (secret: string, action: string) => device('device/act', { secret, action });
 const lastPayload = () => service.pushed.at(-1)?.payload;
 const alarmOf = async (id: string) => (await call('GET', `/api/alarms/${id}`)).json;
 
 test('a button on the notification acknowledges the alarm, once, in the name of the device', async () => {
   await add('Pixel 8');
-  await route();
+  await onPanelsToo();
   const { json: sent } = await send({ key: 'disk/db-1' });
   await eventually(() => expect(service.pushed).toHaveLength(1));
   const { actions, secret, isOver, tag } = service.pushed[0]?.payload ?? {};
   expect([actions, isOver]).toEqual([['acknowledge'], false]);
   expect((await act(String(secret), 'shelve')).status).toBe(403);
-  for (const wrong of ['x', `${secret}x`, ''])
-    expect((await act(wrong, 'acknowledge')).status).toBe(404);
+  for (const wrong of ['x', `${secret}x`, '']) expect((await act(wrong, 'acknowledge')).status).toBe(404);
   expect((await act(String(secret), 'clear')).status).toBe(400);
   expect((await act(String(secret), 'acknowledge')).json).toEqual({ by: 'device Pixel 8' });
   expect((await act(String(secret), 'acknowledge')).json).toEqual({ by: 'device Pixel 8' });
@@ -274,7 +275,7 @@ test('a button on the notification acknowledges the alarm, once, in the name of 
 
 test('devices learn that an alarm is acknowledged, open again and ended, on the same notification', async () => {
   await add('Pixel 8');
-  await route();
+  await onPanelsToo();
   const { json: sent } = await send();
   await eventually(() => expect(service.pushed).toHaveLength(1));
   const told = async (method: string, path: string, json?: unknown) => {
@@ -292,8 +293,6 @@ test('devices learn that an alarm is acknowledged, open again and ended, on the 
     body: expect.stringMatching(/^Open again/),
   });
   expect(await told('POST', 'clear')).toMatchObject({ tag, isOver: true, actions: [] });
-  const secret = String(service.pushed[0]?.payload.secret);
-  expect((await act(secret, 'acknowledge')).status).toBe(409);
 });
 
 test('the setting of the channel says what its devices may do; a device that was removed may do nothing', async () => {
@@ -302,7 +301,7 @@ test('the setting of the channel says what its devices may do; a device that was
   });
   expect(changed.settings).toEqual({ actions: 'shelve', updates: 'none' });
   const { id } = await add('Pixel 8');
-  await route();
+  await onPanelsToo();
   const { json: sent } = await send();
   await eventually(() => expect(service.pushed).toHaveLength(1));
   const { actions, secret } = service.pushed[0]?.payload ?? {};
@@ -321,4 +320,12 @@ test('the setting of the channel says what its devices may do; a device that was
   expect((await act(String(secret), 'acknowledge')).status).toBe(403);
   await call('DELETE', `/api/channels/${channel}/devices/${id}`);
   expect((await act(String(secret), 'acknowledge')).status).toBe(404);
+});
+
+test('what is on no panel is no alarm, and has no buttons', async () => {
+  await add('Pixel 8');
+  await route();
+  await send();
+  await eventually(() => expect(service.pushed).toHaveLength(1));
+  expect(lastPayload()).toMatchObject({ actions: [], secret: '' });
 });

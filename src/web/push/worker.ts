@@ -91,7 +91,6 @@ worker.addEventListener('sync', (event) => event.waitUntil(renewAgain()));
 
 async function show(data: PushEvent['data']): Promise<void> {
   const { title, body, tag, url, at, stays, isOver, actions, secret } = read(data);
-  await takeOverAway();
   const options = {
     ...{ body, tag, renotify: !isOver, silent: isOver, timestamp: at, requireInteraction: stays },
     ...{ icon: '/push/icon-192.png', badge: '/push/badge.png' },
@@ -99,6 +98,7 @@ async function show(data: PushEvent['data']): Promise<void> {
     data: { url, secret, isOver } satisfies Shown,
   };
   await worker.registration.showNotification(title, options);
+  await takeOverAway(tag);
   await showCount();
   // Browsers want each message to be shown. It is taken away once this event has ended, or with the next message.
   if (isOver) setTimeout(() => void takeOverAway(), overMs);
@@ -106,8 +106,9 @@ async function show(data: PushEvent['data']): Promise<void> {
 
 const isOver = ({ data }: Notification) => (data as Shown | null)?.isOver === true;
 
-async function takeOverAway(): Promise<void> {
-  for (const each of await worker.registration.getNotifications()) if (isOver(each)) each.close();
+async function takeOverAway(except?: string): Promise<void> {
+  for (const each of await worker.registration.getNotifications())
+    if (isOver(each) && each.tag !== except) each.close();
 }
 
 /** On the icon of the app, where the system has one: how many alarms are shown that wait for somebody. */
@@ -115,7 +116,8 @@ async function showCount(): Promise<void> {
   const shown = await worker.registration.getNotifications();
   const count = shown.filter((each) => !isOver(each)).length;
   const { setAppBadge } = navigator as { setAppBadge?: (count: number) => Promise<void> };
-  await setAppBadge?.call(navigator, count).catch(() => undefined);
+  // Nothing waits for it: it is for looks, and some browsers never answer.
+  void setAppBadge?.call(navigator, count).catch(() => undefined);
 }
 
 /** A button was pressed. If the server did not do it, the notification is shown again, and says so. */
