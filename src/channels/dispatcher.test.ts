@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '#contract/limits.ts';
 import type { ChannelRecord, Delivery, DeliveryResult } from '#core/channels/channels.ts';
-import type { HistoryRecord } from '#core/log/log.ts';
+import type { HistoryRecord, LogPage } from '#core/log/log.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { SendResult } from './message.ts';
@@ -30,7 +30,13 @@ function setUp(pending: Record<string, number>, send: (id: string) => Promise<Se
       (pending[id] ?? 0) > 0
         ? ({
             ...{ channel: id, position: 1, notification: 'n', state: 'pending', queuedAt: 0 },
-            ...{ attempts: attempts.get(id) ?? 0, finishedAt: null, answer: null },
+            ...{
+              attempts: attempts.get(id) ?? 0,
+              finishedAt: null,
+              answer: null,
+              event: null,
+              reference: null,
+            },
           } satisfies Delivery)
         : undefined,
     async finish(_tenant: number, { channel: id }: Delivery, result: DeliveryResult) {
@@ -52,7 +58,7 @@ function setUp(pending: Record<string, number>, send: (id: string) => Promise<Se
       find: async (_tenant, id) =>
         ({ id, enabled: true, updatedAt: 1, health: { failures: failures.get(id) ?? 0 } }) as ChannelRecord,
     },
-    history: { find: async () => ({}) as HistoryRecord },
+    history: { find: async () => ({}) as HistoryRecord, readAfter: async () => ({}) as LogPage },
     send: async ({ id }) => send(id),
     now: () => at,
     onFinished: () => undefined,

@@ -1,5 +1,6 @@
 /** Sends the queued deliveries: in order on each channel, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import {
   type ChannelRecord,
   type Channels,
@@ -10,7 +11,7 @@ import {
   type WaitingChannel,
 } from '#core/channels/channels.ts';
 import { coalesced } from '#core/limits/concurrency.ts';
-import type { History, HistoryRecord } from '#core/log/log.ts';
+import type { Entry, History, HistoryRecord } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { SendResult } from './message.ts';
 
@@ -31,14 +32,23 @@ const shortestPauseMs = 100;
 /** With more tenants than this, a scan covers all tenants. */
 const tenantsInScan = 100;
 
+/** What happened to the alarm of a notification. */
+export interface Happened {
+  readonly event: AlarmEvent;
+  readonly entry: Exclude<Entry, { kind: 'notification' }>;
+  /** As the delivery of the notification has it. */
+  readonly reference: string | null;
+}
+
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
   readonly channels: Pick<Channels, 'find'>;
-  readonly history: Pick<History, 'find'>;
+  readonly history: Pick<History, 'find' | 'readAfter'>;
   readonly send: (
     channel: ChannelRecord,
     notification: HistoryRecord,
     signal: AbortSignal,
+    happened?: Happened,
   ) => Promise<SendResult>;
   readonly now: () => number;
   /** From 0 to 1. */
@@ -179,17 +189,40 @@ export class Dispatcher {
     ]);
     if (!channel?.enabled) return 'held';
     if (!notification) return finish({ state: 'failed', answer: 'history no longer has the notification' });
+    const happened = await this.#happened(tenant, delivery);
+    if (typeof happened === 'string') return finish({ state: 'failed', answer: happened });
     const { signal } = this.#aborting;
-    const { outcome, answer, retryAfterMs = 0, isFinal = false } = await send(channel, notification, signal);
-    if (outcome === 'delivered') return finish({ state: 'delivered', answer });
+    const result = await send(channel, notification, signal, happened);
+    const { outcome, answer, retryAfterMs = 0, isFinal = false, reference } = result;
+    if (outcome === 'delivered') return finish({ state: 'delivered', answer, reference });
     if (signal.aborted) return 'held';
     const { failures } = channel.health;
     if (outcome === 'failed' && (isFinal || failures === 0 || delivery.attempts + 1 >= refusedAttempts))
-      return finish({ state: 'failed', answer, isRefused: true });
+      // That a message cannot be changed any more says nothing about the channel.
+      return finish({ state: 'failed', answer, isRefused: happened === undefined });
     const pauseMs = Math.min(longestPauseMs, Math.max(retryAfterMs, this.#backOffMs(failures)));
     const retryAt = now() + pauseMs;
     await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());
     return 'given up';
+  }
+
+  /** undefined for a delivery of the notification itself; a text says why it cannot be sent. */
+  async #happened(
+    tenant: TenantId,
+    { channel, notification, event, position }: Delivery,
+  ): Promise<Happened | string | undefined> {
+    if (event === null) return undefined;
+    const { queue, history } = this.#options;
+    const [page, all] = await Promise.all([
+      history.readAfter(tenant, position - 1, 1),
+      queue.listByNotification(tenant, notification),
+    ]);
+    const [entry] = page.entries;
+    if (entry?.position !== position || entry.kind === 'notification')
+      return 'history no longer has what happened';
+    const own = all.find((each) => each.channel === channel && each.event === null);
+    if (own?.state === 'failed') return 'its notification was not delivered';
+    return { event, entry, reference: own?.reference ?? null };
   }
 
   /** Random between half and all of the pause, so that channels that failed together are not retried together. */

@@ -1,4 +1,5 @@
 /** A notification as channels send it, and what the kinds of channels share. */
+import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf, runbookLabel, runbookOf, shownLabels } from '#contract/history/labels.ts';
 import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
@@ -18,6 +19,27 @@ export interface OutgoingNotification extends OptionalTexts {
   readonly ttl: number;
   /** What to do, as its rules say now; null: they say nothing. */
   readonly instructions: string | null;
+  /** The same for all notifications of its alarm: the key, or without one the id of the first notification. */
+  readonly alarm: string;
+  readonly state: AlarmState;
+}
+
+/** What is known of the alarm when the message is sent. */
+export type AlarmState = 'open' | 'acknowledged' | 'shelved' | 'ended';
+
+/** What happened to the alarm of a notification that the channel had. */
+export interface OutgoingUpdate {
+  /** The same for every attempt, and another one for each event. */
+  readonly id: string;
+  readonly event: AlarmEvent;
+  readonly at: number;
+  /** The name of a person, token or key; null: Belfry itself, as when its time was over. */
+  readonly by: string | null;
+  readonly note: string | null;
+  /** When the acknowledgement or the shelf ends by itself; null: it does not. */
+  readonly until: number | null;
+  /** What the receiver calls the message of the notification. */
+  readonly reference: string | null;
 }
 
 /** The time limit of one attempt, for every kind; a lease lasts longer. */
@@ -38,6 +60,8 @@ export interface SendResult {
   readonly answer: string;
   /** The pause that the receiver requires. */
   readonly retryAfterMs?: number;
+  /** What the receiver calls the message, where {@link HttpKind.update} needs it. */
+  readonly reference?: string | undefined;
   /** With `failed`: there is no recipient, so no further attempt is made, even while the channel fails. */
   readonly isFinal?: boolean;
 }
@@ -45,6 +69,15 @@ export interface SendResult {
 /** A kind of channel that is one HTTP request. */
 export interface HttpKind {
   request(setup: ChannelSetup, notification: OutgoingNotification, now: number): OutboundRequest;
+  /** undefined: it cannot be sent, because the receiver's name of the message is not known. */
+  update(
+    setup: ChannelSetup,
+    notification: OutgoingNotification,
+    update: OutgoingUpdate,
+    now: number,
+  ): OutboundRequest | undefined;
+  /** What the receiver calls the message, from its answer to `request`. */
+  readonly referenceOf?: (response: OutboundResponse) => string | undefined;
   /** The pause that the receiver names in its body instead of in `Retry-After`. */
   readonly retryAfterMs?: (response: OutboundResponse) => number | undefined;
   /** Set where a status means something else than for the other kinds. */
@@ -62,9 +95,34 @@ export const colorOf = (notification: OutgoingNotification): string =>
   builtInStyles[severityOf(notification)].color;
 
 /** The notification as JSON, as the webhook and MQTT carry it. */
-export function toJson({ receivedAt, ttl: _, ...notification }: OutgoingNotification) {
+export function toJson({ receivedAt, ttl: _, alarm: __, state: ___, ...notification }: OutgoingNotification) {
   const labels = labelsOf(notification.labels);
   return { ...notification, labels, receivedAt: new Date(receivedAt).toISOString() };
+}
+
+/** What happened as JSON, as the webhook and MQTT carry it. */
+export const updateJson = ({ at, by, note, until }: OutgoingUpdate) => ({
+  ...{ at: new Date(at).toISOString(), by, note },
+  until: until === null ? null : new Date(until).toISOString(),
+});
+
+/** What happened, in one sentence, as in "Acknowledged by Ann until 2026-11-29 18:00 UTC: on my way". */
+export function updateText({ event, by, note, until }: OutgoingUpdate): string {
+  const who = by === null ? '' : ` by ${by}`;
+  const end =
+    until === null ? '' : ` until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const texts: Readonly<Record<AlarmEvent, string>> = {
+    acknowledged: `Acknowledged${who}${end}`,
+    unacknowledged:
+      by === null
+        ? 'Open again: the acknowledgement has ended'
+        : `Open again: acknowledgement taken back${who}`,
+    shelved: `Shelved${who}${end}`,
+    unshelved:
+      by === null ? 'Open again: the time on the shelf is over' : `Open again: taken off the shelf${who}`,
+    ended: `Cleared${who}`,
+  };
+  return note === null ? texts[event] : `${texts[event]}: ${note}`;
 }
 
 /** Level, host and key in one line, as in "error · db-1 · disk". */
@@ -155,9 +213,10 @@ export function jsonRequest(
   url: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
+  method: OutboundRequest['method'] = 'POST',
 ): OutboundRequest {
   return {
-    ...{ url, method: 'POST' },
+    ...{ url, method },
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   };

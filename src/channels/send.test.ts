@@ -20,6 +20,8 @@ const notification: OutgoingNotification = {
     rank: 40,
     ...noTexts,
     instructions: null,
+    alarm: 'a',
+    state: 'open',
     host: '満'.repeat(255),
     key: '満'.repeat(255),
     ttl: 0,

@@ -1,4 +1,4 @@
-/** One attempt to deliver one notification through one channel. */
+/** One attempt to deliver one notification, or what happened to its alarm, through one channel. */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, createMask, type Mask, pauseOf } from './answer.ts';
@@ -19,6 +19,7 @@ import {
   type ChannelSetup,
   type HttpKind,
   type OutgoingNotification,
+  type OutgoingUpdate,
   type SendResult,
 } from './message.ts';
 
@@ -40,6 +41,8 @@ const refusals = [400, 413, 415, 422];
 export interface SendOptions {
   readonly outbound: Outbound;
   readonly mail: MailServer | undefined;
+  /** Set for what happened to the alarm of the notification. */
+  readonly update?: OutgoingUpdate | undefined;
   /** Set for push channels. */
   readonly audience?: PushAudience | undefined;
   readonly brokers: Brokers;
@@ -103,15 +106,23 @@ async function sendOverHttp(
   kind: HttpKind,
   setup: ChannelSetup,
   notification: OutgoingNotification,
-  { outbound, now, signal, mask }: SendOptions & { readonly mask: Mask },
+  { outbound, now, signal, mask, update }: SendOptions & { readonly mask: Mask },
 ): Promise<SendResult> {
-  const request = kind.request(setup, notification, now());
+  const request = update
+    ? kind.update(setup, notification, update, now())
+    : kind.request(setup, notification, now());
+  if (!request)
+    return {
+      ...{ outcome: 'failed', isFinal: true },
+      answer: 'the message of the notification is not known: it was sent before an upgrade of this server',
+    };
   const response = await outbound.request(request, { timeoutMs: attemptMs, signal });
   const { status } = response;
   const answer = answerLine(response, mask);
   const known = kind.outcomeOf?.(status);
   if (known) return { answer, ...known };
-  if (status >= 200 && status < 300) return { outcome: 'delivered', answer };
+  if (status >= 200 && status < 300)
+    return { outcome: 'delivered', answer, reference: update ? undefined : kind.referenceOf?.(response) };
   if (status >= 300 && status < 400)
     return {
       outcome: 'retry',

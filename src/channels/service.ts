@@ -3,9 +3,15 @@ import { uuidv7 } from 'uuidv7';
 import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import { durationText } from '#contract/time.ts';
-import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
+import {
+  type ChannelRecord,
+  type ChannelService,
+  type DeliveryQueue,
+  isResolve,
+} from '#core/channels/channels.ts';
 import { AppError } from '#core/errors.ts';
-import type { History } from '#core/log/log.ts';
+import { ownSenderPrefix } from '#core/intake/own-sender.ts';
+import { belfryAsActor, type History, type HistoryRecord } from '#core/log/log.ts';
 import type { Escalated, Route, TenantId } from '#core/log/route.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import { createSealer } from '#core/people/secrets.ts';
@@ -13,16 +19,22 @@ import { instructionsText } from '#core/routing/instructions.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { Dispatcher, type Happened } from './dispatcher.ts';
 import { MailBudget, type MailServer } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
 import { createPushService, type PushTest } from './kinds/push.ts';
-import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
+import type {
+  AlarmState,
+  ChannelSetup,
+  OutgoingNotification,
+  OutgoingUpdate,
+  SendResult,
+} from './message.ts';
 
 interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
   readonly directory: Pick<Directory, 'channels' | 'pushDevices' | 'tenants'>;
-  readonly history: Pick<History, 'find'>;
+  readonly history: Pick<History, 'find' | 'readAfter'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
   /** The server's key. */
   readonly key: string;
@@ -39,6 +51,8 @@ interface ChannelServiceOptions {
 }
 
 const stopMs = 2_000;
+/** The most escalations that are followed to the first notification of an alarm. */
+const mostFollowed = 100;
 /** How long a connection to a broker is kept after a delivery. */
 const brokerIdleMs = 30_000;
 type Secrets = Readonly<Record<string, string>>;
@@ -68,7 +82,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     channel: ChannelRecord,
     notification: Delivered,
     signal: AbortSignal,
-    pushTest?: PushTest,
+    { happened, pushTest }: { readonly happened?: Happened; readonly pushTest?: PushTest } = {},
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
@@ -87,22 +101,36 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
     const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
+    const update = happened && updateOf(notification.id, happened);
+    const message = { notification: notification.id, id: update?.id ?? notification.id };
     const result = await send(
       channel.kind,
       setup,
       {
         ...outgoing(notification),
         tenant,
+        alarm: notification.key ?? (await firstOf(channel.tenant, notification)),
         instructions: await instructionsFor(channel.tenant, notification),
       },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
-        audience:
-          channel.kind === 'push' ? await push.audienceOf(channel, notification, pushTest) : undefined,
+        update,
+        audience: channel.kind === 'push' ? await push.audienceOf(channel, message, pushTest) : undefined,
       },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
     return result;
+  };
+
+  /** The notification with which the alarm of one without a key began. */
+  const firstOf = async (tenant: TenantId, { id, route }: Delivered) => {
+    let first = id;
+    let before = route?.escalates;
+    for (let i = 0; before !== undefined && i < mostFollowed; i += 1) {
+      first = before;
+      before = (await options.history.find(tenant, before))?.route.escalates;
+    }
+    return first;
   };
 
   const instructionsFor = async (tenant: TenantId, { route }: Delivered) => {
@@ -111,7 +139,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     return instructionsText({ route }, router) ?? null;
   };
 
-  const dispatcher = new Dispatcher({ ...options, channels: directory.channels, send: sendOne });
+  const dispatcher = new Dispatcher({
+    ...{ ...options, channels: directory.channels },
+    send: (channel, record, signal, happened) =>
+      sendOne(channel, { ...record, state: stateOf(record, happened) }, signal, happened && { happened }),
+  });
 
   return {
     hasMailServer: mail?.from !== undefined,
@@ -137,7 +169,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     async test(channel, by, device) {
       const began = performance.now();
       const test = testNotification(by, now());
-      const { outcome, answer } = await sendOne(channel, test, AbortSignal.any([]), { device });
+      const { outcome, answer } = await sendOne(channel, test, AbortSignal.any([]), { pushTest: { device } });
       return { ok: outcome === 'delivered', answer, tookMs: Math.round(performance.now() - began) };
     },
   };
@@ -152,19 +184,45 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
 /** What is known of a notification before it is sent; a test has no route. */
-type Known = Omit<OutgoingNotification, 'tenant' | 'instructions'>;
+type Known = Omit<OutgoingNotification, 'tenant' | 'instructions' | 'alarm'>;
 type Delivered = Known & { readonly route?: Route };
 
 /** The fields of a notification that leave the server. An escalation says first why it was sent. */
 function outgoing({ route, ...notification }: Delivered): Known {
-  const { id, receivedAt, title, level, rank, ttl } = notification;
+  const { id, receivedAt, title, level, rank, ttl, state } = notification;
   const escalated = route?.escalates === undefined ? undefined : route.escalated;
   const message = escalated
     ? `${reasonOf(escalated, receivedAt)}\n\n${notification.message}`
         .slice(0, limits.messageChars)
         .toWellFormed()
     : notification.message;
-  return { id, receivedAt, title, message, level, rank, ...optionalTextsOf(notification), ttl };
+  return { id, receivedAt, title, message, level, rank, ...optionalTextsOf(notification), ttl, state };
+}
+
+const statesAfter: Readonly<Record<Happened['event'], AlarmState>> = {
+  acknowledged: 'acknowledged',
+  unacknowledged: 'open',
+  shelved: 'shelved',
+  unshelved: 'open',
+  ended: 'ended',
+};
+
+/** After the event; or, of a notification, now: it may have been sent late. */
+function stateOf(record: HistoryRecord, happened: Happened | undefined): AlarmState {
+  if (happened) return statesAfter[happened.event];
+  // What is on no panel is no alarm.
+  const isAlarm = record.alarm !== null || record.cleared?.reason === 'replaced';
+  if (isResolve(record) || !isAlarm) return 'ended';
+  if (record.alarm?.shelved) return 'shelved';
+  return record.acknowledged ? 'acknowledged' : 'open';
+}
+
+function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUpdate {
+  const note = 'note' in entry ? (entry.note ?? null) : null;
+  const until = 'until' in entry ? (entry.until ?? null) : null;
+  const isItself = entry.by === belfryAsActor || entry.by.startsWith(ownSenderPrefix);
+  const by = isItself ? null : entry.by;
+  return { id: `${id}.${entry.position}`, event, at: entry.at, by, note, until, reference };
 }
 
 function reasonOf({ since, unless }: Escalated, at: number): string {
@@ -176,6 +234,6 @@ function testNotification(by: string, receivedAt: number): Known {
   return {
     ...{ id: uuidv7(), receivedAt, title: 'Test of a channel' },
     message: `This channel works. ${by} sent this test.`,
-    ...{ ...noTexts, level: 'info', rank: 20, ttl: 0 },
+    ...{ ...noTexts, level: 'info', rank: 20, ttl: 0, state: 'open' },
   };
 }

@@ -292,12 +292,13 @@ export class MqttConnection {
   }
 
   /** Resolves with the reason code once the broker has acknowledged it, or with QoS 0 once it is sent. @throws MqttRefusal */
-  async publish({ topic, payload, qos, retain }: MqttMessage): Promise<number> {
+  async publish({ topic, payload, qos, retain, expirySeconds }: MqttMessage): Promise<number> {
     const most = this.accepted.properties?.maximumPacketSize;
     if (most !== undefined && Buffer.byteLength(topic) + Buffer.byteLength(payload) + headerBytes > most)
       throw new MqttRefusal(`the broker takes ${most} bytes`, 149, undefined);
     return this.#ask<number>((resolve, reject) => {
-      this.#mqtt.publish(topic, payload, { qos, retain }, (error) => {
+      const properties = expirySeconds === undefined ? {} : { messageExpiryInterval: expirySeconds };
+      this.#mqtt.publish(topic, payload, { qos, retain, properties }, (error) => {
         if (error) return reject(this.#refusalOf('the broker refused it', error));
         const answer = this.#lastReceived;
         resolve(qos > 0 && answer?.cmd === 'puback' ? (answer.reasonCode ?? 0) : 0);
@@ -390,6 +391,8 @@ interface MqttMessage {
   readonly payload: string;
   readonly qos: 0 | 1;
   readonly retain: boolean;
+  /** After so many seconds the broker drops it; MQTT 3.1.1 has no such limit. */
+  readonly expirySeconds?: number | undefined;
 }
 
 /** Far more than a record holds: callers mask secrets before they cut it, and would not know the beginning of one. */

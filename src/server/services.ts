@@ -104,6 +104,7 @@ export async function createServices(
     history,
     tenancy,
     bus,
+    channels,
     now,
     monotonicNow: () => performance.now(),
     isShared: storage.nodes !== undefined,

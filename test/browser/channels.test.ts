@@ -132,7 +132,7 @@ test('a channel to a broker has its choices; what is chosen first is what holds 
   await dialog.getByLabel('Type').selectOption('mqtt');
   await dialog.getByLabel('Name').fill('Home');
   await dialog.getByLabel('URL').fill('mqtts://broker.example.org');
-  await dialog.getByLabel('Topic').fill('alerts/{level}');
+  await dialog.getByLabel('Topic', { exact: true }).fill('alerts/{level}');
   await dialog.getByLabel('Retain').selectOption({ label: 'Yes, the broker keeps the last one' });
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Send test' }).waitFor();
@@ -140,6 +140,43 @@ test('a channel to a broker has its choices; what is chosen first is what holds 
   expect(json.channels.find(({ name }: { name: string }) => name === 'Home').settings).toEqual({
     ...{ url: 'mqtts://broker.example.org', topic: 'alerts/{level}', retain: 'true' },
   });
+  await close();
+});
+
+test('what a channel is told about alarms is chosen, and its deliveries say what they were about', async () => {
+  const token = await lab.server.key('admin');
+  const make = (path: string, json: object) => lab.server.call('POST', path, { token, json });
+  const channel = await receiver.webhook(
+    (method, path, json) => lab.server.call(method, path, { token, json }),
+    { name: 'Told' },
+  );
+  await make('/api/rules', {
+    name: 'to it',
+    when: { key: ['told'] },
+    then: { channels: ['Told'] },
+    continue: true,
+  });
+  const { page, close, errors } = await lab.desk({ path: `settings/channels?id=${channel.id}` });
+  const dialog = page.getByRole('dialog');
+  const choice = dialog.getByLabel('Also send');
+  await choice.selectOption({ label: 'Acknowledged, shelved, reopened and cleared alarms' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const settingsOf = async () => {
+    const { json } = await lab.server.call('GET', '/api/channels', { token });
+    return json.channels.find(({ id }: { id: string }) => id === channel.id).settings;
+  };
+  await expect.poll(settingsOf).toMatchObject({ updates: 'all' });
+  const sent = await lab.server.notify(await lab.server.token(), {
+    ...{ title: 'Fan failed', message: 'm', level: 'error', key: 'told' },
+  });
+  await make(`/api/alarms/${sent.json.id}/acknowledge`, {});
+  const log = dialog.getByRole('region', { name: 'Deliveries' });
+  await log.getByText(/Fan failed.*acknowledged · delivered/).waitFor();
+  expect(await log.getByRole('listitem').count()).toBe(2);
+  await page.goto(`${lab.server.url}/t/default/history?id=${sent.json.id}`);
+  await page.getByText(/^Told Acknowledged: delivered after/).waitFor();
+  await page.getByText(/^Told delivered after/).waitFor();
+  expect(errors).toEqual([]);
   await close();
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { PushPayload } from '#contract/panels/push.ts';
 import { eventually } from '../support/eventually.ts';
 import { PushServiceStub } from '../support/push-service.ts';
 import { accessibilityFaults, faultsInBothSchemes } from './accessibility.ts';
@@ -63,13 +64,22 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
     const scope = self as unknown as {
       shown: unknown[];
       opened: string[];
-      registration: { showNotification: unknown };
+      counts: number[];
+      registration: { showNotification: unknown; getNotifications: unknown };
       clients: { openWindow: unknown };
     };
     scope.shown = [];
     scope.opened = [];
+    scope.counts = [];
     scope.registration.showNotification = async (title: string, options: object) =>
       void scope.shown.push({ title, ...options });
+    scope.registration.getNotifications = async () => [
+      { data: { isOver: false } },
+      { data: { isOver: true }, close() {} },
+    ];
+    Object.defineProperty(navigator, 'setAppBadge', {
+      value: async (count: number) => void scope.counts.push(count),
+    });
     scope.clients.openWindow = async (url: string) => void scope.opened.push(url);
   });
   const shown = () => worker.evaluate(() => (self as unknown as { shown: unknown[] }).shown);
@@ -85,11 +95,71 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   );
   await deliver(page, 'not JSON');
   await eventually(async () => expect(await shown()).toMatchObject([{}, { title: 'Belfry' }]));
+  const alarm: PushPayload = {
+    ...{ title: 'Disk full', body: 'db-1', tag: 'a', url: '/', at: 0, stays: true, isOver: false },
+    ...{ actions: ['acknowledge', 'shelve'], secret: 'wrong' },
+  };
+  await deliver(page, JSON.stringify(alarm));
+  await deliver(page, JSON.stringify({ ...alarm, isOver: true, stays: false, actions: [] }));
+  await eventually(async () =>
+    expect((await shown()).slice(2)).toMatchObject([
+      {
+        ...{ silent: false, renotify: true, requireInteraction: true, tag: 'a' },
+        actions: [
+          { action: 'acknowledge', title: 'Acknowledge' },
+          { action: 'shelve', title: 'Shelve for 1 h' },
+        ],
+      },
+      { silent: true, renotify: false, requireInteraction: false, tag: 'a', actions: [] },
+    ]),
+  );
+  // The icon of the app counts those that wait for somebody.
+  const counts = await worker.evaluate(() => (self as unknown as { counts: number[] }).counts);
+  expect(new Set(counts)).toEqual(new Set([1]));
+  const pressed = (secret: string) =>
+    worker.evaluate(async (own) => {
+      const scope = self as unknown as EventTarget & { shown: unknown[] };
+      const waits: Promise<unknown>[] = [];
+      const event = Object.assign(new Event('notificationclick'), {
+        action: 'acknowledge',
+        notification: {
+          close: () => undefined,
+          title: 'Disk full',
+          tag: 'a',
+          data: { url: '/', secret: own },
+        },
+        waitUntil: (work: Promise<unknown>) => waits.push(work),
+      });
+      const before = scope.shown.length;
+      scope.dispatchEvent(event);
+      await Promise.all(waits);
+      return scope.shown.slice(before);
+    }, secret);
+  // What the server refuses is shown again, and says so.
+  expect(await pressed('wrong')).toMatchObject([
+    { title: 'Disk full', body: 'That did not work. Tap to open the alarm.', data: { secret: 'wrong' } },
+  ]);
+  await lab.server.call('POST', '/api/rules', {
+    token: await lab.server.key('admin'),
+    json: { name: 'all', then: { channels: ['On call'] } },
+  });
+  await lab.server.notify(await lab.server.token(), {
+    ...{ title: 'Disk full', message: '93 %', level: 'error' },
+  });
+  await eventually(() => expect(service.pushed.at(-1)?.payload.title).toBe('Disk full'));
+  expect(await pressed(service.pushed.at(-1)?.payload.secret ?? '')).toEqual([]);
+  await eventually(() =>
+    expect(service.pushed.at(-1)?.payload).toMatchObject({
+      body: expect.stringMatching(/^Acknowledged by device Anna’s phone/),
+    }),
+  );
+
   const clicked = (url: string) =>
     worker.evaluate(async (opens) => {
       const scope = self as unknown as EventTarget & { opened: string[] };
       const waits: Promise<unknown>[] = [];
       const event = Object.assign(new Event('notificationclick'), {
+        action: '',
         notification: { close: () => undefined, data: { url: opens } },
         waitUntil: (work: Promise<unknown>) => waits.push(work),
       });

@@ -83,7 +83,10 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
       Array.from({ length: 1_100 }, () => history.append(tenant, draft({ key: 'disk' }), null)),
     );
     const [last] = await shownOn(history, tenant);
-    const context = { history, bus: { publish: () => undefined }, now: () => now };
+    const context = {
+      ...{ history, bus: { publish: () => undefined }, channels: { wake: () => undefined } },
+      now: () => now,
+    };
     const action = { kind: 'acknowledge', at: now, by: 'ada', note: null } as const;
     expect(await history.act(tenant, [first.id], action)).toMatchObject([{ kind: 'done', id: last }]);
     expect(await takeOffStanding(context, tenant, first.id, 'ada')).toMatchObject({

@@ -54,6 +54,7 @@ function newNode(
   };
   const options = { history, bus, tenancy, ...clock, onError };
   const attention = createAttention({
+    channels: { wake: () => undefined },
     ...{ ...options, dueTimes, isShared: true },
     ...{ onRefused: () => undefined, onFull: () => undefined },
   });

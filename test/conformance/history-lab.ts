@@ -1,5 +1,6 @@
 import { standingStates } from '#contract/history/alarm-states.ts';
 import type { DueTimes } from '#core/alarms/schedule.ts';
+import type { DeliveryQueue } from '#core/channels/channels.ts';
 import type {
   Acknowledged,
   AlarmOutcome,
@@ -25,6 +26,7 @@ export interface HistoryDatabase {
   readonly receipts: ReceiptStore;
   readonly directory: Directory;
   readonly dueTimes: DueTimes;
+  readonly deliveries: DeliveryQueue;
   /** How many nodes may use it at once, in the tests. */
   readonly nodes: 1 | 2;
   /** Takes expired notifications out of the live set, as the server does now and then. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { createDeliveryQueue } from '#storage/deliveries/deliveries.ts';
 import { createDirectory } from '#storage/directory/directory.ts';
 import { createDueTimes } from '#storage/directory/due-times.ts';
 import type { LogSizes } from '#storage/sqlite/log/log-writer.ts';
@@ -34,6 +35,7 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
     receipts: storage.history,
     directory: createDirectory(storage.db),
     dueTimes: createDueTimes(storage.db),
+    deliveries: createDeliveryQueue(storage.db, { name: 'server' }),
     nodes: 1,
     sweep: (now) => storage.sweep(now),
     async reopen() {

@@ -15,6 +15,7 @@ import { retentionClockConformance } from './history-retention-clock.ts';
 import { retriesConformance } from './history-retries.ts';
 import { searchConformance } from './history-search.ts';
 import { suppressConformance } from './history-suppress.ts';
+import { updatesConformance } from './history-updates.ts';
 
 /** Every promise of the ports `History` and `ReceiptStore`, to be run against every backend. */
 export function historyConformance(backend: string, open: OpenHistory): void {
@@ -36,6 +37,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       alarms: alarmsConformance,
       'suppressed alarms': suppressConformance,
       escalations: escalationsConformance,
+      'what channels are told': updatesConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

@@ -1,3 +1,4 @@
+import { createDeliveryQueue } from '#storage/deliveries/deliveries.ts';
 import type { Storage } from '../../src/storage/database/storage.ts';
 import { createDirectory } from '../../src/storage/directory/directory.ts';
 import { createDueTimes } from '../../src/storage/directory/due-times.ts';
@@ -46,6 +47,7 @@ export async function openHistoryOn(
       receipts: storage.history,
       directory: createDirectory(storage.db),
       dueTimes: createDueTimes(storage.db),
+      deliveries: createDeliveryQueue(storage.db, { name: 'server' }),
       nodes: 2,
       sweep: (now) => storage.sweep(now),
       async reopen() {

@@ -425,7 +425,12 @@ test.each([
     'settings.url: must not contain a user',
   ],
   [{ kind: 'slack', settings: { url: 'https://example.org' } }, 'settings.url: belongs in secrets'],
-  [{ kind: 'slack', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has no settings'],
+  [{ kind: 'push', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has no settings'],
+  [{ kind: 'slack', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has updates'],
+  [
+    { kind: 'mqtt', settings: { url: 'mqtt://x.example.org', topic: 't', stateTopic: 's' } },
+    'settings.stateTopic: must be a topic with {alarm}',
+  ],
   [{ kind: 'ntfy', settings: { topic: 'x', tpoic: 'y' } }, 'settings.tpoic: this kind has url, topic'],
   [
     { kind: 'webhook', settings: { url: 'https://example.org' }, secrets: { signingKey: 'short' } },

@@ -283,7 +283,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
         const result = await send(
           'mqtt',
           { settings, secrets: { password: 'se:cret' } },
-          { ...notification, ...noTexts, instructions: null },
+          { ...notification, ...noTexts, instructions: null, alarm: 'a', state: 'open' as const },
           { ...options, brokers },
         );
         expect(result.outcome).toBe('delivered');

@@ -240,3 +240,92 @@ test('a browser has one subscription a channel, may renew it, and only its own s
   await call('DELETE', `/api/channels/${channel}`);
   expect((await device('link', { secret: fresh })).status).toBe(410);
 });
+
+/** Without `panels: none`, it is an alarm. */
+const onPanelsToo = () => call('POST', '/api/rules', { name: 'all', then: { channels: [channel] } });
+const act = (secret: string, action: string) => device('device/act', { secret, action });
+const lastPayload = () => service.pushed.at(-1)?.payload;
+const alarmOf = async (id: string) => (await call('GET', `/api/alarms/${id}`)).json;
+
+test('a button on the notification acknowledges the alarm, once, in the name of the device', async () => {
+  await add('Pixel 8');
+  await onPanelsToo();
+  const { json: sent } = await send({ key: 'disk/db-1' });
+  await eventually(() => expect(service.pushed).toHaveLength(1));
+  const { actions, secret, isOver, tag } = service.pushed[0]?.payload ?? {};
+  expect([actions, isOver]).toEqual([['acknowledge'], false]);
+  expect((await act(String(secret), 'shelve')).status).toBe(403);
+  for (const wrong of ['x', `${secret}x`, '']) expect((await act(wrong, 'acknowledge')).status).toBe(404);
+  expect((await act(String(secret), 'clear')).status).toBe(400);
+  expect((await act(String(secret), 'acknowledge')).json).toEqual({ by: 'device Pixel 8' });
+  expect((await act(String(secret), 'acknowledge')).json).toEqual({ by: 'device Pixel 8' });
+  expect(await alarmOf(sent.id)).toMatchObject({
+    ...{ state: 'acknowledged', acknowledged: { by: 'device Pixel 8', note: null } },
+  });
+  // Every device of the channel learns that somebody takes care of it.
+  await eventually(() => expect(service.pushed).toHaveLength(2));
+  expect(service.pushed[1]).toMatchObject({
+    headers: { urgency: 'normal', topic: tag },
+    payload: {
+      ...{ title: 'Disk full', isOver: true, stays: false, actions: [], secret: '', tag },
+      body: expect.stringMatching(/^Acknowledged by device Pixel 8\nerror/),
+    },
+  });
+});
+
+test('devices learn that an alarm is acknowledged, open again and ended, on the same notification', async () => {
+  await add('Pixel 8');
+  await onPanelsToo();
+  const { json: sent } = await send();
+  await eventually(() => expect(service.pushed).toHaveLength(1));
+  const told = async (method: string, path: string, json?: unknown) => {
+    const before = service.pushed.length;
+    await call(method, `/api/alarms/${sent.id}/${path}`, json);
+    await eventually(() => expect(service.pushed).toHaveLength(before + 1));
+    return lastPayload();
+  };
+  const tag = lastPayload()?.tag;
+  expect(await told('POST', 'acknowledge', { note: 'on my way' })).toMatchObject({
+    ...{ tag, isOver: true, body: expect.stringContaining('on my way') },
+  });
+  expect(await told('DELETE', 'acknowledge')).toMatchObject({
+    ...{ tag, isOver: false, stays: true, actions: ['acknowledge'] },
+    body: expect.stringMatching(/^Open again/),
+  });
+  expect(await told('POST', 'clear')).toMatchObject({ tag, isOver: true, actions: [] });
+});
+
+test('the setting of the channel says what its devices may do; a device that was removed may do nothing', async () => {
+  const { json: changed } = await call('PATCH', `/api/channels/${channel}`, {
+    settings: { actions: 'shelve', updates: 'none' },
+  });
+  expect(changed.settings).toEqual({ actions: 'shelve', updates: 'none' });
+  const { id } = await add('Pixel 8');
+  await onPanelsToo();
+  const { json: sent } = await send();
+  await eventually(() => expect(service.pushed).toHaveLength(1));
+  const { actions, secret } = service.pushed[0]?.payload ?? {};
+  expect(actions).toEqual(['acknowledge', 'shelve']);
+  expect((await act(String(secret), 'shelve')).json).toEqual({ by: 'device Pixel 8' });
+  const { state, shelved } = await alarmOf(sent.id);
+  expect([state, shelved.by]).toEqual(['shelved', 'device Pixel 8']);
+  const shelvedMs = Date.parse(shelved.until) - Date.parse(shelved.at);
+  expect(shelvedMs).toBe(3_600_000);
+  expect((await act(String(secret), 'shelve')).json).toEqual({ by: 'device Pixel 8' });
+  const audited = (await call('GET', '/api/audit')).json.entries;
+  expect(audited).toContainEqual(
+    expect.objectContaining({ action: 'alarm.shelve', by: 'device Pixel 8', subject: sent.id }),
+  );
+  await call('PATCH', `/api/channels/${channel}`, { settings: { actions: 'none' } });
+  expect((await act(String(secret), 'acknowledge')).status).toBe(403);
+  await call('DELETE', `/api/channels/${channel}/devices/${id}`);
+  expect((await act(String(secret), 'acknowledge')).status).toBe(404);
+});
+
+test('what is on no panel is no alarm, and has no buttons', async () => {
+  await add('Pixel 8');
+  await route();
+  await send();
+  await eventually(() => expect(service.pushed).toHaveLength(1));
+  expect(lastPayload()).toMatchObject({ actions: [], secret: '' });
+});

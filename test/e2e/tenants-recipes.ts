@@ -296,6 +296,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       ...plain('/api/push/device/test', () => ({ secret: random() })),
       ok: [404, 429],
     },
+    'POST /api/push/device/act': {
+      ...plain('/api/push/device/act', () => ({ secret: random(), action: 'acknowledge' })),
+      ok: [404, 429],
+    },
     'POST /api/push/device/remove': {
       ...plain('/api/push/device/remove', () => ({ secret: random() })),
       ok: [404, 429],

@@ -180,6 +180,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/invitations/preview',
     'POST /api/pairings',
     'POST /api/push/device',
+    'POST /api/push/device/act',
     'POST /api/push/device/remove',
     'POST /api/push/device/subscription',
     'POST /api/push/device/test',

@@ -83,6 +83,7 @@ export function createAttentionLab(when: RuleWhen, then: RuleThen) {
     dueTimes,
     history,
     bus,
+    channels: { wake: () => undefined },
     tenancy,
     ...clock,
     isShared: false,

@@ -1,4 +1,12 @@
-import { detailsWithRunbookOf, type HttpKind, jsonRequest, messageText, severityOf } from '../message.ts';
+import {
+  type ChannelSetup,
+  detailsWithRunbookOf,
+  type HttpKind,
+  jsonRequest,
+  messageText,
+  severityOf,
+  updateText,
+} from '../message.ts';
 
 const types = {
   success: 'success',
@@ -10,16 +18,15 @@ const types = {
 
 /** The Apprise API, with a stored configuration (`/notify/KEY`) or with `urls`: https://github.com/caronc/apprise-api */
 export const apprise: HttpKind = {
-  request({ settings: { url = '', tag }, secrets: { urls } }, notification) {
-    return jsonRequest(url, {
+  request: (setup, notification) =>
+    notify(setup, {
       title: notification.title,
       body: `${messageText(notification)}\n\n${detailsWithRunbookOf(notification)}`,
       type: types[severityOf(notification)],
-      format: 'text',
-      ...(tag !== undefined && { tag }),
-      ...(urls !== undefined && { urls }),
-    });
-  },
+    }),
+
+  update: (setup, { title }, update) =>
+    notify(setup, { title, body: updateText(update), type: update.event === 'ended' ? 'success' : 'info' }),
 
   outcomeOf(status) {
     if (status === 204) return { outcome: 'retry', answer: 'there is no configuration with this key' };
@@ -27,3 +34,10 @@ export const apprise: HttpKind = {
     return status === 424 ? { outcome: 'failed' } : undefined;
   },
 };
+
+const notify = ({ settings: { url = '', tag }, secrets: { urls } }: ChannelSetup, message: object) =>
+  jsonRequest(url, {
+    ...{ ...message, format: 'text' },
+    ...(tag !== undefined && { tag }),
+    ...(urls !== undefined && { urls }),
+  });

@@ -10,28 +10,54 @@ import {
   type OutgoingNotification,
   retryAfterInBody,
   runbookLinkOf,
+  updateText,
   withoutLinks,
 } from '../message.ts';
 
 /** An embed has at most 6,000 characters in all: https://discord.com/developers/docs/resources/webhook#execute-webhook */
 export const discord: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
-    const runbook = runbookLinkOf(notification);
-    const embed = {
-      title: clip(withoutLinks(notification.title), 256),
-      description: descriptionOf(notification),
-      color: Number.parseInt(colorOf(notification).slice(1), 16),
-      timestamp: new Date(notification.receivedAt).toISOString(),
-      footer: { text: clip(detailsOf(notification), 1_000) },
-      ...(notification.url !== null && { url: notification.url }),
-      ...(runbook !== undefined && { fields: [{ name: 'Runbook', value: withoutLinks(runbook) }] }),
-    };
-    // A sender's text must not mention anybody.
-    return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });
+    // Only then does the answer have the message.
+    const target = new URL(url);
+    target.searchParams.set('wait', 'true');
+    return jsonRequest(target.href, messageOf(notification));
   },
 
+  /** Changes the message: https://discord.com/developers/docs/resources/webhook#edit-webhook-message */
+  update({ secrets: { url = '' } }, notification, update) {
+    if (update.reference === null) return undefined;
+    const target = new URL(url);
+    target.pathname = `${target.pathname.replace(/\/+$/, '')}/messages/${encodeURIComponent(update.reference)}`;
+    const content = `**${clip(withoutLinks(updateText(update)), 1_900)}**`;
+    return jsonRequest(target.href, { content, ...messageOf(notification) }, {}, 'PATCH');
+  },
+
+  referenceOf: ({ body }) => /^\d{1,30}$/.exec(String(readJson(body)?.id))?.[0],
   retryAfterMs: retryAfterInBody,
 };
+
+function readJson(body: string): { readonly id?: unknown } | undefined {
+  try {
+    return JSON.parse(body) as { readonly id?: unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(notification: OutgoingNotification) {
+  const runbook = runbookLinkOf(notification);
+  const embed = {
+    title: clip(withoutLinks(notification.title), 256),
+    description: descriptionOf(notification),
+    color: Number.parseInt(colorOf(notification).slice(1), 16),
+    timestamp: new Date(notification.receivedAt).toISOString(),
+    footer: { text: clip(detailsOf(notification), 1_000) },
+    ...(notification.url !== null && { url: notification.url }),
+    ...(runbook !== undefined && { fields: [{ name: 'Runbook', value: withoutLinks(runbook) }] }),
+  };
+  // A sender's text must not mention anybody.
+  return { embeds: [embed], allowed_mentions: { parse: [] } };
+}
 
 function descriptionOf(notification: OutgoingNotification): string {
   const title = `\n\n**${instructionsTitle}**\n`;

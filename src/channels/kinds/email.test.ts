@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, expect, test } from 'vitest';
 import { noTexts } from '#contract/history/fields.ts';
 import type { ChannelRecord, Delivery } from '#core/channels/channels.ts';
-import type { HistoryRecord } from '#core/log/log.ts';
+import type { HistoryRecord, LogPage } from '#core/log/log.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { Dispatcher, type DispatcherOptions } from '../dispatcher.ts';
@@ -54,6 +54,7 @@ function queueOf(titles: string[]) {
       : {
           ...{ channel: 'c', position: titles.length - pending.length, notification: pending[0] },
           ...{ state: 'pending', attempts: 0, queuedAt: 0, finishedAt: null, answer: null },
+          ...{ event: null, reference: null },
         };
   const queue = {
     waiting: async () => (pending.length > 0 ? [{ tenant: 1, id: 'c', readyAt: 0 }] : []),
@@ -85,13 +86,16 @@ test.each([
         find: async () =>
           ({ id: 'c', enabled: true, updatedAt: 1, health: { failures: 0 } }) as ChannelRecord,
       },
-      history: { find: async (_tenant, id) => ({ id, title: id }) as HistoryRecord },
+      history: {
+        find: async (_tenant, id) => ({ id, title: id }) as HistoryRecord,
+        readAfter: async () => ({}) as LogPage,
+      },
       send: (_channel, { id, title }, signal) =>
         sendMail(
           { settings: { to: 'b@example.org' }, secrets: {} },
           {
             ...{ id, title, tenant: 't', receivedAt: 0, message: 'm', level: 'info', rank: 20, ttl: 0 },
-            ...{ ...noTexts, instructions: null, key: 'k' },
+            ...{ ...noTexts, instructions: null, key: 'k', alarm: 'k', state: 'open' },
           },
           { outbound: createOutbound([]), mail, signal },
         ),

@@ -9,7 +9,9 @@ import {
   detailsWithRunbookOf,
   messageText,
   type OutgoingNotification,
+  type OutgoingUpdate,
   type SendResult,
+  updateText,
 } from '../message.ts';
 
 /** The installation's own mail server. The operator configures it, so any address is allowed. */
@@ -22,6 +24,8 @@ export interface MailServer {
 interface Options {
   readonly outbound: Outbound;
   readonly mail: MailServer | undefined;
+  /** Set for what happened to the alarm: a reply to the mail of the notification. */
+  readonly update?: OutgoingUpdate | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +66,10 @@ export async function sendMail(
         disableUrlAccess: true,
       },
     });
-    const mail = mailOf(setup.settings.to ?? '', from, notification);
+    const envelope = { to: setup.settings.to ?? '', from };
+    const mail = options.update
+      ? replyOf(envelope, notification, options.update)
+      : mailOf(envelope, notification);
     const { response, rejectedErrors = [] } = await inTime({ timeoutMs, signal }, () =>
       transport.sendMail(mail),
     );
@@ -94,20 +101,49 @@ function routeOf({ settings, secrets }: ChannelSetup, { outbound, mail }: Option
   return { outbound: createTrustedOutbound(), url, user, password, from: mail.from };
 }
 
-function mailOf(to: string, from: string, notification: OutgoingNotification) {
-  const { id, tenant, key, title, level, url, receivedAt } = notification;
-  const domain = from.split('@')[1] ?? 'belfry';
-  const thread =
-    key === null ? undefined : createHash('sha256').update(`${tenant} ${key}`).digest('hex').slice(0, 32);
+interface Envelope {
+  readonly from: string;
+  readonly to: string;
+}
+
+const domainOf = ({ from }: Envelope): string => from.split('@')[1] ?? 'belfry';
+
+/** The thread of a key. */
+function threadOf({ tenant, key }: OutgoingNotification): string[] {
+  if (key === null) return [];
+  return [createHash('sha256').update(`${tenant} ${key}`).digest('hex').slice(0, 32)];
+}
+
+const idsOf = (ids: readonly string[], envelope: Envelope) =>
+  ids.map((id) => `<${id}@${domainOf(envelope)}>`);
+
+/** A reply in the thread. Every attempt has the same id. */
+function replyOf(envelope: Envelope, notification: OutgoingNotification, update: OutgoingUpdate) {
+  const { id, tenant, title, level, url } = notification;
+  const end = [detailsWithRunbookOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
+  const [messageId] = idsOf([update.id], envelope);
+  const [inReplyTo] = idsOf([id], envelope);
+  return {
+    ...{ ...envelope, messageId, inReplyTo, date: new Date(update.at) },
+    subject: `Re: [${level}] ${title}`,
+    text: `${updateText(update)}\n\n-- \n${end.join('\n')}\n`,
+    references: idsOf([...threadOf(notification), id], envelope),
+    headers: { 'auto-submitted': 'auto-generated' },
+  };
+}
+
+function mailOf(envelope: Envelope, notification: OutgoingNotification) {
+  const { id, tenant, title, level, url, receivedAt } = notification;
+  const [messageId] = idsOf([id], envelope);
+  const thread = idsOf(threadOf(notification), envelope);
   const end = [detailsWithRunbookOf(notification), url, `Belfry · ${tenant}`].filter((line) => line !== null);
   return {
-    ...{ from, to },
+    ...{ ...envelope, messageId },
     subject: `[${level}] ${title}`,
     text: `${messageText(notification)}\n\n-- \n${end.join('\n')}\n`,
     date: new Date(receivedAt),
     // A retry has the same id; mails about one key form one thread.
-    messageId: `<${id}@${domain}>`,
-    ...(thread !== undefined && { references: `<${thread}@${domain}>` }),
+    ...(thread.length > 0 && { references: thread }),
     headers: { 'auto-submitted': 'auto-generated' },
   };
 }

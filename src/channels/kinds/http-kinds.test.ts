@@ -20,7 +20,7 @@ const usual: OutgoingNotification = {
   ...{ id: '0193', tenant: 'acme', receivedAt: Date.parse('2026-11-22T18:00:00Z') },
   ...{ title: 'Disk full', message: '93 %\nof /var', level: 'error', rank: 40 },
   ...{
-    ...{ ...noTexts, instructions: null },
+    ...{ ...noTexts, instructions: null, alarm: 'disk/db-1', state: 'open' as const },
     ip: '10.0.0.1',
     host: 'db-1',
     key: 'disk/db-1',
@@ -74,7 +74,7 @@ describe('a notification', () => {
     const { path, headers, json } = await sent('ntfy');
     expect([path, headers.authorization]).toEqual(['/', 'Bearer tk_1']);
     expect(json).toEqual({
-      ...{ topic: 'alerts', title: 'Disk full', message: `93 %\nof /var\n\n${origin}` },
+      ...{ topic: 'alerts', sequence_id: '0193', title: 'Disk full', message: `93 %\nof /var\n\n${origin}` },
       ...{ priority: 4, tags: ['rotating_light'], click: usual.url },
     });
   });
@@ -133,7 +133,7 @@ describe('a notification', () => {
 
   test('to Discord: https://discord.com/developers/docs/resources/webhook#execute-webhook', async () => {
     const { path, json } = await sent('discord');
-    expect(path).toBe('/api/webhooks/1/x?thread_id=2');
+    expect(path).toBe('/api/webhooks/1/x?thread_id=2&wait=true');
     expect(json).toEqual({
       embeds: [
         {
@@ -171,7 +171,7 @@ describe('a notification', () => {
     expect((await sent('pagerduty', over)).json).toMatchObject({
       ...{ event_action: 'resolve', dedup_key: 'disk/db-1', payload: { severity: 'info' } },
     });
-    expect((await sent('pagerduty', { ...over, key: null, host: null })).json).toMatchObject({
+    expect((await sent('pagerduty', { ...over, key: null, host: null, alarm: '0193' })).json).toMatchObject({
       ...{ event_action: 'trigger', dedup_key: '0193', payload: { source: '10.0.0.1' } },
     });
   });

@@ -1,4 +1,8 @@
-/** Publishes to an MQTT broker. A connection is kept open for a while, for the next deliveries. */
+/**
+ * Publishes to an MQTT broker: each notification, and to a topic of each alarm the state that it has, which the broker keeps. A connection is kept open
+ * for a while, for the next deliveries.
+ */
+import { createHash } from 'node:crypto';
 import { connectMqtt, type MqttConnection, MqttRefusal } from '#outbound/mqtt.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
 import {
@@ -6,8 +10,10 @@ import {
   type ChannelSetup,
   clip,
   type OutgoingNotification,
+  type OutgoingUpdate,
   type SendResult,
   toJson,
+  updateJson,
 } from '../message.ts';
 
 /** The open connections. */
@@ -27,11 +33,20 @@ const nobodySubscribes = 16;
 const answerBytes = 64 * 1024;
 const placeholderChars = 100;
 
+interface Options {
+  readonly outbound: Outbound;
+  readonly signal: AbortSignal;
+  readonly brokers: Brokers;
+  readonly now: () => number;
+  /** Set for what happened to the alarm: only its state is published. */
+  readonly update?: OutgoingUpdate | undefined;
+}
+
 /** @throws Error when the broker cannot be reached. */
 export async function sendMqtt(
   setup: ChannelSetup,
   notification: OutgoingNotification,
-  { outbound, signal, brokers }: { outbound: Outbound; signal: AbortSignal; brokers: Brokers },
+  { outbound, signal, brokers, update, now }: Options,
 ): Promise<SendResult> {
   const name = JSON.stringify([setup.settings.url, setup.settings.user, setup.secrets.password]);
   const isKept = brokers.kept.has(name);
@@ -39,7 +54,7 @@ export async function sendMqtt(
     const broker = await findBroker(name, setup, { outbound, signal, brokers });
     try {
       return await inTime({ timeoutMs: attemptMs, signal }, () =>
-        publish(broker.connection, setup, notification),
+        publish(broker.connection, setup, { notification, update, now: now() }),
       );
     } catch (error) {
       if (!(error instanceof MqttRefusal)) broker.connection.destroy(error as Error);
@@ -57,32 +72,70 @@ export async function sendMqtt(
   }
 }
 
+interface Told {
+  readonly notification: OutgoingNotification;
+  readonly update: OutgoingUpdate | undefined;
+  readonly now: number;
+}
+
 async function publish(
   connection: MqttConnection,
   { settings }: ChannelSetup,
-  notification: OutgoingNotification,
+  { notification, update, now }: Told,
 ): Promise<SendResult> {
   const { maximumQoS, retainAvailable } = connection.accepted.properties ?? {};
   const retain = settings.retain === 'true';
-  if (retain && retainAvailable === false)
-    return { outcome: 'failed', answer: 'the broker keeps no messages: set retain to false' };
-  const code = await connection.publish({
-    topic: topicOf(settings.topic ?? '', notification),
-    payload: JSON.stringify(toJson(notification)),
-    qos: settings.qos === '0' || Number(maximumQoS ?? 1) === 0 ? 0 : 1,
-    retain,
-  });
+  if ((retain || settings.stateTopic !== undefined) && retainAvailable === false)
+    return {
+      outcome: 'failed',
+      answer: 'the broker keeps no messages: set retain to false, and no topic for states',
+    };
+  const qos = settings.qos === '0' || Number(maximumQoS ?? 1) === 0 ? 0 : 1;
+  const payload = JSON.stringify(toJson(notification));
+  const message = { topic: topicOf(settings.topic ?? '', notification), payload, qos, retain } as const;
+  const code = update ? 0 : await connection.publish(message);
+  if (settings.stateTopic !== undefined)
+    await connection.publish({
+      topic: topicOf(settings.stateTopic, notification),
+      payload: JSON.stringify(stateJson(notification, update)),
+      ...{ qos, retain: true, expirySeconds: secondsLeft(notification, now) },
+    });
   const also = code === nobodySubscribes ? '; nobody subscribes to the topic' : '';
   return { outcome: 'delivered', answer: `the broker has it${also}` };
 }
 
+/** How long the broker keeps that an alarm has ended. */
+const endedSeconds = 86_400;
+
+/** When the broker may forget the state: when panels no longer show the notification; undefined: when it has ended. */
+function secondsLeft({ state, receivedAt, ttl }: OutgoingNotification, now: number): number | undefined {
+  if (state === 'ended') return endedSeconds;
+  return ttl === 0 ? undefined : Math.max(1, Math.ceil((receivedAt + ttl - now) / 1_000));
+}
+
+/** `expiresAt`: until when panels show it; null: until it ends. */
+function stateJson(notification: OutgoingNotification, update: OutgoingUpdate | undefined) {
+  const { state, receivedAt, ttl } = notification;
+  const expiresAt = ttl === 0 ? null : new Date(receivedAt + ttl).toISOString();
+  const since = { at: new Date(receivedAt).toISOString(), by: null, note: null, until: null };
+  return { state, ...(update ? updateJson(update) : since), expiresAt, notification: toJson(notification) };
+}
+
 /** The values come from senders, so they must not add topic levels or wildcards. */
-function topicOf(template: string, { level, host, ip, key, tenant }: OutgoingNotification): string {
+function topicOf(template: string, notification: OutgoingNotification): string {
+  const { level, host, ip, key, tenant, alarm } = notification;
   const values: Readonly<Record<string, string | null>> = { level, host: host ?? ip, key, tenant };
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = (values[name] ?? '-').replaceAll(/[/+#$\p{C}]/gu, '_');
-    return clip(value, placeholderChars);
-  });
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    name === 'alarm' ? distinct(alarm) : nameOf(values[name] ?? '-'),
+  );
+}
+
+const nameOf = (value: string): string => clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
+
+/** With a part of its hash if it had to be changed: two alarms never share a topic. */
+function distinct(alarm: string): string {
+  const name = nameOf(alarm);
+  return name === alarm ? name : `${name}-${createHash('sha256').update(alarm).digest('hex').slice(0, 8)}`;
 }
 
 async function findBroker(

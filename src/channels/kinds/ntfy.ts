@@ -1,4 +1,5 @@
 import {
+  type ChannelSetup,
   clipBytes,
   detailsWithRunbookOf,
   type HttpKind,
@@ -6,6 +7,7 @@ import {
   jsonRequest,
   messageText,
   severityOf,
+  updateText,
 } from '../message.ts';
 
 const priorities = { success: 2, info: 3, warning: 4, error: 4, critical: 5 } as const;
@@ -19,23 +21,49 @@ const tags = {
 /** Together with the lines below it under 4,096 bytes: ntfy turns a longer text into an attached file. */
 const messageBytes = 3_000;
 const detailsBytes = 1_000;
+const updateBytes = 1_000;
 
-/** https://docs.ntfy.sh/publish/#publish-as-json */
+const tagsAfter = {
+  acknowledged: 'eyes',
+  unacknowledged: 'bell',
+  shelved: 'zzz',
+  unshelved: 'bell',
+  ended: 'white_check_mark',
+} as const;
+/** Makes no sound. */
+const quietPriority = 2;
+
+/** https://docs.ntfy.sh/publish/#publish-as-json. A message with the same sequence takes the place of the earlier one, from ntfy 2.16 on. */
 export const ntfy: HttpKind = {
-  request({ settings: { url = 'https://ntfy.sh', topic = '' }, secrets: { token } }, notification) {
+  request(setup, notification) {
     const severity = severityOf(notification);
-    const body = {
-      topic,
+    return publish(setup, {
+      sequence_id: notification.id,
       title: notification.title,
       message: `${messageText(notification, messageBytes, inBytes)}\n\n${clipBytes(detailsWithRunbookOf(notification), detailsBytes)}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),
-    };
-    return jsonRequest(
-      new URL('/', url).href,
-      body,
-      token === undefined ? {} : { authorization: `Bearer ${token}` },
-    );
+    });
   },
+
+  update: (setup, notification, update) =>
+    publish(setup, {
+      sequence_id: notification.id,
+      title: notification.title,
+      message: `${clipBytes(updateText(update), detailsBytes)}\n\n${clipBytes(notification.message, updateBytes)}`,
+      priority: quietPriority,
+      tags: [tagsAfter[update.event]],
+      ...(notification.url !== null && { click: notification.url }),
+    }),
 };
+
+const publish = (
+  { settings: { url = 'https://ntfy.sh', topic = '' }, secrets: { token } }: ChannelSetup,
+  message: object,
+) =>
+  jsonRequest(
+    new URL('/', url).href,
+    { topic, ...message },
+    token === undefined ? {} : { authorization: `Bearer ${token}` },
+  );

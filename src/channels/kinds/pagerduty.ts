@@ -1,25 +1,31 @@
-import { clip, type HttpKind, jsonRequest, runbookLinkOf, severityOf, toJson, urlWith } from '../message.ts';
+import {
+  type ChannelSetup,
+  clip,
+  type HttpKind,
+  jsonRequest,
+  runbookLinkOf,
+  severityOf,
+  toJson,
+  urlWith,
+} from '../message.ts';
 
 /**
- * Events API v2. Notifications with the same key form one incident; a notification with the level success or below resolves it.
+ * Events API v2. Notifications of one alarm form one incident; a notification with a key and the level success or below resolves it.
+ * Nothing takes an acknowledgement back. An alarm on the shelf counts as acknowledged, so that it does not escalate there.
  * https://developer.pagerduty.com/docs/send-alert-event
  */
 export const pagerduty: HttpKind = {
-  request(
-    { settings: { url = 'https://events.pagerduty.com' }, secrets: { routingKey = '' } },
-    notification,
-  ) {
-    const { id, key, title, host, ip, tenant, receivedAt } = notification;
+  request(setup, notification) {
+    const { key, alarm, title, host, ip, tenant, receivedAt } = notification;
     const severity = severityOf(notification);
     const isOver = severity === 'success';
     const links = [
       { href: notification.url ?? undefined, text: 'Open' },
       { href: runbookLinkOf(notification), text: 'Runbook' },
     ].filter(({ href }) => href !== undefined);
-    return jsonRequest(urlWith(url, '/v2/enqueue'), {
-      routing_key: routingKey,
+    return enqueue(setup, {
       event_action: isOver && key !== null ? 'resolve' : 'trigger',
-      dedup_key: key ?? id,
+      dedup_key: alarm,
       payload: {
         summary: clip(title, 1_024),
         source: host ?? ip ?? tenant,
@@ -30,4 +36,12 @@ export const pagerduty: HttpKind = {
       ...{ client: 'Belfry', ...(links.length > 0 && { links }) },
     });
   },
+
+  update: (setup, { alarm }, { event }) =>
+    enqueue(setup, { event_action: event === 'ended' ? 'resolve' : 'acknowledge', dedup_key: alarm }),
 };
+
+const enqueue = (
+  { settings: { url = 'https://events.pagerduty.com' }, secrets: { routingKey = '' } }: ChannelSetup,
+  event: object,
+) => jsonRequest(urlWith(url, '/v2/enqueue'), { routing_key: routingKey, ...event });

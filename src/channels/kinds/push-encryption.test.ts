@@ -44,6 +44,8 @@ test('the longest notification fits into a message, and a resolve has the tag of
       rank: 40,
       ...noTexts,
       instructions: null,
+      alarm: 'a',
+      state: 'open' as const,
       host: '満'.repeat(253),
       key: '満'.repeat(255),
       ttl: 0,
@@ -62,10 +64,13 @@ test('the longest notification fits into a message, and a resolve has the tag of
     level: 'success',
     rank: 0,
     url: 'https://a.example',
+    alarm: 'k',
   });
   expect(JSON.parse(over)).toMatchObject({
-    tag: createHash('sha256').update(`t\n${notification.key}`).digest('base64url').slice(0, 32),
+    tag: createHash('sha256').update('t\nk').digest('base64url').slice(0, 32),
     ...{ url: 'https://a.example', stays: false },
   });
-  expect(JSON.parse(payloadOf({ ...notification, key: null })).tag).toBe('n');
+  const tagOf = (alarm: string) => JSON.parse(payloadOf({ ...notification, key: null, alarm })).tag;
+  expect(tagOf('first')).toBe(tagOf('first'));
+  expect(tagOf('first')).not.toBe(tagOf('another'));
 });

@@ -1,13 +1,14 @@
 /** A notification to the devices of a channel, over the push services of their browsers. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PushPayload, PushSubscription } from '#contract/panels/push.ts';
-import type {
-  ChannelRecord,
-  PushAttempt,
-  PushDeviceRef,
-  PushDevices,
-  PushService,
+import type { PushAction, PushPayload, PushSubscription } from '#contract/panels/push.ts';
+import {
+  type ChannelRecord,
+  type PushAttempt,
+  type PushDeviceRef,
+  type PushDevices,
+  type PushService,
+  pushActionsOf,
 } from '#core/channels/channels.ts';
 import { badField } from '#core/errors.ts';
 import { createSealer } from '#core/people/secrets.ts';
@@ -19,9 +20,11 @@ import {
   inBytes,
   messageText,
   type OutgoingNotification,
+  type OutgoingUpdate,
   originOf,
   type SendResult,
   severityOf,
+  updateText,
 } from '../message.ts';
 import {
   derivePushKeys,
@@ -41,8 +44,10 @@ export interface PushTarget {
   readonly hasEnded: boolean;
   /** The last attempt failed. */
   readonly isFailing: boolean;
-  /** An earlier attempt delivered the notification to it. */
+  /** An earlier attempt delivered the message to it. */
   readonly hasIt: boolean;
+  /** With which it acts on the alarm. */
+  readonly actionSecret: string;
 }
 
 interface Attempted extends Pick<PushAttempt, 'id' | 'error'> {
@@ -58,12 +63,15 @@ export interface PushAudience {
   readonly contact: string | undefined;
   /** The result includes the text of push services, not only the status. Only admins may see it. */
   readonly isDetailed: boolean;
+  readonly actions: readonly PushAction[];
   /** Devices without an attempt are not included. */
   record(attempts: readonly Attempted[]): Promise<void>;
 }
 
 interface Options {
   readonly outbound: Outbound;
+  /** What happened to the alarm of the notification. */
+  readonly update?: OutgoingUpdate | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -108,17 +116,17 @@ export async function sendPush(
   const { targets = [] } = audience ?? {};
   if (!audience || targets.length === 0)
     return { outcome: 'failed', answer: 'the channel has no device: add one', isFinal: true };
-  const { now, signal } = options;
+  const { now, signal, update } = options;
   const outcomes = new Map<string, Outcome>(
     targets.map(({ id, hasIt }) => [id, hasIt ? { state: 'delivered', answer: 'has it already' } : untried]),
   );
-  const message = Buffer.from(payloadOf(notification));
+  const message = messageFor(audience, notification, update);
   const began = now();
   const round = (chosen: readonly PushTarget[], withinMs = beginMs) =>
     eachOf(
       chosen,
       async (target) => {
-        outcomes.set(target.id, await sendTo(target, audience, { message, notification }, options));
+        outcomes.set(target.id, await sendTo(target, audience, message(target), options));
       },
       () => signal.aborted || now() - began > withinMs,
     );
@@ -172,7 +180,7 @@ async function eachOf(
 async function sendTo(
   { subscription, hasEnded }: PushTarget,
   { keys, contact }: PushAudience,
-  { message, notification }: { readonly message: Uint8Array; readonly notification: OutgoingNotification },
+  { text, headers }: PushMessage,
   { outbound, now, signal }: Options,
 ): Promise<Outcome> {
   if (hasEnded) return { state: 'gone', answer: unknown };
@@ -183,8 +191,8 @@ async function sendTo(
     const response = await outbound.request(
       {
         ...{ url: subscription.endpoint, method: 'POST' },
-        headers: { ...headersOf(notification), authorization },
-        bytes: encryptPush(message, subscription),
+        headers: { ...headers, authorization },
+        bytes: encryptPush(Buffer.from(text), subscription),
       },
       { timeoutMs: deviceMs, signal },
     );
@@ -202,9 +210,37 @@ async function sendTo(
   }
 }
 
-function headersOf(notification: OutgoingNotification): Readonly<Record<string, string>> {
-  const { key, tenant, ttl } = notification;
-  const isUrgent = ['error', 'critical'].includes(severityOf(notification));
+interface PushMessage {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The same for all devices, but for the secret with which each of them acts. */
+function messageFor(
+  { actions }: PushAudience,
+  notification: OutgoingNotification,
+  update: OutgoingUpdate | undefined,
+): (target: PushTarget) => PushMessage {
+  const headers = headersOf(notification, update);
+  if (notification.state !== 'open' || actions.length === 0) {
+    const text = payloadOf(notification, { update });
+    return () => ({ text, headers });
+  }
+  return ({ actionSecret }) => ({
+    text: payloadOf(notification, { update, actions, secret: actionSecret }),
+    headers,
+  });
+}
+
+const isOver = (update: OutgoingUpdate | undefined) =>
+  update !== undefined && ['acknowledged', 'shelved', 'ended'].includes(update.event);
+
+function headersOf(
+  notification: OutgoingNotification,
+  update: OutgoingUpdate | undefined,
+): Readonly<Record<string, string>> {
+  const { ttl } = notification;
+  const isUrgent = !isOver(update) && isSevere(notification);
   // The push service keeps the message for a phone that is off: as long as panels show it, but an hour to a day.
   const keptMs = ttl === 0 ? dayMs : Math.min(dayMs, Math.max(hourMs, ttl));
   return {
@@ -213,33 +249,49 @@ function headersOf(notification: OutgoingNotification): Readonly<Record<string, 
     ttl: String(Math.round(keptMs / 1000)),
     urgency: isUrgent ? 'high' : 'normal',
     // The push service keeps only the last message of a topic.
-    ...(key !== null && { topic: topicOf(tenant, key) }),
+    topic: topicOf(notification),
   };
 }
 
-function topicOf(tenant: string, key: string): string {
-  return createHash('sha256').update(`${tenant}\n${key}`).digest('base64url').slice(0, 32);
-}
+const isSevere = (notification: OutgoingNotification) =>
+  ['error', 'critical'].includes(severityOf(notification));
+
+/** One for each alarm. */
+const topicOf = ({ tenant, alarm }: OutgoingNotification): string =>
+  createHash('sha256').update(`${tenant}\n${alarm}`).digest('base64url').slice(0, 32);
 
 /** With less room than this for the text, in bytes, the instructions are left out. */
 const leastForInstructions = 600;
 
+interface PayloadOptions {
+  readonly update?: OutgoingUpdate | undefined;
+  readonly actions?: readonly PushAction[];
+  readonly secret?: string;
+}
+
 /** Fits into one message: the text is shortened first, and a very long link is replaced by one to the dashboard. */
-export function payloadOf(notification: OutgoingNotification): string {
-  const { id, tenant, title, message, key, url, receivedAt } = notification;
+export function payloadOf(
+  notification: OutgoingNotification,
+  { update, actions = [], secret = '' }: PayloadOptions = {},
+): string {
+  const { id, tenant, title, message, url, receivedAt } = notification;
   const link = url !== null && Buffer.byteLength(url) <= 1_024 ? url : undefined;
   const payload = {
     title,
-    tag: key === null ? id : topicOf(tenant, key),
+    tag: topicOf(notification),
     url: link ?? `/t/${tenant}/history?id=${id}`,
-    at: receivedAt,
-    stays: ['error', 'critical'].includes(severityOf(notification)),
+    at: update?.at ?? receivedAt,
+    stays: !isOver(update) && isSevere(notification),
+    isOver: isOver(update),
+    ...{ actions, secret },
   };
   const origin = clipBytes(originOf(notification), 300);
+  const first = update ? `${clipBytes(updateText(update), 600)}\n${origin}` : origin;
   const bodyOf = (most: number) => {
+    if (isOver(update)) return clipBytes(first, most);
     const instructions = most < leastForInstructions ? null : notification.instructions;
-    const room = Math.max(10, most - Buffer.byteLength(origin) - 1);
-    return clipBytes(`${origin}\n${messageText({ message, instructions }, room, inBytes)}`, most);
+    const room = Math.max(10, most - Buffer.byteLength(first) - 1);
+    return clipBytes(`${first}\n${messageText({ message, instructions }, room, inBytes)}`, most);
   };
   for (let most = 2_400; ; most = Math.floor(most / 2)) {
     const text = JSON.stringify({ ...payload, body: bodyOf(most) } satisfies PushPayload);
@@ -298,8 +350,12 @@ interface PushServiceOptions {
 interface PushSender extends PushService {
   /** The devices of a channel, or for a test one of them. */
   audienceOf(
-    channel: Pick<ChannelRecord, 'tenant' | 'id'>,
-    notification: { readonly id: string },
+    channel: Pick<ChannelRecord, 'tenant' | 'id' | 'settings'>,
+    message: {
+      readonly notification: string;
+      /** The same for every attempt. */
+      readonly id: string;
+    },
     test?: PushTest,
   ): Promise<PushAudience>;
 }
@@ -359,20 +415,35 @@ export function createPushService({ devices, key, contact, now }: PushServiceOpt
       }
     },
 
-    async audienceOf({ tenant, id: channel }, notification, test) {
+    actionSecretOf: (ref, notification) =>
+      secrets().seal(Buffer.from(`${nameOf(ref)} ${notification}`), 'act'),
+
+    readActionSecret(secret) {
+      try {
+        const [tenant, channel, id, notification] = secrets().open(secret, 'act').toString('utf8').split(' ');
+        if (channel === undefined || id === undefined || notification === undefined) return undefined;
+        return { tenant: Number(tenant), channel, id, notification };
+      } catch {
+        return undefined;
+      }
+    },
+
+    async audienceOf({ tenant, id: channel, settings }, message, test) {
       const known = await devices.list(tenant, channel);
       const chosen = known.filter(({ id }) => test?.device === undefined || id === test.device);
       return {
         keys: keys(),
         contact,
         isDetailed: test !== undefined && test.device === undefined,
+        actions: test ? [] : pushActionsOf(settings),
         targets: chosen.map((each) => ({
           id: each.id,
           name: each.name,
           subscription: open(each),
           hasEnded: each.sealed === '',
           isFailing: each.lastError !== null,
-          hasIt: each.lastNotification === notification.id,
+          hasIt: each.lastNotification === message.id,
+          actionSecret: this.actionSecretOf(each, message.notification),
         })),
         async record(attempts) {
           const sealedOf = (id: string) => chosen.find((each) => each.id === id)?.sealed ?? '';
@@ -380,7 +451,7 @@ export function createPushService({ devices, key, contact, now }: PushServiceOpt
             ...{ id, error },
             ...(isGone && { ended: sealedOf(id) }),
           }));
-          await devices.record({ tenant, channel }, test ? undefined : notification.id, made, now());
+          await devices.record({ tenant, channel }, test ? undefined : message.id, made, now());
         },
       };
     },

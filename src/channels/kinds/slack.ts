@@ -6,6 +6,7 @@ import {
   instructionsTitle,
   jsonRequest,
   runbookLinkOf,
+  updateText,
 } from '../message.ts';
 
 /** The most characters of a block's text: beyond 3,000 Slack refuses the message. */
@@ -18,7 +19,10 @@ const escaped = (text: string) =>
 const clipEscaped = (text: string, most = textChars) => clip(escaped(text), most).replace(/&[a-z]*…$/, '…');
 const targetOf = (url: string) => escaped(url).replaceAll('|', '%7C');
 
-/** An incoming webhook: https://api.slack.com/messaging/webhooks */
+// Verbatim: `@here` and `#general` in a sender's text stay text.
+const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
+
+/** An incoming webhook: https://api.slack.com/messaging/webhooks. It cannot change a message, so an update is a short one of its own. */
 export const slack: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
     const title = escaped(notification.title);
@@ -26,8 +30,6 @@ export const slack: HttpKind = {
     const linked = `<${target}|${title}>`;
     const heading = target !== '' && linked.length < textChars ? linked : title;
     const message = clipEscaped(notification.message);
-    // Verbatim: `@here` and `#general` in a sender's text stay text.
-    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
     const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
     const runbook = runbookLinkOf(notification);
     const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
@@ -43,5 +45,11 @@ export const slack: HttpKind = {
           ];
     const blocks = [section(`*${heading}*`), section(message), ...todo, ...link, context];
     return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
+  },
+
+  update({ secrets: { url = '' } }, notification, update) {
+    const title = clipEscaped(notification.title, 300);
+    const text = clipEscaped(updateText(update), 2_000);
+    return jsonRequest(url, { text: `${title}: ${text}`, blocks: [section(`*${title}*\n${text}`)] });
   },
 };

@@ -1,4 +1,5 @@
 import {
+  clipBytes,
   detailsOf,
   fitParts,
   type HttpKind,
@@ -7,6 +8,7 @@ import {
   jsonRequest,
   runbookLinkOf,
   severityOf,
+  updateText,
   withoutLinks,
 } from '../message.ts';
 
@@ -21,15 +23,21 @@ const colors = {
 /** Teams refuses requests of more than 28 KB. In JSON, line breaks and quotes take two bytes, and there is a title. */
 const messageBytes = 10_000;
 
+const text = (value: string, more: object = {}) => ({ type: 'TextBlock', text: value, wrap: true, ...more });
+
+const card = (url: string, given: object) => {
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    ...{ type: 'AdaptiveCard', version: '1.4' },
+    ...given,
+  };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return jsonRequest(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+};
+
 /** An adaptive card, as the workflow "Post to a channel when a webhook request is received" expects it. */
 export const teams: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
-    const text = (value: string, more: object = {}) => ({
-      type: 'TextBlock',
-      text: value,
-      wrap: true,
-      ...more,
-    });
     const { message, instructions } = fitParts(
       {
         message: withoutLinks(notification.message),
@@ -37,9 +45,7 @@ export const teams: HttpKind = {
       },
       ...([messageBytes, inBytes] as const),
     );
-    const content = {
-      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-      ...{ type: 'AdaptiveCard', version: '1.4' },
+    return card(url, {
       body: [
         text(withoutLinks(notification.title), {
           ...{ size: 'Medium', weight: 'Bolder' },
@@ -57,8 +63,15 @@ export const teams: HttpKind = {
       ].flatMap(({ title, url: target }) =>
         target === undefined ? [] : [{ type: 'Action.OpenUrl', title, url: target }],
       ),
-    };
-    const contentType = 'application/vnd.microsoft.card.adaptive';
-    return jsonRequest(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+    });
   },
+
+  /** A workflow cannot change a message, so this is a short one of its own. */
+  update: ({ secrets: { url = '' } }, notification, update) =>
+    card(url, {
+      body: [
+        text(withoutLinks(notification.title), { weight: 'Bolder' }),
+        text(clipBytes(withoutLinks(updateText(update)), messageBytes)),
+      ],
+    }),
 };

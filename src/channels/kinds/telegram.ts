@@ -1,10 +1,13 @@
 import {
+  type ChannelSetup,
   clip,
   detailsWithRunbookOf,
   type HttpKind,
   jsonRequest,
   messageText,
+  type OutgoingNotification,
   retryAfterInBody,
+  updateText,
   urlWith,
 } from '../message.ts';
 
@@ -13,20 +16,34 @@ const leastChars = 100;
 
 /** Plain text, so nothing in it is markup; at most 4,096 characters: https://core.telegram.org/bots/api#sendmessage */
 export const telegram: HttpKind = {
-  request(
-    { settings: { url = 'https://api.telegram.org', chat = '' }, secrets: { token = '' } },
-    notification,
-  ) {
-    const { title, url: link } = notification;
-    const end = [detailsWithRunbookOf(notification), link].filter((part) => part !== null).join('\n');
-    const room = 4_000 - end.length;
-    const text = `${title}\n\n${messageText(notification, Math.max(leastChars, room - title.length - 2))}`;
-    return jsonRequest(urlWith(url, `/bot${token}/sendMessage`), {
-      chat_id: chat,
-      text: `${clip(text, room)}\n\n${end}`,
-      link_preview_options: { is_disabled: true },
-    });
+  request: (setup, notification) => call(setup, 'sendMessage', { text: textOf(notification) }),
+
+  /** Changes the message: https://core.telegram.org/bots/api#editmessagetext */
+  update(setup, notification, update) {
+    if (update.reference === null) return undefined;
+    const text = textOf(notification, `${clip(updateText(update), 1_000)}\n\n`);
+    return call(setup, 'editMessageText', { message_id: Number(update.reference), text });
   },
 
+  referenceOf: ({ body }) => /"message_id"\s*:\s*(\d{1,15})/.exec(body)?.[1],
   retryAfterMs: retryAfterInBody,
 };
+
+const call = (
+  { settings: { url = 'https://api.telegram.org', chat = '' }, secrets: { token = '' } }: ChannelSetup,
+  method: string,
+  given: object,
+) =>
+  jsonRequest(urlWith(url, `/bot${token}/${method}`), {
+    chat_id: chat,
+    ...given,
+    link_preview_options: { is_disabled: true },
+  });
+
+function textOf(notification: OutgoingNotification, before = ''): string {
+  const { title, url: link } = notification;
+  const end = [detailsWithRunbookOf(notification), link].filter((part) => part !== null).join('\n');
+  const room = 4_000 - before.length - end.length;
+  const text = `${title}\n\n${messageText(notification, Math.max(leastChars, room - title.length - 2))}`;
+  return `${before}${clip(text, room)}\n\n${end}`;
+}

@@ -16,6 +16,10 @@ export const channelKinds = [
 ] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
+/** What happens to an alarm after its notifications, as channels are told. */
+export const alarmEvents = ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended'] as const;
+export type AlarmEvent = (typeof alarmEvents)[number];
+
 /** One field of a channel's settings, or one of its secrets. All are texts. */
 export interface ChannelField {
   readonly name: string;
@@ -38,13 +42,23 @@ const text = (name: string, over: Partial<ChannelField> = {}): ChannelField => (
 });
 const required = { isRequired: true } as const;
 const secret = { isSecret: true } as const;
-const secretUrl = (example: string) => [url({ ...required, ...secret, example })];
+const secretUrl = (example: string) => url({ ...required, ...secret, example });
+
+/**
+ * Which events of its alarms a channel is told. By default all where Belfry changes a message that is there, and none where each
+ * would be one more message.
+ */
+const updates = (usual: 'all' | 'none'): ChannelField => ({
+  ...{ name: 'updates', type: 'choice' },
+  choices: usual === 'all' ? ['all', 'ends', 'none'] : ['none', 'ends', 'all'],
+});
 
 export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]>> = {
   webhook: [
     url({ ...required, example: 'https://example.org/hooks/belfry' }),
     { name: 'signingKey', type: 'signing-key', ...secret, example: 'whsec_…' },
     text('authorization', { ...secret, example: 'Bearer …' }),
+    updates('none'),
   ],
   email: [
     { name: 'to', type: 'emails', ...required, example: 'ops@example.org, night@example.org' },
@@ -52,40 +66,47 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     { name: 'server', type: 'smtp', example: 'smtps://mail.example.org:465' },
     text('user'),
     text('password', secret),
+    updates('none'),
   ],
   ntfy: [
     url({ example: 'https://ntfy.sh' }),
     text('topic', { ...required, example: 'alerts' }),
     text('token', { ...secret, example: 'tk_…' }),
+    updates('none'),
   ],
   gotify: [
     url({ ...required, example: 'https://gotify.example.org' }),
     text('token', { ...required, ...secret }),
+    updates('none'),
   ],
-  slack: secretUrl('https://hooks.slack.com/services/…'),
-  teams: secretUrl('https://….logic.azure.com/workflows/…'),
-  discord: secretUrl('https://discord.com/api/webhooks/…'),
+  slack: [secretUrl('https://hooks.slack.com/services/…'), updates('none')],
+  teams: [secretUrl('https://….logic.azure.com/workflows/…'), updates('none')],
+  discord: [secretUrl('https://discord.com/api/webhooks/…'), updates('all')],
   telegram: [
     text('chat', { ...required, example: '-1001234567890' }),
     text('token', { ...required, ...secret, example: '123456:ABC…' }),
     url({ example: 'https://api.telegram.org' }),
+    updates('all'),
   ],
   pagerduty: [
     text('routingKey', { ...required, ...secret }),
     url({ example: 'https://events.pagerduty.com' }),
+    updates('all'),
   ],
   apprise: [
     url({ ...required, example: 'https://apprise.example.org/notify/ops' }),
     text('tag'),
     text('urls', { ...secret, example: 'mailtos://…, tgram://…' }),
+    updates('none'),
   ],
   // Its devices are added by themselves.
-  push: [],
+  push: [{ name: 'actions', type: 'choice', choices: ['acknowledge', 'shelve', 'none'] }, updates('all')],
   mqtt: [
     { name: 'url', type: 'mqtt', ...required, example: 'mqtts://broker.example.org:8883' },
     text('topic', { ...required, example: 'alerts/{level}/{host}' }),
     { name: 'qos', type: 'choice', choices: ['1', '0'] },
     { name: 'retain', type: 'choice', choices: ['false', 'true'] },
+    text('stateTopic', { example: 'alarms/{alarm}' }),
     text('user'),
     text('password', secret),
   ],

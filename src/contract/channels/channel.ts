@@ -1,7 +1,7 @@
 /** Ways out: where a rule's notifications go beside panels. */
 import { type Static, Type } from 'typebox';
 import { closed, component, Instant, Name, NullableInstant, nullable } from '../schema.ts';
-import { channelKinds } from './channel-fields.ts';
+import { alarmEvents, channelKinds } from './channel-fields.ts';
 
 const text = Type.String({ maxLength: 2048 });
 const fieldName = { pattern: '^[a-zA-Z]{1,32}$' };
@@ -92,7 +92,7 @@ export const ChannelTest = component('ChannelTest', {
 });
 export type ChannelTest = Static<typeof ChannelTest>;
 
-/** One notification on its way to one channel. */
+/** A notification, or what happened to its alarm, on its way to one channel. */
 export const ChannelDelivery = component('ChannelDelivery', {
   channel: closed(
     { id: Type.String(), name: Type.String() },
@@ -100,6 +100,9 @@ export const ChannelDelivery = component('ChannelDelivery', {
   ),
   notification: Type.String({ format: 'uuid' }),
   title: nullable(Type.String(), { description: 'null: history no longer has it.' }),
+  event: nullable(Type.Enum([...alarmEvents]), {
+    description: 'What happened to the alarm of the notification; null: it is of the notification itself.',
+  }),
   state: Type.Enum(['pending', 'delivered', 'failed']),
   attempts: Type.Integer({ minimum: 0 }),
   queuedAt: Instant,

@@ -69,11 +69,24 @@ export type PushDeviceAdded = Static<typeof PushDeviceAdded>;
 
 export const PushRenewal = component('PushRenewal', { secret, subscription: PushSubscription });
 
+/** What a device may do about an alarm, by the buttons of its notification. */
+export const pushActions = ['acknowledge', 'shelve'] as const;
+export type PushAction = (typeof pushActions)[number];
+
+/** `secret`: that of the notification. */
+export const PushAct = component('PushAct', { secret, action: Type.Enum([...pushActions]) });
+export type PushAct = Static<typeof PushAct>;
+
+export const PushActed = component('PushActed', {
+  by: Type.String({ description: 'Who acknowledged the alarm: this device, or somebody before it.' }),
+});
+export type PushActed = Static<typeof PushActed>;
+
 /** What a push message holds, once the browser has decrypted it: the service worker shows it. */
 export interface PushPayload {
   readonly title: string;
   readonly body: string;
-  /** The same for all notifications of a key: the next one takes the place of the one before. */
+  /** The same for all messages about an alarm: the next one takes the place of the one before. */
   readonly tag: string;
   /** What a tap opens: the notification's own link, or a path of the dashboard. */
   readonly url: string;
@@ -81,4 +94,9 @@ export interface PushPayload {
   readonly at: number;
   /** It stays until somebody has looked at it, where the system lets it. */
   readonly stays: boolean;
+  /** The alarm needs nobody any more, or not now: shown without a sound, and taken away soon. */
+  readonly isOver: boolean;
+  /** The buttons, and with what the device proves itself when one is pressed. */
+  readonly actions: readonly PushAction[];
+  readonly secret: string;
 }

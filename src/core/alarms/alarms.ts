@@ -5,13 +5,14 @@ import type { Intake, IntakeOptions } from '../intake/intake.ts';
 import type { Bus } from '../log/bus.ts';
 import type { History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
+import type { TakeOffContext } from '../log/take-off.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { RunningKeys } from './running-keys.ts';
 import { type DueTimes, Schedule } from './schedule.ts';
 
-interface AttentionOptions {
+interface AttentionOptions extends Pick<TakeOffContext, 'channels'> {
   readonly dueTimes: DueTimes;
   readonly history: Pick<History, 'find' | 'findLive' | 'clear' | 'search'>;
   readonly bus: Pick<Bus, 'publish'>;
@@ -41,7 +42,7 @@ export interface AttentionParts {
 const fullAgainMs = 60_000;
 
 export function createAttention(options: AttentionOptions): AttentionParts {
-  const { history, bus, tenancy, now, monotonicNow } = options;
+  const { history, bus, channels, tenancy, now, monotonicNow } = options;
   const schedule = new Schedule(options);
   const running = new RunningKeys(options.dueTimes, monotonicNow);
   const fullSaidAt = new Map<TenantId, number>();
@@ -65,7 +66,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
         },
       ),
     handleWith(intake, { credentials, ...ofPanels }) {
-      const context = { schedule, intake, history, bus, now };
+      const context = { schedule, intake, history, bus, channels, now };
       schedule.handle('expectation', (due) => raiseMissing({ ...context, credentials }, due));
       const lost = { ...context, ...ofPanels, startedAt: now() };
       schedule.handle('panel', (due) => lookAtPanel(lost, due));

@@ -131,7 +131,7 @@ const zoneOf = async ({ cron, isStart }: Expectation, tenant: () => ReturnType<T
  * one: the token, even if revoked, host and addresses.
  */
 export async function raiseMissing(
-  { schedule, intake, history, bus, credentials, now }: ExpectationContext,
+  { schedule, intake, history, bus, channels, credentials, now }: ExpectationContext,
   due: DueTime,
 ): Promise<void> {
   const { tenant, version } = due;
@@ -172,7 +172,7 @@ export async function raiseMissing(
       retryKey: { key: `belfry:${kind}:${version}:replaced` },
       inPlaceOf: { token: { id: record.tokenId, name: record.tokenName }, sourceIp: record.sourceIp },
     });
-  await takeOff({ history, bus, now }, tenant, id, ownSenderId(kind));
+  await takeOff({ history, bus, channels, now }, tenant, id, ownSenderId(kind));
 }
 
 /** How many notifications of the key are read to find the end of work. */

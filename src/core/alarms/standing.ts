@@ -115,8 +115,7 @@ export async function actOnAlarms(
     outcomes.push(...some);
     const entries = some.flatMap((outcome) => (outcome.kind === 'done' ? outcome.entry : []));
     if (entries.length > 0) context.bus.publish(tenant, entries);
-    // What was suppressed when it came is queued for its channels now.
-    if (entries.some(({ kind }) => kind === 'return')) context.channels.wake(tenant);
+    if (entries.length > 0 && action.kind !== 'assign') context.channels.wake(tenant);
   }
   return outcomes;
 }

@@ -121,18 +121,33 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
   if (kind === 'mqtt') requireWholeMqtt(settings, secrets);
 }
 
-function requireWholeMqtt({ url = '', topic = '', user }: Texts, { password }: Texts): void {
+function requireWholeMqtt({ url = '', topic = '', stateTopic, user }: Texts, { password }: Texts): void {
   const { protocol, pathname, search, hash } = new URL(url);
   if (protocol.startsWith('mqtt') && !/^\/?$/.test(pathname))
     throw badField('settings.url', 'must be the broker alone: the topic has its own field');
   // A query would show a secret.
   if (search !== '' || hash !== '') throw badField('settings.url', 'must not contain ? or #');
-  const literal = topic.replaceAll(/\{(?:level|host|key|tenant)\}/g, '');
-  if (/[+#{}\p{C}]/u.test(literal) || topic.startsWith('$') || topic.length > longestTopic)
+  if (!isTopic(topic, /\{(?:level|host|key|tenant)\}/g))
     throw badField(
       'settings.topic',
       `must be a topic without + and #, of at most ${longestTopic} characters; {level}, {host}, {key} and {tenant} stand for these`,
     );
+  if (stateTopic === undefined) return requireUser(user, password);
+  if (!stateTopic.includes('{alarm}') || !isTopic(stateTopic, /\{(?:alarm|tenant)\}/g))
+    throw badField(
+      'settings.stateTopic',
+      `must be a topic with {alarm}, which stands for the key, and without + and #, of at most ${longestTopic} characters; {tenant} stands for the tenant`,
+    );
+  if (stateTopic === topic) throw badField('settings.stateTopic', 'must be another topic than topic');
+  requireUser(user, password);
+}
+
+function isTopic(topic: string, placeholders: RegExp): boolean {
+  const literal = topic.replaceAll(placeholders, '');
+  return !/[+#{}\p{C}]/u.test(literal) && !topic.startsWith('$') && topic.length <= longestTopic;
+}
+
+function requireUser(user: string | undefined, password: string | undefined): void {
   if (password !== undefined && user === undefined)
     throw badField('settings.user', 'is required with password');
 }
@@ -145,7 +160,7 @@ export function publicSettings(kind: ChannelKind, settings: Texts): Texts {
   const typeOf = (name: string) => channelFields[kind].find((field) => field.name === name)?.type;
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
-      if (name === 'topic') return [name, '…'];
+      if (name === 'topic' || name === 'stateTopic') return [name, '…'];
       const type = typeOf(name);
       return [name, type === 'url' || type === 'mqtt' ? withoutPath(new URL(value)) : value];
     }),

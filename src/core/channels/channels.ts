@@ -1,6 +1,6 @@
 /**
- * Channels: destinations of notifications beside panels, and the queue of deliveries to them. A delivery is one notification on
- * its way to one channel, written in the commit of its notification. It is pending, and then delivered or failed; there is no
+ * Channels: destinations of notifications beside panels, and the queue of deliveries to them. A delivery is one notification, or
+ * what happened to its alarm, on its way to one channel, written in the commit of that entry of the log. It is pending, and then delivered or failed; there is no
  * other state. Deliveries of a channel go out in the order of the log, by the one node that holds the lease of the channel. A
  * failed attempt pauses the channel, up to a longest pause; a delivery that is too old, or beyond the limits, fails. A node that
  * dies loses its lease after a minute, and another one attempts again: a receiver may get a notification twice, and never misses
@@ -9,8 +9,8 @@
  */
 
 import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channels/channel.ts';
-import type { ChannelKind } from '#contract/channels/channel-fields.ts';
-import type { PushDevice, PushSubscription } from '#contract/panels/push.ts';
+import type { AlarmEvent, ChannelKind } from '#contract/channels/channel-fields.ts';
+import type { PushAction, PushDevice, PushSubscription } from '#contract/panels/push.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
@@ -77,19 +77,23 @@ export interface Channels {
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
 }
 
-/** One notification on its way to one channel. */
+/** One notification, or what happened to its alarm, on its way to one channel. */
 export interface Delivery {
   readonly channel: string;
-  /** The notification's position: deliveries of a channel are in this order. */
+  /** The position of the notification, or of the entry about the alarm: deliveries of a channel are in this order. */
   readonly position: number;
-  /** The notification's id. */
+  /** The notification's id; of an event, that of the newest notification of the alarm that the channel had. */
   readonly notification: string;
+  /** null: it is of the notification itself. */
+  readonly event: AlarmEvent | null;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly queuedAt: number;
   readonly finishedAt: number | null;
   /** The result of the last attempt, in one sentence. */
   readonly answer: string | null;
+  /** What the receiver calls the message, where an event changes it. */
+  readonly reference: string | null;
 }
 
 /** A channel with pending deliveries. */
@@ -101,7 +105,7 @@ export interface WaitingChannel {
 }
 
 /**
- * Deliveries, written in the commit of their notification (see `History.append`) and kept until retention drops them. Only the
+ * Deliveries, written in the commit of their entry (see `History.append` and `History.act`) and kept until retention drops them. Only the
  * holder of a channel's lease delivers through it. Recording a result renews the lease.
  */
 export interface DeliveryQueue {
@@ -143,7 +147,7 @@ export interface DeliveryQueue {
   trim(options: TrimOptions): Promise<void>;
   /** The newest first. */
   list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
-  /** Those of one notification. */
+  /** Those of one notification and of its alarm, by channel, in the order of the log. */
   listByNotification(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
   /** How many are pending, by channel; channels with none are left out. */
   pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
@@ -162,6 +166,7 @@ export interface DeliveryResult {
   readonly answer: string;
   /** The receiver refused it: the channel counts as failing until it delivers. */
   readonly isRefused?: boolean;
+  readonly reference?: string | undefined;
 }
 
 /** The channel service, as routes use it. */
@@ -208,10 +213,10 @@ export function channelView(record: ChannelRecord, pending: number, now: number)
 
 /** A delivery as the API returns it. */
 export function deliveryView(delivery: Delivery, channelName: string, title: string | null): ChannelDelivery {
-  const { channel, notification, state, attempts, queuedAt, finishedAt, answer } = delivery;
+  const { channel, notification, event, state, attempts, queuedAt, finishedAt, answer } = delivery;
   return {
     channel: { id: channel, name: channelName },
-    ...{ notification, title, state, attempts, answer },
+    ...{ notification, title, event, state, attempts, answer },
     queuedAt: iso(queuedAt),
     finishedAt: isoOrNull(finishedAt),
   };
@@ -297,7 +302,16 @@ export interface PushService {
   /** The secret of a link or of a device. It cannot be created without the server's key. */
   secretOf(use: 'link' | 'device', ref: PushDeviceRef): string;
   readSecret(use: 'link' | 'device', secret: string): PushDeviceRef | undefined;
+  /** The secret with which a device acts on the alarm of one notification. */
+  actionSecretOf(ref: PushDeviceRef, notification: string): string;
+  readActionSecret(secret: string): (PushDeviceRef & { readonly notification: string }) | undefined;
 }
+
+/** The buttons that notifications on the devices of a channel have. */
+export const pushActionsOf = ({
+  actions = 'acknowledge',
+}: Readonly<Record<string, string>>): readonly PushAction[] =>
+  actions === 'none' ? [] : actions === 'shelve' ? ['acknowledge', 'shelve'] : ['acknowledge'];
 
 /** A device as the API returns it. */
 export function pushDeviceView(device: PushDeviceRecord): PushDevice {

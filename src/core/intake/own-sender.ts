@@ -10,7 +10,8 @@ import type { RoutingSubject } from '../routing/subject.ts';
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
 export type OwnSender = (typeof ownSenderNames)[number];
-export const ownSenderId = (by: OwnSender) => `belfry:${by}`;
+export const ownSenderPrefix = 'belfry:';
+export const ownSenderId = (by: OwnSender) => `${ownSenderPrefix}${by}`;
 
 export const ownSenders: readonly Ref[] = ownSenderNames.map((by) => {
   const id = ownSenderId(by);

@@ -261,7 +261,10 @@ export type ClearOutcome =
   | { readonly kind: 'not-found' };
 
 /** What somebody does about alarms. */
-export type AlarmAction =
+export type AlarmAction = {
+  /** The channel from which it came: it is not told. */
+  readonly channel?: string;
+} & (
   | ({
       readonly kind: 'acknowledge';
       /** Whose acknowledgement it may change: that of the same `by`, or anybody's. Absent: nobody's. */
@@ -276,7 +279,8 @@ export type AlarmAction =
       readonly kind: 'unacknowledge' | 'unshelve';
       /** Only if its time is over at `at`. */
       readonly isDue?: true;
-    } & Pick<Return, 'at' | 'by'>);
+    } & Pick<Return, 'at' | 'by'>)
+);
 
 /** `id`: the notification that stands in the place of the given one. */
 export type AlarmOutcome =
@@ -417,11 +421,12 @@ export interface History {
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Removes a live notification from its panels. `by`: who did. */
+  /** Removes a live notification from its panels, and queues that for channels as `act` does. `by`: who did. */
   clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   /**
    * Applies an action to the alarms of these notifications, all of them durable or none; at most some hundred. The answers are in the
    * order of `ids`. An id of any notification of an alarm names it. `within`: an alarm that does not reach this panel is not found.
+   * What was done is queued for the channels that had the alarm and want to be told, see `channels/updates.ts`.
    */
   act(
     tenant: TenantId,

@@ -1,3 +1,4 @@
+import type { ChannelService } from '../channels/channels.ts';
 import type { Bus } from './bus.ts';
 import type { ClearOutcome, History, HistoryRecord } from './log.ts';
 import type { TenantId } from './route.ts';
@@ -5,6 +6,7 @@ import type { TenantId } from './route.ts';
 export interface TakeOffContext {
   readonly history: Pick<History, 'clear' | 'find' | 'findLive'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly channels: Pick<ChannelService, 'wake'>;
   readonly now: () => number;
 }
 
@@ -13,13 +15,21 @@ const maxFollowed = 100;
 
 /** Takes a notification off its panels. `by`: the person, key or token that does it. */
 export async function takeOff(
-  { history, bus, now }: Pick<TakeOffContext, 'bus' | 'now'> & { readonly history: Pick<History, 'clear'> },
+  {
+    history,
+    bus,
+    channels,
+    now,
+  }: Pick<TakeOffContext, 'bus' | 'channels' | 'now'> & { readonly history: Pick<History, 'clear'> },
   tenant: TenantId,
   id: string,
   by: string,
 ): Promise<ClearOutcome> {
   const outcome = await history.clear(tenant, id, by, now());
-  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
+  if (outcome.kind === 'cleared') {
+    bus.publish(tenant, [outcome.entry]);
+    channels.wake(tenant);
+  }
   return outcome;
 }
 

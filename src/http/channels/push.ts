@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { ChannelTest } from '#contract/channels/channel.ts';
 import {
+  PushAct,
+  PushActed,
   PushDeviceAdd,
   PushDeviceAdded,
   PushDeviceList,
@@ -12,10 +14,12 @@ import {
   PushRenewal,
   PushSecret,
 } from '#contract/panels/push.ts';
+import { actOnAlarms } from '#core/alarms/standing.ts';
 import {
   type ChannelRecord,
   type PushDeviceRecord,
   type PushDeviceRef,
+  pushActionsOf,
   pushDeviceView,
   pushLinkMs,
 } from '#core/channels/channels.ts';
@@ -30,6 +34,8 @@ import type { App, Services } from '../services.ts';
 
 /** All requests of devices behind one address. */
 const deviceRate: Rate = { perSecond: 2, burst: 60 };
+/** How long a device shelves an alarm. */
+const pushShelfMs = 3_600_000;
 /** Test messages requested by one device. */
 const testRate: Rate = { perSecond: 1 / 10, burst: 5 };
 
@@ -44,6 +50,7 @@ export function pushRoutes(app: App, services: Services): void {
     takeFrom({ name: 'push', rate: deviceRate, limiter }, networkOf(source), services.now(), reply);
   linkRoutes(app, services, take);
   deviceRoutes(app, services, take);
+  actRoute(app, services, take);
 }
 
 function adminRoutes(app: App, services: Services): void {
@@ -150,12 +157,7 @@ function linkRoutes(app: App, services: Services, take: Take): void {
 function deviceRoutes(app: App, services: Services, take: Take): void {
   const { directory, channels, limits, now } = services;
   const tests = { name: 'push test', rate: testRate, limiter: limits.exact('push test') };
-  const known = async (secret: string): Promise<PushDeviceRecord> => {
-    const ref = channels.push.readSecret('device', secret);
-    const device = requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
-    assertActive(await directory.tenants.get(device.tenant));
-    return device;
-  };
+  const known = (secret: string) => knownDevice(services, channels.push.readSecret('device', secret));
 
   app.post(
     '/api/push/device',
@@ -224,6 +226,57 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       requireFound(await directory.pushDevices.remove(device, `device ${device.name}`, now()), 'device');
     },
   );
+}
+
+/** What a device does by the buttons of a notification. Its secret is for the alarm of that notification alone. */
+function actRoute(app: App, services: Services, take: Take): void {
+  const { directory, channels, now } = services;
+  app.post(
+    '/api/push/device/act',
+    route('public', {
+      tags: ['channels'],
+      summary: 'The calling device acknowledges the alarm of a notification, or shelves it for an hour',
+      body: PushAct,
+      response: { 200: PushActed, ...problems(400, 403, 404, 409) },
+    }),
+    async ({ sourceIp, body: { secret, action } }, reply) => {
+      await take(sourceIp, reply);
+      const ref = channels.push.readActionSecret(secret);
+      const device = await knownDevice(services, ref);
+      const { settings } = await channelOf(services, device, () => notFound('device'));
+      if (!pushActionsOf(settings).includes(action))
+        throw new AppError('forbidden', `the devices of this channel may not ${action}`);
+      const [by, at] = [`device ${device.name}`, now()];
+      const until = at + pushShelfMs;
+      const [outcome] = await actOnAlarms(
+        services,
+        device.tenant,
+        [ref?.notification ?? ''],
+        action === 'acknowledge'
+          ? { kind: action, at, by, note: null }
+          : { kind: action, at, by, note: null, until },
+      );
+      if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
+      if (outcome.kind === 'already') return { by: outcome.acknowledged.by };
+      if (outcome.kind === 'nothing') throw conflict('the alarm has ended, or is off the panels already');
+      if (action === 'shelve')
+        await directory.auditLog.add(device.tenant, {
+          ...{ by, at, action: 'alarm.shelve', subject: outcome.id },
+          detail: { alarms: 1, until: iso(until) },
+        });
+      return { by };
+    },
+  );
+}
+
+/** @throws AppError `not-found`, also for one whose tenant is gone. */
+async function knownDevice(
+  { directory }: Services,
+  ref: PushDeviceRef | undefined,
+): Promise<PushDeviceRecord> {
+  const device = requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
+  assertActive(await directory.tenants.get(device.tenant));
+  return device;
 }
 
 /** A device has no account, so it must not learn what the address that it provided answers. */

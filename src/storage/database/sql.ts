@@ -1,4 +1,5 @@
 import { type Compilable, type CompiledQuery, type Dialect, Kysely, type RawBuilder } from 'kysely';
+import type { AlarmEvent } from '#contract/channels/channel-fields.ts';
 import type { TenantId } from '#core/log/route.ts';
 
 /** A statement: built from a {@link Database}, or written with `sql`. */
@@ -210,6 +211,10 @@ export interface DeliveryRow {
   answer: string | null;
   /** The key of an alert whose resolve the channel has not had. */
   open_key: string | null;
+  /** What happened to the alarm; null: it is of the notification itself. */
+  event: AlarmEvent | null;
+  /** What the receiver calls the message. */
+  reference: string | null;
 }
 
 export interface PushDeviceRow {

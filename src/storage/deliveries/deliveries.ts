@@ -1,6 +1,6 @@
 /**
  * Stores the channels and their deliveries, see `DeliveryQueue` in core. The log's writer adds a delivery in the commit of its
- * notification, so neither exists without the other. A node takes the lease of a channel for a minute and renews it with each
+ * entry, so neither exists without the other. A node takes the lease of a channel for a minute and renews it with each
  * result. With several nodes, only the database's clock counts for leases. Pending deliveries and finished ones are trimmed to
  * the tenant's limits, the oldest first.
  */
@@ -116,7 +116,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
       return row && toDelivery(row);
     },
 
-    async finish(tenant, delivery, { state, answer, isRefused = false }, now) {
+    async finish(tenant, delivery, { state, answer, isRefused = false, reference }, now) {
       const isDelivered = state === 'delivered';
       const results = await db.write(
         [
@@ -125,6 +125,7 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
             attempts: delivery.attempts + 1,
             finished_at: now,
             answer: cut(answer),
+            ...(reference !== undefined && { reference }),
           }),
           updateChannel(tenant, delivery.channel)
             .set({
@@ -167,7 +168,10 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
     },
 
     async listByNotification(tenant, notification) {
-      const rows = select(tenant).where('notification', '=', notification).orderBy('channel');
+      const rows = select(tenant)
+        .where('notification', '=', notification)
+        .orderBy('channel')
+        .orderBy('position');
       return (await db.read(rows, tenant)).map(toDelivery);
     },
 
@@ -194,11 +198,13 @@ function toDelivery(row: DeliveryRow): Delivery {
     channel: row.channel,
     position: row.position,
     notification: row.notification,
+    event: row.event,
     state: row.state,
     attempts: row.attempts,
     queuedAt: row.queued_at,
     finishedAt: row.finished_at,
     answer: row.answer,
+    reference: row.reference,
   };
 }
 

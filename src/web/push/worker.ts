@@ -34,6 +34,15 @@ interface PushEvent extends WaitingEvent {
 
 interface ClickEvent extends WaitingEvent {
   readonly notification: Notification;
+  /** The button that was pressed; empty: none. */
+  readonly action: string;
+}
+
+/** What a shown notification remembers. */
+interface Shown {
+  readonly url: string;
+  readonly secret: string;
+  readonly isOver: boolean;
 }
 
 interface ChangeEvent extends WaitingEvent {
@@ -45,7 +54,23 @@ const worker = self as unknown as WorkerScope;
 // An unreadable message is shown too, because browsers end a subscription without visible notifications.
 const unreadable: PushPayload = {
   ...{ title: 'Belfry', body: '', tag: 'unreadable', url: '/', at: Date.now(), stays: false },
+  ...{ isOver: false, actions: [], secret: '' },
 };
+
+const german = {
+  acknowledge: 'Quittieren',
+  shelve: '1 h zurückstellen',
+  failed: 'Es hat nicht geklappt. Tippen Sie, um den Alarm zu öffnen.',
+};
+const english: typeof german = {
+  acknowledge: 'Acknowledge',
+  shelve: 'Shelve for 1 h',
+  failed: 'That did not work. Tap to open the alarm.',
+};
+const texts = navigator.language.startsWith('de') ? german : english;
+
+/** How long the last message about an alarm that needs nobody any more is shown. */
+const overMs = 8_000;
 
 worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
 worker.addEventListener<PushEvent>('push', (event) => {
@@ -53,22 +78,60 @@ worker.addEventListener<PushEvent>('push', (event) => {
   event.waitUntil(renewAgain().catch(() => undefined));
 });
 worker.addEventListener<ClickEvent>('notificationclick', (event) => {
-  event.notification.close();
-  event.waitUntil(open((event.notification.data as { readonly url: string }).url));
+  const { notification, action } = event;
+  notification.close();
+  const { url } = notification.data as Shown;
+  event.waitUntil(action === '' ? open(url).then(showCount) : act(notification, action));
 });
+worker.addEventListener('notificationclose', (event) => event.waitUntil(showCount()));
 worker.addEventListener<ChangeEvent>('pushsubscriptionchange', (event) =>
   event.waitUntil(renew(event.newSubscription)),
 );
 worker.addEventListener('sync', (event) => event.waitUntil(renewAgain()));
 
 async function show(data: PushEvent['data']): Promise<void> {
-  const { title, body, tag, url, at, stays } = read(data);
+  const { title, body, tag, url, at, stays, isOver, actions, secret } = read(data);
   const options = {
-    ...{ body, tag, renotify: true, timestamp: at, requireInteraction: stays },
+    ...{ body, tag, renotify: !isOver, silent: isOver, timestamp: at, requireInteraction: stays },
     ...{ icon: '/push/icon-192.png', badge: '/push/badge.png' },
-    data: { url },
+    actions: actions.map((action) => ({ action, title: texts[action] })),
+    data: { url, secret, isOver } satisfies Shown,
   };
   await worker.registration.showNotification(title, options);
+  await takeOverAway(tag);
+  await showCount();
+  // Browsers want each message to be shown. It is taken away once this event has ended, or with the next message.
+  if (isOver) setTimeout(() => void takeOverAway(), overMs);
+}
+
+const isOver = ({ data }: Notification) => (data as Shown | null)?.isOver === true;
+
+async function takeOverAway(except?: string): Promise<void> {
+  for (const each of await worker.registration.getNotifications())
+    if (isOver(each) && each.tag !== except) each.close();
+}
+
+/** On the icon of the app, where the system has one: how many alarms are shown that wait for somebody. */
+async function showCount(): Promise<void> {
+  const shown = await worker.registration.getNotifications();
+  const count = shown.filter((each) => !isOver(each)).length;
+  const { setAppBadge } = navigator as { setAppBadge?: (count: number) => Promise<void> };
+  // Nothing waits for it: it is for looks, and some browsers never answer.
+  void setAppBadge?.call(navigator, count).catch(() => undefined);
+}
+
+/** A button was pressed. If the server did not do it, the notification is shown again, and says so. */
+async function act({ title, tag, data }: Notification, action: string): Promise<void> {
+  const { secret } = data as Shown;
+  const isDone = await post('/api/push/device/act', { secret, action }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!isDone) {
+    const icons = { icon: '/push/icon-192.png', badge: '/push/badge.png' };
+    await worker.registration.showNotification(title, { body: texts.failed, tag, data, ...icons });
+  }
+  await showCount();
 }
 
 function read(data: PushEvent['data']): PushPayload {
@@ -128,11 +191,14 @@ async function sendRenewal(device: {
   readonly secret: string;
   readonly subscription: object;
 }): Promise<void> {
-  const response = await fetch('/api/push/device/subscription', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(device),
-  });
+  const response = await post('/api/push/device/subscription', device);
   if (!response.ok && !response.headers.get('belfry-error')?.startsWith('not-found'))
     throw new Error(`the server answered ${response.status}`);
 }
+
+const post = (path: string, body: object) =>
+  fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });

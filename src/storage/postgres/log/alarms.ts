@@ -1,4 +1,5 @@
 /** Alarms: rows of the live set with a memory, and the actions of people. Each action is an entry of the log. */
+import { eventOf, wantedUpdates } from '#core/channels/updates.ts';
 import type {
   AlarmAction,
   AlarmOutcome,
@@ -173,9 +174,11 @@ async function offReasonsOf(
 
 /** As the type `alarm_action` of the schema has it. */
 function toStored(action: AlarmAction) {
-  if (action.kind !== 'unacknowledge' && action.kind !== 'unshelve') return action;
-  const { kind, at, by, isDue: is_due = false } = action;
-  return { kind, at, by, is_due };
+  const event = eventOf(action);
+  const given = { ...action, ...(event && { wanted: wantedUpdates[event] }) };
+  if (action.kind !== 'unacknowledge' && action.kind !== 'unshelve') return given;
+  const { isDue: is_due = false } = action;
+  return { ...given, is_due };
 }
 
 /** `shown`: the notification of an alarm that comes off the shelf. */
@@ -206,7 +209,7 @@ function toEntry(
       return { ...given, kind: 'acknowledgement', position, id, route };
     }
     case 'shelve':
-      return { ...action, kind: 'shelving', position, id, route };
+      return { kind: 'shelving', position, id, at, by, note: action.note, until: action.until, route };
     case 'clear': {
       const { note } = action;
       return { kind: 'clear', position, id, reason: 'cleared', at, by, ...(note != null && { note }), route };

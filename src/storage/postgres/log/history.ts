@@ -1,3 +1,4 @@
+import { wantedUpdates } from '#core/channels/updates.ts';
 import { stepsOf } from '#core/limits/concurrency.ts';
 import type { ClearOutcome, History, LiveNotification, LivePosition, LogBounds } from '#core/log/log.ts';
 import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
@@ -59,8 +60,8 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     await lanes.queue.settled(id);
     const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
-        'SELECT * FROM clear_notification($1, $2, $3, $4)',
-        [tenant, id, by, at],
+        'SELECT * FROM clear_notification($1, $2, $3, $4, wanted_by => $5)',
+        [tenant, id, by, at, JSON.stringify(wantedUpdates.ended)],
       ),
     );
     const [cleared] = rows;

@@ -2,6 +2,7 @@
  * Alarms: rows of the live set with a memory, and the actions of people. Each action is an entry of the log. Writes run inside the
  * transaction of their batch, reads inside one snapshot.
  */
+import { eventOf } from '#core/channels/updates.ts';
 import type {
   Acknowledged,
   Acknowledgement,
@@ -11,6 +12,7 @@ import type {
   Clear,
   ClearOutcome,
   CountedNotification,
+  Entry,
   Notification,
   Return,
   Shelving,
@@ -31,7 +33,7 @@ import {
   toAcknowledged,
   toOff,
 } from '../../log/history-rows.ts';
-import { queueReturned } from './deliveries.ts';
+import { queueReturned, queueUpdate } from './deliveries.ts';
 import { type FoundRow, findById, idAt, keyAt } from './log-lookup.ts';
 import { type LogWriter, type RememberingRow, rememberingColumns } from './log-writer.ts';
 import { findPartition, type Statements, tablesOf } from './partitions.ts';
@@ -174,8 +176,25 @@ export function act(
     if (!standing) return { kind: 'not-found' };
     const { target } = writer.routes.get(tenant, standing.found.route);
     if (within && !reaches(target, within)) return { kind: 'not-found' };
-    return { ...actOn(writer, tenant, standing, action), id: standing.id };
+    const done = actOn(writer, tenant, standing, action);
+    if (done.kind === 'done') queueDone(writer, tenant, standing, { action, entry: done.entry });
+    return { ...done, id: standing.id };
   });
+}
+
+/** For channels, unless the alarm had ended. */
+function queueDone(
+  writer: LogWriter,
+  tenant: TenantId,
+  { id, found, live }: Standing,
+  { action, entry }: { readonly action: AlarmAction; readonly entry: Entry },
+): void {
+  const event = eventOf(action);
+  const { position } = entry;
+  const { at, channel: from } = action;
+  if (event && live)
+    queueUpdate(writer, tenant, { id, found, since: live.since }, { event, position, at, from });
+  if (entry.kind === 'return' && entry.shown) queueReturned(writer.sql, tenant, entry.shown, at);
 }
 
 type WithoutId<O> = O extends AlarmOutcome ? Omit<O, 'id'> : never;
@@ -338,7 +357,7 @@ function shelve(
   writer: LogWriter,
   tenant: TenantId,
   { id, found, live }: LiveStanding,
-  { kind: _, ...shelved }: Extract<AlarmAction, { kind: 'shelve' }>,
+  { kind: _, channel: __, ...shelved }: Extract<AlarmAction, { kind: 'shelve' }>,
 ): Done {
   return { kind: 'done', entry: putOnShelf(writer, tenant, { found, live }, { ...shelved, id }) };
 }
@@ -361,9 +380,7 @@ export function putOnShelf(
 }
 
 function unshelve(writer: LogWriter, tenant: TenantId, { id, found }: LiveStanding, { at, by }: By): Done {
-  const entry = returnToPanels(writer, tenant, found, { id, at, by, from: 'shelved' });
-  queueReturned(writer.sql, tenant, entry.shown, at);
-  return { kind: 'done', entry };
+  return { kind: 'done', entry: returnToPanels(writer, tenant, found, { id, at, by, from: 'shelved' }) };
 }
 
 /** The alarm is open again, and on its panels: it comes off the shelf, or its cause has ended. */
@@ -417,7 +434,7 @@ function assign(
   writer: LogWriter,
   tenant: TenantId,
   { id, found }: LiveStanding,
-  { kind: _, ...given }: Extract<AlarmAction, { kind: 'assign' }>,
+  { kind: _, channel: __, ...given }: Extract<AlarmAction, { kind: 'assign' }>,
 ): Done {
   return { kind: 'done', entry: setOwner(writer, tenant, found, { ...given, id }) };
 }
@@ -459,11 +476,12 @@ export function clear(
 ): ClearOutcome {
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
-  if (!readStanding(writer.sql, found.row, given.at)) return { kind: 'not-live' };
-  return {
-    kind: 'cleared',
-    entry: writer.takeOff(tenant, found, id, { ...given, reason: 'cleared' }),
-  };
+  const live = readStanding(writer.sql, found.row, given.at);
+  if (!live) return { kind: 'not-live' };
+  const entry = writer.takeOff(tenant, found, id, { ...given, reason: 'cleared' });
+  const update = { event: 'ended', position: entry.position, at: given.at } as const;
+  queueUpdate(writer, tenant, { id, found, since: live.since }, update);
+  return { kind: 'cleared', entry };
 }
 
 /** Reads the notification of an entry that shows it again; undefined if it is no longer kept. */

@@ -1,8 +1,14 @@
-/** Queues notifications for channels. Runs inside the transaction of its batch. */
+/**
+ * Queues notifications, and what happens to their alarms, for channels. Runs inside the transaction of its batch. Without the name of
+ * the index, SQLite goes through all deliveries of a tenant.
+ */
+import type { AlarmEvent, ChannelKind } from '#contract/channels/channel-fields.ts';
 import { isResolve } from '#core/channels/channels.ts';
+import { updatesOf, wantedUpdates } from '#core/channels/updates.ts';
 import type { Notification } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { isOffPanels } from '#core/log/route.ts';
+import { type FoundRow, findById, keyAt } from './log-lookup.ts';
 import type { Inserted, LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
 import type { DraftRow } from './rows.ts';
@@ -32,7 +38,7 @@ export function queueDeliveries(
 function closeAlert(sql: Statements, tenant: TenantId, key: string | null): string[] {
   const closed = sql
     .of<[number, string | null], { channel: string }>(
-      'UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
+      'UPDATE deliveries INDEXED BY deliveries_open SET open_key = NULL WHERE tenant = ? AND open_key = ? RETURNING channel',
     )
     .all(tenant, key);
   return closed.map(({ channel }) => channel);
@@ -54,7 +60,9 @@ function queueDelivery(
 ): void {
   if (openKey !== null)
     sql
-      .of('UPDATE deliveries SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?')
+      .of(
+        'UPDATE deliveries INDEXED BY deliveries_open SET open_key = NULL WHERE tenant = ? AND open_key = ? AND channel = ?',
+      )
       .run(tenant, openKey, channel);
   sql
     .of(
@@ -78,4 +86,77 @@ export function queueReturned(
     .all(tenant, id);
   for (const channel of channels)
     if (!known.includes(channel)) queueDelivery(sql, tenant, channel, { id, position, at, openKey: key });
+}
+
+/** What happened to an alarm, as the entry at `position` has it. */
+interface Update {
+  readonly event: AlarmEvent;
+  readonly position: number;
+  readonly at: number;
+  /** The channel from which it came. */
+  readonly from?: string | undefined;
+}
+
+/** For the channels that had a notification of the alarm since it began, and want to be told. */
+export function queueUpdate(
+  writer: LogWriter,
+  tenant: TenantId,
+  alarm: { readonly found: FoundRow; readonly id: string; readonly since: number | null },
+  { event, position, at, from }: Update,
+): void {
+  const { sql } = writer;
+  const wanted = wantedUpdates[event];
+  const had = channelsOf(writer, tenant, alarm);
+  for (const [channel, notification] of had) {
+    if (channel === from) continue;
+    const found = sql
+      .of<[number, string], { kind: ChannelKind; settings: string }>(
+        'SELECT kind, settings FROM channels WHERE tenant = ? AND id = ? AND enabled = 1',
+      )
+      .get(tenant, channel);
+    if (!found || !wanted[found.kind]?.includes(updatesOf(JSON.parse(found.settings)))) continue;
+    sql
+      .of(
+        `INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at, event)
+         VALUES (?, ?, ?, ?, 'pending', ?, ?)`,
+      )
+      .run(tenant, channel, position, notification, at, event);
+  }
+}
+
+/** The newest notification of the alarm that each channel had. */
+function channelsOf(
+  writer: LogWriter,
+  tenant: TenantId,
+  { found, id, since }: Parameters<typeof queueUpdate>[2],
+): ReadonlyMap<string, string> {
+  const from = [id, ...escalatedIds(writer, tenant, found)];
+  const rows = writer.sql
+    .of<[object], { channel: string; notification: string }>(
+      `SELECT channel, notification FROM (
+         SELECT d.* FROM json_each(@ids) i CROSS JOIN deliveries d INDEXED BY deliveries_notification
+           ON d.tenant = @tenant AND d.notification = i.value
+         UNION ALL SELECT * FROM deliveries INDEXED BY deliveries_open WHERE tenant = @tenant AND open_key = @key
+       ) WHERE event IS NULL AND state <> 'failed' AND queued_at >= @since ORDER BY position`,
+    )
+    .all({
+      ...{ tenant, ids: JSON.stringify(from), key: keyAt(writer.sql, found) },
+      since: since ?? found.receivedAt,
+    });
+  return new Map(rows.map(({ channel, notification }) => [channel, notification]));
+}
+
+/** The most escalations that are followed. */
+const mostFollowed = 100;
+
+/** The notifications that it escalates, from each to the one before. */
+function escalatedIds(writer: LogWriter, tenant: TenantId, { route }: FoundRow): string[] {
+  const ids: string[] = [];
+  let { escalates } = writer.routes.get(tenant, route);
+  while (escalates !== undefined && ids.length < mostFollowed) {
+    ids.push(escalates);
+    const earlier = findById(writer.sql, tenant, escalates);
+    escalates = earlier && writer.routes.get(tenant, earlier.route).escalates;
+  }
+  return ids;
 }

@@ -272,10 +272,11 @@ function ChannelDeliveries({ channel }: { channel: Channel }) {
       {data?.deliveries.length === 0 && <p className="muted">{t('logEmpty')}</p>}
       <ul className={styles.log}>
         {data?.deliveries.map((each) => (
-          <li key={each.notification}>
+          <li key={`${each.notification} ${each.event} ${each.queuedAt}`}>
             <strong>
               <bdi>{each.title ?? t('logGone')}</bdi>
             </strong>{' '}
+            {each.event !== null && `${t(`event.${each.event}`)} · `}
             {t(`delivery.${each.state}`)} · <Ago at={each.finishedAt ?? each.queuedAt} />
             {each.answer !== null && (
               <>

@@ -24,6 +24,7 @@ test.each([
   ['email', 'settings.to', 'x', 'wrong.emails'],
   ['ntfy', 'settings.topic', 'a b', 'wrong.ntfy.topic'],
   ['mqtt', 'settings.url', 'http://x', 'wrong.mqtt.url'],
+  ['mqtt', 'settings.stateTopic', 'alarms', 'wrong.mqtt.stateTopic'],
   ['email', 'secrets.password', '', 'needed'],
   ['gotify', 'secrets.token', 'x', 'Must be something'],
 ] as const)('what is right in a field is said at it: %s %s', (kind, path, value, text) => {

@@ -171,7 +171,7 @@ function Counts({
   );
 }
 
-/** The state of the notification on each channel: delivered, waiting, or failed. */
+/** The state of the notification, and of what happened to its alarm, on each channel: delivered, waiting, or failed. */
 export function ChannelDeliveryList({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const tenant = useTenant();
@@ -187,7 +187,7 @@ export function ChannelDeliveryList({ detail }: { detail: NotificationDetail }) 
           const channel = channels?.find(({ id }) => id === delivery.channel.id);
           const { icon, tone } = lookOf(delivery);
           return (
-            <li key={delivery.channel.id}>
+            <li key={`${delivery.channel.id} ${delivery.event} ${delivery.queuedAt}`}>
               <span className={styles[tone]}>
                 <Icon paths={icon} />
               </span>
@@ -203,6 +203,7 @@ export function ChannelDeliveryList({ detail }: { detail: NotificationDetail }) 
                     <bdi>{delivery.channel.name}</bdi>
                   </Link>
                 )}{' '}
+                {delivery.event !== null && `${t(`delivery.${delivery.event}`)} `}
                 <DeliveryText delivery={delivery} channel={channel} />
               </span>
             </li>

@@ -188,6 +188,8 @@ export const channels: TranslatedPage<'channels'> = {
     'Geben Sie ein Thema mit bis zu 500 Zeichen ohne + und # ein. {level}, {host}, {key} und {tenant} werden ersetzt.',
   'wrong.mqtt.url':
     'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883 oder wss://broker.example.org/mqtt. Benutzername, Passwort und Thema haben eigene Felder.',
+  'wrong.mqtt.stateTopic':
+    'Geben Sie ein Thema mit bis zu 500 Zeichen und mit {alarm} ein, ohne + und #. Für {alarm} steht der Schlüssel, für {tenant} der Mandant.',
   'field.url': 'URL',
   'field.signingKey': 'Signaturschlüssel',
   'field.authorization': 'Authorization-Header',
@@ -203,10 +205,19 @@ export const channels: TranslatedPage<'channels'> = {
   'field.urls': 'Apprise-URLs',
   'field.qos': 'QoS',
   'field.retain': 'Aufbewahren (retain)',
+  'field.stateTopic': 'Thema für den Zustand jedes Alarms',
+  'field.updates': 'Außerdem senden',
+  'field.actions': 'Knöpfe auf Benachrichtigungen',
+  'choice.actions.acknowledge': 'Quittieren',
+  'choice.actions.shelve': 'Quittieren und 1 h zurückstellen',
+  'choice.actions.none': 'Keine',
   'choice.qos.1': '1, mindestens einmal',
   'choice.qos.0': '0, höchstens einmal',
   'choice.retain.false': 'Nein',
   'choice.retain.true': 'Ja, der Broker behält die letzte',
+  'choice.updates.none': 'Nichts',
+  'choice.updates.ends': 'Erledigte Alarme',
+  'choice.updates.all': 'Quittierte, zurückgestellte, wieder offene und erledigte Alarme',
   'state.unused': 'Noch nicht benutzt',
   'state.working': 'In Ordnung',
   'state.failing': 'Gestört',
@@ -251,6 +262,11 @@ export const channels: TranslatedPage<'channels'> = {
   'delivery.pending': 'wartet',
   'delivery.delivered': 'zugestellt',
   'delivery.failed': 'fehlgeschlagen',
+  'event.acknowledged': 'quittiert',
+  'event.unacknowledged': 'nicht mehr quittiert',
+  'event.shelved': 'zurückgestellt',
+  'event.unshelved': 'nicht mehr zurückgestellt',
+  'event.ended': 'erledigt',
 };
 
 export const expectations: TranslatedPage<'expectations'> = {

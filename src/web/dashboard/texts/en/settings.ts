@@ -186,6 +186,8 @@ export const channels = {
     'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
   'wrong.mqtt.url':
     'Enter the broker only, such as mqtts://broker.example.org:8883 or wss://broker.example.org/mqtt. User name, password and topic have their own fields.',
+  'wrong.mqtt.stateTopic':
+    'Enter a topic of up to 500 characters with {alarm}, and without + and #. {alarm} is replaced by the key, {tenant} by the tenant.',
   'field.url': 'URL',
   'field.signingKey': 'Signing key',
   'field.authorization': 'Authorization header',
@@ -201,10 +203,19 @@ export const channels = {
   'field.urls': 'Apprise URLs',
   'field.qos': 'QoS',
   'field.retain': 'Retain',
+  'field.stateTopic': 'Topic for the state of each alarm',
+  'field.updates': 'Also send',
+  'field.actions': 'Buttons on notifications',
+  'choice.actions.acknowledge': 'Acknowledge',
+  'choice.actions.shelve': 'Acknowledge, and shelve for 1 h',
+  'choice.actions.none': 'None',
   'choice.qos.1': '1, at least once',
   'choice.qos.0': '0, at most once',
   'choice.retain.false': 'No',
   'choice.retain.true': 'Yes, the broker keeps the last one',
+  'choice.updates.none': 'Nothing',
+  'choice.updates.ends': 'Cleared alarms',
+  'choice.updates.all': 'Acknowledged, shelved, reopened and cleared alarms',
   'state.unused': 'Not used yet',
   'state.working': 'Working',
   'state.failing': 'Failing',
@@ -248,6 +259,11 @@ export const channels = {
   'delivery.pending': 'waiting',
   'delivery.delivered': 'delivered',
   'delivery.failed': 'failed',
+  'event.acknowledged': 'acknowledged',
+  'event.unacknowledged': 'no longer acknowledged',
+  'event.shelved': 'shelved',
+  'event.unshelved': 'no longer shelved',
+  'event.ended': 'cleared',
 } as const;
 
 /** The page of expectations. */
