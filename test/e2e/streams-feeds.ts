@@ -10,6 +10,8 @@ import { ModelLog } from '../support/model-log.ts';
 export const panel: PanelRecord = {
   id: 'p',
   name: 'P',
+  kind: 'screen',
+  topic: 'p',
   tags: [],
   location: null,
   display: {},

@@ -118,6 +118,7 @@ function writeRoutes(app: App, services: Services): void {
         name: body.name,
         tags: body.tags ?? [],
         location: body.location ?? null,
+        kind: body.kind ?? 'screen',
       };
       const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
       if (!registered) throw tooManyPanels();
@@ -225,6 +226,8 @@ function view(
   return {
     id: panel.id,
     name: panel.name,
+    kind: panel.kind,
+    topic: panel.topic,
     tags: [...panel.tags],
     location: panel.location,
     display: panel.display,
