@@ -49,6 +49,9 @@ export const NtfyAccepted = component('NtfyAccepted', {
   message: Type.String(),
 });
 
+/** That the caller may read a topic. */
+export const NtfyAllowed = component('NtfyAllowed', { success: Type.Literal(true) });
+
 /** https://docs.ntfy.sh/config/#health-checks */
 export const NtfyHealth = component('NtfyHealth', { healthy: Type.Literal(true) });
 

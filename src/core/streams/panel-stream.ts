@@ -30,6 +30,8 @@ export interface StreamContext {
   readonly monotonicNow: () => number;
   readonly onError: (error: unknown) => void;
   readonly onSent: (notifications: number) => void;
+  /** Called when all that the buffer has is written, and there is nothing else to write. */
+  readonly onIdle?: () => void;
 }
 
 /** A client that does not take one chunk in this time is disconnected, and resumes with its cursor. */
@@ -190,6 +192,7 @@ export class PanelStream {
       this.#cursor = segment.to;
       if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
     }
+    this.#context.onIdle?.();
   }
 
   #write(chunk: Buffer | string, notifications = 0): void {

@@ -19,6 +19,7 @@ import type { PanelRecord } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
 import type { EncodingContext, StreamKind } from './encoding.ts';
 import { follow, pollHeads } from './follow.ts';
+import { FrameBuffer } from './frame-buffer.ts';
 import { screenStreams } from './frames.ts';
 import {
   type ConnectionState,
@@ -119,6 +120,39 @@ export class TenantStreams {
       release();
       throw error;
     }
+  }
+
+  /** Writes to `sink` what a reader of these panels would get now, and ends it. The reader does not count as connected. */
+  async read(
+    snapshot: TenantSnapshot,
+    panels: readonly PanelRecord[],
+    sink: Sink,
+    { from, kind }: Pick<ConnectRequest, 'from' | 'kind'>,
+  ): Promise<void> {
+    this.#assertOpen();
+    const { history, now, monotonicNow, onError, onSent, heartbeatMs } = this.#options;
+    const tenant = snapshot.record.id;
+    const encodingContext = this.#encodingContext(tenant);
+    const encoding = kind.encoding(encodingContext);
+    const { head } = await history.bounds(tenant);
+    const context = {
+      ...{ tenant, epoch: this.#epoch, encoding, history, now, monotonicNow, onError },
+      buffer: new FrameBuffer(head),
+      onSent: (notifications: number) => onSent(tenant, notifications),
+      onIdle: () => stream.end(),
+    };
+    const stream: PanelStream = new PanelStream(
+      context,
+      sink,
+      kind.format(encodingContext, encoding, panels),
+    );
+    const { data } = settingsOf(snapshot, panels[0] as PanelRecord);
+    await stream.start(from, { ...data, heartbeatMs }, retryMs());
+  }
+
+  /** Identifies the life of the logs that streams read. */
+  get epoch(): string {
+    return this.#epoch;
   }
 
   async #begin(

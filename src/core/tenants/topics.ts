@@ -2,6 +2,7 @@
  * Topics: the names of panels in the addresses of ntfy. A topic is made of the panel's name when the panel is registered, is unique
  * in its tenant, and never changes, so that renaming a panel cuts off no phone.
  */
+import type { PanelRecord } from './directory.ts';
 
 /** As ntfy's clients allow. */
 export const topicPattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -35,4 +36,26 @@ export function freeTopic(topic: string, taken: ReadonlySet<string>): string {
     const next = topic.slice(0, topicChars - end.length) + end;
     if (!taken.has(next)) return next;
   }
+}
+
+interface Topics {
+  readonly panels: number;
+  readonly byTopic: ReadonlyMap<string, PanelRecord>;
+}
+const indexes = new WeakMap<ReadonlyMap<string, PanelRecord>, Topics>();
+
+/** The panel of a topic; the id of a panel is a topic, too. */
+export function findByTopic(
+  panels: ReadonlyMap<string, PanelRecord>,
+  topic: string,
+): PanelRecord | undefined {
+  let index = indexes.get(panels);
+  // Panels that register are added to it.
+  if (index?.panels !== panels.size) {
+    const byTopic = new Map(panels);
+    for (const panel of panels.values()) byTopic.set(panel.topic, panel);
+    index = { panels: panels.size, byTopic };
+    indexes.set(panels, index);
+  }
+  return index.byTopic.get(topic);
 }
