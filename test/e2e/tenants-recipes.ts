@@ -222,6 +222,15 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'GET /api/panels/:id/events': of(({ panel }) => ({ path: `/api/panels/${panel}/events` }), {
       isStream: true,
     }),
+    // A topic is a name of the caller's own tenant.
+    'GET /ntfy/:topic/auth': { request: ({ panel }) => ({ path: `/ntfy/${panel}/auth` }) },
+    ...Object.fromEntries(
+      ['json', 'sse', 'raw'].map((form) => [
+        `GET /ntfy/:topic/${form}`,
+        { request: ({ panel }: World) => ({ path: `/ntfy/${panel}/${form}?poll=1` }) },
+      ]),
+    ),
+    'GET /ntfy/:topic/ws': { ...plain('/ntfy/topic/ws'), ok: [400] },
     'POST /api/panels/:id/receipts': of(({ panel, sent }) => ({
       path: `/api/panels/${panel}/receipts`,
       json: [{ id: sent.own, state: 'shown', at: Date.now() }],

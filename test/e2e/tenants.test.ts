@@ -150,6 +150,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /api/panels',
     'GET /api/panels/:id',
     'GET /api/panels/:id/events',
+    ...['auth', 'json', 'raw', 'sse', 'ws'].map((name) => `GET /ntfy/:topic/${name}`),
     'POST /api/alarms/:id/acknowledge',
     'POST /api/alarms/:id/clear',
     'POST /api/notifications/:id/acknowledge',
