@@ -129,7 +129,7 @@ export const PanelReceipt = component('PanelReceipt', {
   online: Type.Boolean(),
   sent: Type.Boolean({
     description:
-      'Its stream has passed this position. A panel that connects after the notification has left the panels passes it without showing it.',
+      'Its stream has passed this position: of a phone, delivered to it. A panel that connects after the notification has left the panels passes it without showing it.',
   }),
   hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
   shownAt: NullableInstant,

@@ -27,6 +27,8 @@ export interface ConnectionState {
 export class Feed {
   readonly buffer: FrameBuffer;
   readonly encoding: Encoding;
+  /** How many streams read it. */
+  streams = 0;
   readonly #onError: (error: unknown) => void;
   /** Set while frames are encoded: those of later entries wait for it. */
   #encoding: Promise<void> | undefined;

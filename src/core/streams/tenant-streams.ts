@@ -222,15 +222,18 @@ export class TenantStreams {
       );
       hub.feeds.set(kind.name, feed);
     }
+    feed.streams += 1;
     return feed;
   }
 
   /** Returns false if the stream has left before. */
   #leave(hub: Hub, stream: PanelStream, { name }: StreamKind): boolean {
     const left = hub.connections.delete(stream);
-    const isUsed =
-      name === screenStreams.name || [...hub.connections.values()].some(({ kind }) => kind.name === name);
-    if (!isUsed) hub.feeds.delete(name);
+    const feed = hub.feeds.get(name);
+    if (!left || !feed) return left;
+    feed.streams -= 1;
+    // Screens come back soon, and find their frames in memory.
+    if (feed.streams === 0 && name !== screenStreams.name) hub.feeds.delete(name);
     return left;
   }
 
