@@ -39,7 +39,7 @@ async function sentTo(history: History, tenant: TenantId, at: number): Promise<N
       },
       ...{ end: () => undefined, destroy: () => undefined },
     },
-    screenStreams.format(context, encoding, [lobby]),
+    screenStreams.encoder(context, encoding, [lobby]),
   );
   const settings = { name: 't', title: 'T', timeZone: 'UTC' };
   const panel = { ...lobby, tags: [...lobby.tags], name: 'P', location: null, display: {} };

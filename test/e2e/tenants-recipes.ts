@@ -74,6 +74,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
   return {
     'GET /healthz': plain('/healthz'),
     'GET /ntfy/v1/health': plain('/ntfy/v1/health'),
+    'GET /ntfy/v1/config': plain('/ntfy/v1/config'),
     'GET /ntfy/v1/account': plain('/ntfy/v1/account'),
     'OPTIONS /api/integrations/cloudevents': plain('/api/integrations/cloudevents'),
     'GET /readyz': plain('/readyz'),

@@ -169,6 +169,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /api/session',
     'GET /api/session/oidc/:provider/callback',
     'GET /healthz',
+    'GET /ntfy/v1/config',
     'GET /ntfy/v1/health',
     'GET /openapi.json',
     'GET /panel',

@@ -158,7 +158,7 @@ export class PanelStreamWorld {
         },
       },
       this.client,
-      screenStreams.format(context, encoding, [panel]),
+      screenStreams.encoder(context, encoding, [panel]),
     );
   }
 }

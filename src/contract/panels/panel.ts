@@ -29,6 +29,7 @@ const Topic = Type.String({
 /** What shows a panel: a page in a browser, an app on a phone, or a program that reads. */
 export const panelKinds = ['screen', 'phone', 'program'] as const;
 export type PanelKind = (typeof panelKinds)[number];
+const Kind = Type.Enum([...panelKinds]);
 
 /** How a panel draws; each is optional and the panel page has a default for it. */
 export const DisplaySettings = patch('DisplaySettings', {
@@ -63,12 +64,13 @@ export const PanelRegister = component('PanelRegister', {
   name: PanelName,
   tags: Type.Optional(Tags),
   location: Type.Optional(Location),
-  kind: Type.Optional(Type.Enum([...panelKinds], { description: 'Of a new panel; default `screen`.' })),
+  kind: Type.Optional({ ...Kind, description: 'Of a new panel; default `screen`.' }),
 });
 export type PanelRegister = Static<typeof PanelRegister>;
 
 export const PanelPatch = patch('PanelPatch', {
   name: PanelName,
+  kind: Kind,
   tags: Tags,
   location: Location,
   display: DisplaySettings,
@@ -78,7 +80,7 @@ export type PanelPatch = Static<typeof PanelPatch>;
 export const Panel = component('Panel', {
   id: Type.String(),
   name: Type.String(),
-  kind: Type.Enum([...panelKinds]),
+  kind: Kind,
   topic: Type.String({
     ...Topic,
     description: 'Its name in the addresses of ntfy (/ntfy/TOPIC). It stays when the panel is renamed.',

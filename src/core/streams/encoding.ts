@@ -1,4 +1,4 @@
-/** One stream, several encodings: what a stream of panels writes is made by its format, from frames that all streams of an encoding share. */
+/** One stream, several encodings: what a stream of panels writes is made by its encoder, from frames that all streams of an encoding share. */
 import type { ReadyEvent } from '#contract/panels/panel.ts';
 import type { Entry, History, LiveNotification } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
@@ -18,7 +18,7 @@ export interface Encoding {
 }
 
 /** How one stream is written. An empty text is not written. */
-export interface StreamFormat extends FrameReader {
+export interface StreamEncoder extends FrameReader {
   /** The panels of the stream. */
   readonly panels: readonly PanelAddress[];
   /** The first text of the stream. `cursor`: what comes next is after this position. */
@@ -51,7 +51,7 @@ export interface StreamKind {
   /** Streams whose kind has the same name share an encoding. */
   readonly name: string;
   encoding(context: EncodingContext): Encoding;
-  format(context: EncodingContext, encoding: Encoding, panels: readonly PanelAddress[]): StreamFormat;
+  encoder(context: EncodingContext, encoding: Encoding, panels: readonly PanelAddress[]): StreamEncoder;
   /** How often a quiet stream is written to, as a multiple of the setting. */
   readonly heartbeats: number;
 }

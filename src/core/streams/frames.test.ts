@@ -4,10 +4,10 @@ import { routeTo } from '#test/support/notification-draft.ts';
 import type { Notification } from '../log/log.ts';
 import { everyPanel, type Target } from '../log/target.ts';
 import { type Frame, FrameBuffer } from './frame-buffer.ts';
-import { bytesOf, encodeNotification, type FrameContext, frameOf, sseFormat } from './frames.ts';
+import { bytesOf, encodeNotification, type FrameContext, frameOf, sseEncoder } from './frames.ts';
 
 const context: FrameContext = { epoch: 'e1', router: () => undefined };
-const reader = (group: string) => sseFormat(context, { id: 'p1', tags: [group] }, () => 1_000);
+const reader = (group: string) => sseEncoder(context, { id: 'p1', tags: [group] }, () => 1_000);
 
 function frame(position: number, over: Partial<Notification> = {}, now = 1_000): Frame {
   const made = frameOf(context, notification(position, over), now);

@@ -20,7 +20,7 @@ import { isEmpty, type PanelAddress, reaches } from '../log/target.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { Router } from '../routing/router.ts';
 import { iso, isoOrNull } from '../time/time.ts';
-import type { StreamFormat, StreamKind } from './encoding.ts';
+import type { StreamEncoder, StreamKind } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
 
 /** What the events of a log need besides its entries. */
@@ -223,11 +223,11 @@ export const screenStreams: StreamKind = {
   encoding: (context) => ({
     framesOf: (entries, now, onError) => framesOf(context, entries, now, onError),
   }),
-  format: (context, _encoding, panels) => sseFormat(context, panels[0] as PanelAddress, context.now),
+  encoder: (context, _encoding, panels) => sseEncoder(context, panels[0] as PanelAddress, context.now),
 };
 
 /** The stream of a screen. */
-export function sseFormat(context: FrameContext, panel: PanelAddress, now: () => number): StreamFormat {
+export function sseEncoder(context: FrameContext, panel: PanelAddress, now: () => number): StreamEncoder {
   let address = panel;
   let group = groupOf(panel);
   const heartbeat = (head: number) => {

@@ -5,7 +5,7 @@ import type { History, LogBounds } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { iso } from '../time/time.ts';
-import type { Encoding, StreamFormat } from './encoding.ts';
+import type { Encoding, StreamEncoder } from './encoding.ts';
 import { type FrameBuffer, joinFrames } from './frame-buffer.ts';
 
 /** The connection to which a stream writes. */
@@ -45,7 +45,7 @@ const pageSize = 200;
 export class PanelStream {
   readonly #context: StreamContext;
   readonly #sink: Sink;
-  readonly #format: StreamFormat;
+  readonly #encoder: StreamEncoder;
   #cursor = 0;
   /** Sent before everything else: `ready`, and events that are no entries of the log. */
   #queued: (() => string)[] = [];
@@ -62,20 +62,20 @@ export class PanelStream {
     this.pump();
   };
 
-  constructor(context: StreamContext, sink: Sink, format: StreamFormat) {
+  constructor(context: StreamContext, sink: Sink, encoder: StreamEncoder) {
     this.#context = context;
     this.#sink = sink;
-    this.#format = format;
+    this.#encoder = encoder;
     this.#lastWriteAt = context.monotonicNow();
   }
 
   get panels(): readonly PanelAddress[] {
-    return this.#format.panels;
+    return this.#encoder.panels;
   }
 
   /** Whether it gets events that are no entries of the log. */
   get hasEvents(): boolean {
-    return this.#format.event !== undefined;
+    return this.#encoder.event !== undefined;
   }
 
   /** All entries up to this position have been written to it. */
@@ -100,7 +100,7 @@ export class PanelStream {
       const data = { ...ready, epoch, head, resume, serverTime: iso(now()) } satisfies ReadyEvent;
       // Settings that changed meanwhile are queued already: they come after `ready`.
       const { cursor } = this;
-      this.#queued.unshift(() => this.#format.ready(data, { cursor, retryMs }));
+      this.#queued.unshift(() => this.#encoder.ready(data, { cursor, retryMs }));
     };
     if (resume === 'replayed' && from) {
       this.#cursor = from.position;
@@ -113,7 +113,7 @@ export class PanelStream {
 
   /** If its tags changed, the panel drops what it shows and gets the live set for the new tags. */
   updateAddress(panel: PanelAddress): void {
-    if (this.#format.update(panel))
+    if (this.#encoder.update(panel))
       this.#during(() => this.#restart('reset', 'the tags of this panel changed'));
   }
 
@@ -125,7 +125,7 @@ export class PanelStream {
   }
 
   #queueEvent(event: string, data: unknown): boolean {
-    const { event: encode } = this.#format;
+    const { event: encode } = this.#encoder;
     if (encode) this.#queued.push(() => encode(event, data));
     return encode !== undefined;
   }
@@ -177,7 +177,7 @@ export class PanelStream {
     }
     if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
     if (this.#cursor < buffer.head) return this.pump();
-    this.#write(this.#format.heartbeat(this.#cursor));
+    this.#write(this.#encoder.heartbeat(this.#cursor));
   }
 
   #pump(): void {
@@ -188,7 +188,7 @@ export class PanelStream {
     const { buffer, now } = this.#context;
     while (this.#cursor < buffer.head) {
       if (this.#cursor < buffer.floor) return void this.#catchUp();
-      const segment = buffer.after(this.#cursor, this.#format, now());
+      const segment = buffer.after(this.#cursor, this.#encoder, now());
       this.#cursor = segment.to;
       if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
     }
@@ -211,7 +211,7 @@ export class PanelStream {
 
   /** Starts a live set; the stream continues from its head. */
   async #beginLive(announce: (head: number) => void): Promise<void> {
-    this.#live = await readLiveSet(this.#context, this.#format);
+    this.#live = await readLiveSet(this.#context, this.#encoder);
     this.#cursor = this.#live.head;
     announce(this.#cursor);
   }
@@ -241,7 +241,7 @@ export class PanelStream {
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const at = now();
       const frames = await encoding.framesOf(page.entries, at, fail);
-      const { bytes, to, notifications } = joinFrames(frames, this.#format, { now: at, upTo });
+      const { bytes, to, notifications } = joinFrames(frames, this.#encoder, { now: at, upTo });
       this.#cursor = to;
       if (bytes) this.#write(bytes, notifications);
     });
@@ -300,10 +300,13 @@ const chunkNotifications = 96;
  * to that head. Only positions are kept in memory: each chunk is read when the client is ready for it, without the
  * notifications that were cleared meanwhile. Entries after the head come from the log.
  */
-async function readLiveSet({ tenant, history, now }: StreamContext, format: StreamFormat): Promise<LiveSet> {
+async function readLiveSet(
+  { tenant, history, now }: StreamContext,
+  encoder: StreamEncoder,
+): Promise<LiveSet> {
   // One more than a screen keeps: it says that there are more.
   const read = (panel: PanelAddress) => history.live(tenant, panel, now(), limits.liveSet + 1);
-  const sets = await Promise.all(format.panels.map(read));
+  const sets = await Promise.all(encoder.panels.map(read));
   const head = Math.min(...sets.map((set) => set.head));
   const live = sets.flatMap((set) => set.positions).map(({ position }) => position);
   /** Still to be sent, in order. */
@@ -321,7 +324,7 @@ async function readLiveSet({ tenant, history, now }: StreamContext, format: Stre
         const at = now();
         for (const each of notifications) {
           if (each.expiresAt !== null && each.expiresAt <= at) continue;
-          const encoded = format.live(each, at);
+          const encoded = encoder.live(each, at);
           text += typeof encoded === 'string' ? encoded : await encoded;
           sent += 1;
           if (text.length < largestChunkChars) continue;
@@ -330,7 +333,7 @@ async function readLiveSet({ tenant, history, now }: StreamContext, format: Stre
         }
       }
       const isLast = positions.length === 0;
-      return { text: isLast ? text + format.afterLive(head) : text, notifications: sent, isLast };
+      return { text: isLast ? text + encoder.afterLive(head) : text, notifications: sent, isLast };
     },
   };
 }

@@ -144,7 +144,7 @@ export class TenantStreams {
     const stream: PanelStream = new PanelStream(
       context,
       sink,
-      kind.format(encodingContext, encoding, panels),
+      kind.encoder(encodingContext, encoding, panels),
     );
     const { data } = settingsOf(snapshot, panels[0] as PanelRecord);
     await stream.start(from, { ...data, heartbeatMs }, retryMs());
@@ -186,8 +186,8 @@ export class TenantStreams {
       onError,
       onSent: (notifications: number) => onSent(tenant, notifications),
     };
-    const format = kind.format(this.#encodingContext(tenant), encoding, panels);
-    const stream = new PanelStream(context, sink, format);
+    const encoder = kind.encoder(this.#encodingContext(tenant), encoding, panels);
+    const stream = new PanelStream(context, sink, encoder);
     const { data: settings, digest } = settingsOf(snapshot, panel);
     const state = { kind, screen, settingsDigest: digest, suppresses: new Map() };
     hub.connections.set(stream, state);

@@ -204,7 +204,7 @@ export interface Panels {
   update(
     tenant: TenantId,
     id: string,
-    patch: Partial<Pick<PanelRecord, 'name' | 'tags' | 'location' | 'display'>>,
+    patch: Partial<Pick<PanelRecord, 'name' | 'kind' | 'tags' | 'location' | 'display'>>,
     by: Actor,
     at: number,
   ): Promise<PanelRecord | undefined>;

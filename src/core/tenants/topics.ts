@@ -9,11 +9,11 @@ export const topicPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const topicChars = 64;
 
 /** Paths of ntfy's own: its clients refuse these topics. */
-const reserved: ReadonlySet<string> = new Set([
+export const reservedTopics: ReadonlySet<string> = new Set([
   ...['docs', 'static', 'file', 'app', 'metrics', 'account', 'settings', 'signup', 'login', 'v1'],
 ]);
 
-export const isTopic = (text: string): boolean => topicPattern.test(text) && !reserved.has(text);
+export const isTopic = (text: string): boolean => topicPattern.test(text) && !reservedTopics.has(text);
 
 /** The topic that a panel of this name gets if no other has it: "noc-east-wall" for "NOC east wall". */
 export function topicOf(name: string): string {
@@ -25,7 +25,7 @@ export function topicOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, topicChars)
     .replace(/^-|-$/g, '');
-  return slug === '' || reserved.has(slug) ? `panel${slug && `-${slug}`}` : slug;
+  return slug === '' || reservedTopics.has(slug) ? `panel${slug && `-${slug}`}` : slug;
 }
 
 /** The first of `topic`, `topic-2`, `topic-3` … that is not taken. */

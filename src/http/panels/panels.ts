@@ -131,7 +131,7 @@ function writeRoutes(app: App, services: Services): void {
   app.patch(
     '/api/panels/:id',
     route('admin', {
-      summary: 'Change the name, tags, location or display settings',
+      summary: 'Change the name, kind, tags, location or display settings',
       description: 'Fields that are not named keep their value; display settings are replaced as a whole.',
       params: IdPath,
       body: PanelPatch,

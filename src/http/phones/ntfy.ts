@@ -2,15 +2,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { NtfyAllowed } from '#contract/integrations/integration.ts';
+import { NtfyAllowed, NtfyConfig } from '#contract/integrations/integration.ts';
 import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { forbidden, notFound } from '#core/errors.ts';
 import { actorOf, allows, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
-import { type NtfyReading, phoneStreams } from '#core/streams/ntfy-format.ts';
+import { type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
-import { findByTopic } from '#core/tenants/topics.ts';
+import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { route } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
@@ -67,6 +67,7 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       }),
       (request, reply) => answerStream({ services, authenticator }, request, reply, form),
     );
+  configRoute(app, services);
   app.get(
     '/ntfy/:topic/ws',
     { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
@@ -84,6 +85,31 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       for (const topic of parseTopics(params.topic)) await findPanel(services, principal, topic);
       return { success: true as const };
     },
+  );
+}
+
+/** What clients ask a server about itself: it has nothing of what they could switch on. */
+const noFeatures = {
+  ...{
+    app_root: '/',
+    enable_login: false,
+    require_login: true,
+    enable_signup: false,
+    enable_payments: false,
+  },
+  ...{ enable_calls: false, enable_emails: false, enable_reservations: false, enable_web_push: false },
+  ...{ billing_contact: '', web_push_public_key: '', disallowed_topics: [...reservedTopics] },
+};
+
+function configRoute(app: App, { settings: { baseUrl } }: Services): void {
+  app.get(
+    '/ntfy/v1/config',
+    route('public', {
+      summary: 'What the server offers, as of ntfy',
+      response: { 200: NtfyConfig },
+      rateLimit: 'none',
+    }),
+    async () => ({ base_url: baseUrl === undefined ? '' : `${baseUrl}/ntfy`, ...noFeatures }),
   );
 }
 

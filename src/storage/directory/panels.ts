@@ -218,6 +218,7 @@ async function removePanel(
 function toColumns(patch: Patch): Partial<PanelRow> {
   const columns: Partial<PanelRow> = {};
   if (patch.name !== undefined) columns.name = patch.name;
+  if (patch.kind !== undefined) columns.kind = patch.kind;
   if (patch.tags !== undefined) columns.tags = JSON.stringify(patch.tags);
   if (patch.location !== undefined) columns.location = patch.location;
   if (patch.display !== undefined) columns.display = JSON.stringify(patch.display);

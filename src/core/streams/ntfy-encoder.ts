@@ -2,7 +2,7 @@
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { LiveNotification } from '../log/log.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
-import type { EncodingContext, StreamFormat, StreamKind } from './encoding.ts';
+import type { EncodingContext, StreamEncoder, StreamKind } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
 import { NtfyEncoding } from './ntfy-frames.ts';
 import { ntfyId } from './ntfy-ids.ts';
@@ -48,7 +48,7 @@ export const phoneStreams = (reading: NtfyReading): StreamKind => ({
   name,
   heartbeats: 3,
   encoding: (context) => new NtfyEncoding(context),
-  format: (context, encoding, panels) => ntfyFormat(context, encoding as NtfyEncoding, panels, reading),
+  encoder: (context, encoding, panels) => ntfyEncoder(context, encoding as NtfyEncoding, panels, reading),
 });
 
 /** A topic, and the panel that it stands for. */
@@ -58,12 +58,12 @@ interface Reader {
   readonly prefix: Buffer;
 }
 
-function ntfyFormat(
+function ntfyEncoder(
   context: EncodingContext,
   encoding: NtfyEncoding,
   panels: readonly PanelAddress[],
   { topics, filter, after = '', isPoll = false, isSocket = false }: NtfyReading,
-): StreamFormat {
+): StreamEncoder {
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, topics));
   const nameOf = () => JSON.stringify([readers.map(({ address, minRank }) => [address, minRank]), filter]);
