@@ -12,7 +12,7 @@ export const navigation: readonly PageGroup[] = [
     title: 'Send',
     files: ['docs/sending.md', 'docs/integrations.md', 'docs/listeners.md', 'docs/clients.md'],
   },
-  { title: 'Show', files: ['docs/panels.md', 'docs/kiosk.md'] },
+  { title: 'Show', files: ['docs/panels.md', 'docs/kiosk.md', 'docs/phones.md'] },
   {
     title: 'Route and search',
     files: ['docs/rules.md', 'docs/alarms.md', 'docs/attention.md', 'docs/channels.md', 'docs/search.md'],

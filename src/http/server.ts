@@ -42,6 +42,8 @@ import { lazyCompilers } from './openapi/lazy-compilers.ts';
 import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
 import { streamRoutes } from './panels/stream.ts';
+import { ntfyRoutes } from './phones/ntfy.ts';
+import { takeUpgrades, upgrades } from './phones/upgrades.ts';
 import { findHeadProblem, logRequests, nameRequests, tidyUrls, traceRequests } from './requests.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
 import { levelRoutes } from './routing/levels.ts';
@@ -116,6 +118,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   notificationRoutes(app, services);
   alarmRoutes(app, services, authenticator);
   streamRoutes(app, services, authenticator);
+  ntfyRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
   for (const routesOf of [
     alarmActionRoutes,
@@ -162,6 +165,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   tidyUrls(app.server);
   takeUrlTokens(app.server);
   nameRequests(app.server);
+  takeUpgrades(app.server);
   const closeIdleConnections = () => {
     app.server.closeIdleConnections();
     closeSilent();
@@ -179,6 +183,8 @@ function createApp(logger: FastifyBaseLogger): App {
     childLoggerFactory: (parent) => parent,
     trustProxy: false,
     bodyLimit: 1024 * 1024,
+    // Topics of ntfy, with commas between.
+    routerOptions: { maxParamLength: 2_048 },
     exposeHeadRoutes: true,
     return503OnClosing: false,
     forceCloseConnections: false,
@@ -193,6 +199,7 @@ function createApp(logger: FastifyBaseLogger): App {
       // Checked by findHeadProblem, so that its answer is JSON too.
       requireHostHeader: false,
       joinDuplicateHeaders: false,
+      shouldUpgradeCallback: upgrades,
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply as FastifyReply),

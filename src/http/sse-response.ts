@@ -3,22 +3,23 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Sink } from '#core/streams/panel-stream.ts';
 
-interface SseResponse extends Sink {
+/** A response that stays open. */
+export interface StreamResponse extends Sink {
   /** Whether anything has been sent; until then an error can still be answered as one. */
   readonly begun: boolean;
   /** Calls back once, when the client disconnected or the stream ended. */
   onGone(callback: () => void): void;
 }
 
-const sseHeaders = {
-  'content-type': 'text/event-stream; charset=utf-8',
+const sseType = 'text/event-stream; charset=utf-8';
+const streamHeaders = {
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
 };
 
 /** Answers HEAD with the headers of a stream, without opening one. */
-export const answerSseHead = (reply: FastifyReply): FastifyReply =>
-  reply.headers(sseHeaders).send(Readable.from([]));
+export const answerSseHead = (reply: FastifyReply, contentType = sseType): FastifyReply =>
+  reply.headers({ 'content-type': contentType, ...streamHeaders }).send(Readable.from([]));
 
 /** How long a client may take to read the last event before the connection is closed. */
 const lastWordsMs = 2_000;
@@ -29,7 +30,7 @@ const lastWordsMs = 2_000;
  * back the end of a body without one; over HTTP/1.0 the body ends with the connection. Once the head is out, chunks go straight to the
  * socket, which saves a tenth or more of each write.
  */
-export function openSse(request: FastifyRequest, reply: FastifyReply): SseResponse {
+export function openSse(request: FastifyRequest, reply: FastifyReply, contentType = sseType): StreamResponse {
   const response = reply.raw;
   const { socket, httpVersion } = request.raw;
   const isChunked = httpVersion === '1.1';
@@ -48,7 +49,8 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     response.shouldKeepAlive = false;
     response.writeHead(200, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),
-      ...sseHeaders,
+      'content-type': contentType,
+      ...streamHeaders,
     });
   };
   return {
@@ -102,7 +104,7 @@ function frameChunk(bytes: Buffer | string): Buffer | string {
 
 /** Waits until a stream has begun. A failure is answered as an error if nothing was sent yet, and ends the stream otherwise. */
 export async function begin(
-  sse: SseResponse,
+  sse: Pick<StreamResponse, 'begun' | 'destroy'>,
   opening: Promise<unknown>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -131,6 +131,7 @@ export async function openStorage(
     throw error;
   }
   await makeDefaultTenant(directory);
+  await directory.panels.nameTopics();
   const accounts = createAccountStore(storage.db);
   return { storage, directory, accounts, clockMemory, close: (withinMs) => storage.close(withinMs) };
 }

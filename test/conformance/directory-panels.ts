@@ -17,6 +17,8 @@ export function panelsConformance(lab: () => DirectoryLab): void {
       {
         id: 'a',
         name: 'Lobby',
+        kind: 'screen',
+        topic: 'lobby',
         tags: ['noc'],
         location: 'Hall',
         display: {},
@@ -29,6 +31,63 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     ]);
     expect(await audit(tenant)).toMatchObject([
       { at: 5, by: 'token tv', action: 'panel.create', subject: 'a', detail: { name: 'Lobby' } },
+    ]);
+  });
+
+  test('a panel keeps its topic, which is made of its first name and unlike that of any other', async () => {
+    const { directory, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const register = async (of: number, id: string, name: string) =>
+      (await directory.panels.register(of, { ...draft(id, name), kind: 'phone' }, 'x', 1))?.panel;
+    expect(await register(tenant, 'a', 'NOC east')).toMatchObject({ kind: 'phone', topic: 'noc-east' });
+    expect(await register(tenant, 'b', 'noc-east')).toMatchObject({ topic: 'noc-east-2' });
+    expect(await register(tenant, 'c', 'NOC East!')).toMatchObject({ topic: 'noc-east-3' });
+    expect(await register(other, 'a', 'NOC east')).toMatchObject({ topic: 'noc-east' });
+    await directory.panels.update(tenant, 'a', { name: 'West' }, 'x', 2);
+    expect(await directory.panels.find(tenant, 'a')).toMatchObject({ name: 'West', topic: 'noc-east' });
+    expect(await register(tenant, 'd', 'West 2')).toMatchObject({ topic: 'west-2' });
+  });
+
+  test('a topic that was asked for is given once', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    const register = (id: string, name: string) =>
+      directory.panels.register(tenant, { ...draft(id, name), topic: 'On_Call' }, 'x', 1);
+    expect(await register('a', 'a')).toMatchObject({ created: true, panel: { topic: 'On_Call' } });
+    expect(await register('a', 'a')).toMatchObject({ created: false });
+    expect(await register('b', 'b')).toBeUndefined();
+    expect(await directory.panels.list(tenant)).toHaveLength(1);
+  });
+
+  test('panels that are registered at once get different topics', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    const names = ['Noc', 'NOC', 'noc', 'nOc'];
+    const made = await Promise.all(
+      names.map((name, i) => directory.panels.register(tenant, draft(String(i), name), 'x', 1)),
+    );
+    expect(made.map((each) => each?.panel.topic).sort()).toEqual(['noc', 'noc-2', 'noc-3', 'noc-4']);
+  });
+
+  test('a panel from before there were topics gets one', async () => {
+    const { directory, db, newTenant } = lab();
+    const tenant = await newTenant();
+    for (const [id, name] of [
+      ['a', 'Wall'],
+      ['b', 'WALL'],
+      ['c', 'other'],
+    ] as const)
+      await directory.panels.register(tenant, draft(id, name), 'x', id.charCodeAt(0));
+    await db.write([
+      db.updateTable('panels').set({ topic: null }).where('tenant', '=', tenant).where('id', '<', 'c'),
+    ]);
+    expect(await directory.panels.find(tenant, 'b')).toMatchObject({ topic: 'b' });
+    await directory.panels.nameTopics();
+    await directory.panels.nameTopics();
+    expect((await directory.panels.list(tenant)).map(({ topic }) => topic)).toEqual([
+      'wall-2',
+      'wall',
+      'other',
     ]);
   });
 

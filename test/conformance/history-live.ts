@@ -3,7 +3,8 @@ import type { NotificationEvent } from '#contract/history/notification.ts';
 import type { History } from '#core/log/log.ts';
 import { enforceLiveLimit } from '#core/log/retention.ts';
 import type { TenantId } from '#core/log/route.ts';
-import { FrameBuffer } from '#core/streams/frames.ts';
+import { FrameBuffer } from '#core/streams/frame-buffer.ts';
+import { screenStreams } from '#core/streams/frames.ts';
 import { PanelStream } from '#core/streams/panel-stream.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
@@ -14,12 +15,16 @@ async function sentTo(history: History, tenant: TenantId, at: number): Promise<N
   const { head } = await history.bounds(tenant);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let text = '';
+  const context = {
+    ...{ tenant, epoch: 'e1', history, router: () => undefined, snapshot: () => undefined, now: () => at },
+  };
+  const encoding = screenStreams.encoding(context);
   const stream = new PanelStream(
     {
       ...{
         tenant,
         epoch: 'e1',
-        router: () => undefined,
+        encoding,
         history,
         buffer: new FrameBuffer(head, { maxFrames: 3 }),
         onError: reject,
@@ -34,7 +39,7 @@ async function sentTo(history: History, tenant: TenantId, at: number): Promise<N
       },
       ...{ end: () => undefined, destroy: () => undefined },
     },
-    lobby,
+    screenStreams.encoder(context, encoding, [lobby]),
   );
   const settings = { name: 't', title: 'T', timeZone: 'UTC' };
   const panel = { ...lobby, tags: [...lobby.tags], name: 'P', location: null, display: {} };

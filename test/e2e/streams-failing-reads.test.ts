@@ -25,14 +25,14 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
   const { state, tenantStreams, change, log, bus } = newFailingFeeds();
   state.broken = new Error('the disk is gone');
   const client = new Client();
-  const connecting = tenantStreams.connect(snapshot, panel, client, opening());
+  const connecting = tenantStreams.connect(snapshot, [panel], client, opening());
   change();
   const looking = tenantStreams.online(1);
   await expect(connecting).rejects.toThrow('the disk is gone');
   await expect(looking).rejects.toThrow('the disk is gone');
   state.broken = undefined;
   bus.publish(1, [log.append(notification)]);
-  const { stream } = await tenantStreams.connect(snapshot, panel, client, opening());
+  const { stream } = await tenantStreams.connect(snapshot, [panel], client, opening());
   expect(client.text).toContain('event: ready');
   expect((await tenantStreams.online(1)).panels).toEqual(
     new Map([['p', { id: 'p', cursor: stream.cursor, lag: 0, client: null, address: null }]]),
@@ -42,7 +42,7 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
 test('a server that stops while a stream begins stops at once, and does not begin it', async () => {
   const { tenantStreams } = newFailingFeeds();
   const client = new Client();
-  const connecting = tenantStreams.connect(snapshot, panel, client, opening());
+  const connecting = tenantStreams.connect(snapshot, [panel], client, opening());
   tenantStreams.drain();
   tenantStreams.close();
   await expect(connecting).rejects.toThrow('the server is shutting down');
@@ -54,9 +54,9 @@ test('a log that never answers for one tenant keeps no other tenant from its hea
   const bounds = log.bounds.bind(log);
   log.bounds = (tenant: number) => (tenant === 1 ? bounds() : new Promise(() => undefined));
   const hanging = { ...snapshot, record: { ...snapshot.record, id: 2 } };
-  void tenantStreams.connect(hanging, panel, new Client(), opening());
+  void tenantStreams.connect(hanging, [panel], new Client(), opening());
   const client = new Client();
-  await tenantStreams.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, [panel], client, opening());
   await eventually(() => expect(client.text.split('event: heartbeat').length).toBeGreaterThan(3));
   expect(await tenantStreams.online(1)).toMatchObject({ head: 0 });
 });
@@ -64,7 +64,7 @@ test('a log that never answers for one tenant keeps no other tenant from its hea
 test('a stream that cannot be written to is dropped, and the others of its tenant go on', async () => {
   const { tenantStreams, log, bus, errors } = newFailingFeeds();
   const [broken, whole] = [new Client(), new Client()];
-  for (const client of [broken, whole]) await tenantStreams.connect(snapshot, panel, client, opening());
+  for (const client of [broken, whole]) await tenantStreams.connect(snapshot, [panel], client, opening());
   await eventually(() => expect(whole.text).toContain('event: heartbeat'));
   const error = new Error('a bug');
   broken.write = () => {
@@ -81,7 +81,7 @@ test('a stream that cannot be written to is dropped, and the others of its tenan
 test('a notification that cannot be encoded is left out, and what comes after it still reaches the panels', async () => {
   const { tenantStreams, log, bus, errors } = newFailingFeeds();
   const client = new Client();
-  await tenantStreams.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, [panel], client, opening());
   bus.publish(1, [log.append((position) => notification(position, { receivedAt: Number.NaN }))]);
   bus.publish(1, [log.append(notification)]);
   await eventually(() => expect(client.text).toContain('"position":2'));
@@ -93,11 +93,11 @@ test('a stream whose log cannot be read any more is dropped, so that its client 
   const { state, tenantStreams, log, errors } = newFailingFeeds();
   for (let i = 0; i < 3; i++) log.append(notification);
   const client = new Client();
-  await tenantStreams.connect(snapshot, panel, client, opening(1));
+  await tenantStreams.connect(snapshot, [panel], client, opening(1));
   await eventually(() => expect(client.text).toContain('"position":3'));
   expect(client.isDestroyed).toBe(false);
   const behind = new Client();
-  const connecting = tenantStreams.connect(snapshot, panel, behind, opening(0));
+  const connecting = tenantStreams.connect(snapshot, [panel], behind, opening(0));
   await connecting;
   state.broken = new Error('the disk is gone');
   await eventually(() => expect(behind.isDestroyed).toBe(true));

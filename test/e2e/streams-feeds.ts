@@ -1,5 +1,6 @@
 import { createInProcessBus } from '#bus/in-process.ts';
 import { compileRules } from '#core/routing/rules.ts';
+import { screenStreams } from '#core/streams/frames.ts';
 import type { ConnectRequest } from '#core/streams/hub.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import { TenantStreams } from '#core/streams/tenant-streams.ts';
@@ -10,6 +11,8 @@ import { ModelLog } from '../support/model-log.ts';
 export const panel: PanelRecord = {
   id: 'p',
   name: 'P',
+  kind: 'screen',
+  topic: 'p',
   tags: [],
   location: null,
   display: {},
@@ -61,6 +64,7 @@ export class Client implements Sink {
 /** A screen that goes on after a position, or begins. */
 export const opening = (position?: number): ConnectRequest => ({
   from: position === undefined ? undefined : { epoch: 'e1', position },
+  kind: screenStreams,
   screen: { client: null, address: null },
 });
 

@@ -13,7 +13,7 @@ test('a panel that read too slowly for retention gets a gap in mid-stream, then 
   const { log, bus, tenantStreams } = newFeeds();
   opened.push(tenantStreams);
   const client = new Client();
-  await tenantStreams.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, [panel], client, opening());
   await eventually(() => expect(client.events()).toEqual(['ready live']));
   client.pausesAt = '"position":1,';
   bus.publish(1, [log.append(notification)]);
@@ -41,7 +41,7 @@ test('panels that have read everything notice nothing of what is pruned', async 
   const { log, bus, tenantStreams } = newFeeds();
   opened.push(tenantStreams);
   const client = new Client();
-  await tenantStreams.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, [panel], client, opening());
   for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
   await eventually(() => expect(client.events().at(-1)).toBe('notification 50'));
   log.pruneTo(40);

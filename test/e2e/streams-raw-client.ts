@@ -21,11 +21,18 @@ export class RawStream {
   }
 
   /** Asks for a path, and reads on until `begun` (the first event) has come; then it stops reading. */
-  static async open(url: string, path: string, token: string, begun = '\ndata: '): Promise<RawStream> {
+  static async open(
+    url: string,
+    path: string,
+    token: string,
+    begun = '\ndata: ',
+    headers: readonly string[] = [],
+  ): Promise<RawStream> {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     const stream = new RawStream(socket);
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    const lines = [`GET ${path} HTTP/1.1`, `host: ${hostname}`, `authorization: Bearer ${token}`, ...headers];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
     await stream.until(begun);
     socket.pause();
     return stream;
@@ -64,6 +71,11 @@ export class RawStream {
       tail = text.slice(-needle.length);
       await Promise.race([once(this.#socket, 'data', { signal }), this.ended]);
     }
+  }
+
+  /** Everything that came. */
+  get text(): string {
+    return this.#chunks.join('');
   }
 
   /** The events among what came. */

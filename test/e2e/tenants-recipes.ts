@@ -74,6 +74,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
   return {
     'GET /healthz': plain('/healthz'),
     'GET /ntfy/v1/health': plain('/ntfy/v1/health'),
+    'GET /ntfy/v1/config': plain('/ntfy/v1/config'),
     'GET /ntfy/v1/account': plain('/ntfy/v1/account'),
     'OPTIONS /api/integrations/cloudevents': plain('/api/integrations/cloudevents'),
     'GET /readyz': plain('/readyz'),
@@ -222,6 +223,15 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'GET /api/panels/:id/events': of(({ panel }) => ({ path: `/api/panels/${panel}/events` }), {
       isStream: true,
     }),
+    // A topic is a name of the caller's own tenant.
+    'GET /ntfy/:topic/auth': { request: ({ panel }) => ({ path: `/ntfy/${panel}/auth` }) },
+    ...Object.fromEntries(
+      ['json', 'sse', 'raw'].map((form) => [
+        `GET /ntfy/:topic/${form}`,
+        { request: ({ panel }: World) => ({ path: `/ntfy/${panel}/${form}?poll=1` }) },
+      ]),
+    ),
+    'GET /ntfy/:topic/ws': { ...plain('/ntfy/topic/ws'), ok: [400] },
     'POST /api/panels/:id/receipts': of(({ panel, sent }) => ({
       path: `/api/panels/${panel}/receipts`,
       json: [{ id: sent.own, state: 'shown', at: Date.now() }],

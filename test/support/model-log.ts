@@ -62,6 +62,10 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return undefined;
   }
 
+  async find() {
+    return undefined;
+  }
+
   async recordsAt() {
     return [];
   }

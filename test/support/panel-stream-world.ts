@@ -1,7 +1,9 @@
 import { parseCursor } from '#contract/panels/sse.ts';
 import type { Entry } from '#core/log/log.ts';
 import type { PanelAddress } from '#core/log/target.ts';
-import { FrameBuffer, frameOf } from '#core/streams/frames.ts';
+import type { EncodingContext } from '#core/streams/encoding.ts';
+import { FrameBuffer } from '#core/streams/frame-buffer.ts';
+import { frameOf, screenStreams } from '#core/streams/frames.ts';
 import { PanelStream, type Sink } from '#core/streams/panel-stream.ts';
 import { ModelLog, notification } from './model-log.ts';
 
@@ -130,13 +132,23 @@ export class PanelStreamWorld {
   }
 
   #connect(): PanelStream {
+    const now = () => this.now;
+    const context: EncodingContext = {
+      ...frames,
+      tenant: 1,
+      history: this.log,
+      snapshot: () => undefined,
+      now,
+    };
+    const encoding = screenStreams.encoding(context);
     return new PanelStream(
       {
         tenant: 1,
-        ...frames,
+        epoch: frames.epoch,
+        encoding,
         history: this.log,
         buffer: this.buffer,
-        now: () => this.now,
+        now,
         monotonicNow: () => this.monotonicNow,
         onError: (error) => {
           throw error;
@@ -146,7 +158,7 @@ export class PanelStreamWorld {
         },
       },
       this.client,
-      panel,
+      screenStreams.encoder(context, encoding, [panel]),
     );
   }
 }

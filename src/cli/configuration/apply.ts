@@ -89,8 +89,13 @@ async function applyChannels(
 async function applyPanels({ request }: Connection, plan: Plan, file: ConfigurationFile) {
   const { created, updated } = plan.panels;
   for (const { entry, index } of created) {
-    const { name, tags, location, display } = entry;
-    const register = { name, ...(tags && { tags }), ...(location !== undefined && { location }) };
+    const { name, kind, tags, location, display } = entry;
+    const register = {
+      name,
+      ...(kind && { kind }),
+      ...(tags && { tags }),
+      ...(location !== undefined && { location }),
+    };
     await withLocation(
       file,
       ['panels', index],

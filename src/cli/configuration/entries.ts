@@ -129,8 +129,9 @@ export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({
   acknowledgeForMs: level.acknowledgeForMs ?? 0,
 });
 
-export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry => ({
+export const panelEntry = ({ name, kind, tags, location, display }: Panel): PanelEntry => ({
   name,
+  kind,
   tags,
   location,
   display,

@@ -49,6 +49,26 @@ export const NtfyAccepted = component('NtfyAccepted', {
   message: Type.String(),
 });
 
+/** What a server of ntfy offers. */
+export const NtfyConfig = component('NtfyConfig', {
+  base_url: Type.String({ description: 'Empty: not set.' }),
+  app_root: Type.String(),
+  enable_login: Type.Boolean(),
+  require_login: Type.Boolean(),
+  enable_signup: Type.Boolean(),
+  enable_payments: Type.Boolean(),
+  enable_calls: Type.Boolean(),
+  enable_emails: Type.Boolean(),
+  enable_reservations: Type.Boolean(),
+  enable_web_push: Type.Boolean(),
+  billing_contact: Type.String(),
+  web_push_public_key: Type.String(),
+  disallowed_topics: Type.Array(Type.String()),
+});
+
+/** That the caller may read a topic. */
+export const NtfyAllowed = component('NtfyAllowed', { success: Type.Literal(true) });
+
 /** https://docs.ntfy.sh/config/#health-checks */
 export const NtfyHealth = component('NtfyHealth', { healthy: Type.Literal(true) });
 

@@ -21,6 +21,16 @@ const TimeOfDay = Type.String({
 });
 const Location = nullable(Type.String({ maxLength: 200 }));
 
+const Topic = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  errorMessage: 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"',
+});
+
+/** What shows a panel: a page in a browser, an app on a phone, or a program that reads. */
+export const panelKinds = ['screen', 'phone', 'program'] as const;
+export type PanelKind = (typeof panelKinds)[number];
+const Kind = Type.Enum([...panelKinds]);
+
 /** How a panel draws; each is optional and the panel page has a default for it. */
 export const DisplaySettings = patch('DisplaySettings', {
   scheme: Type.Enum(['dark', 'light', 'auto']),
@@ -54,11 +64,13 @@ export const PanelRegister = component('PanelRegister', {
   name: PanelName,
   tags: Type.Optional(Tags),
   location: Type.Optional(Location),
+  kind: Type.Optional({ ...Kind, description: 'Of a new panel; default `screen`.' }),
 });
 export type PanelRegister = Static<typeof PanelRegister>;
 
 export const PanelPatch = patch('PanelPatch', {
   name: PanelName,
+  kind: Kind,
   tags: Tags,
   location: Location,
   display: DisplaySettings,
@@ -68,6 +80,11 @@ export type PanelPatch = Static<typeof PanelPatch>;
 export const Panel = component('Panel', {
   id: Type.String(),
   name: Type.String(),
+  kind: Kind,
+  topic: Type.String({
+    ...Topic,
+    description: 'Its name in the addresses of ntfy (/ntfy/TOPIC). It stays when the panel is renamed.',
+  }),
   tags: Type.Array(Type.String()),
   location: Location,
   display: DisplaySettings,
@@ -114,7 +131,7 @@ export const PanelReceipt = component('PanelReceipt', {
   online: Type.Boolean(),
   sent: Type.Boolean({
     description:
-      'Its stream has passed this position. A panel that connects after the notification has left the panels passes it without showing it.',
+      'Its stream has passed this position: of a phone, delivered to it. A panel that connects after the notification has left the panels passes it without showing it.',
   }),
   hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
   shownAt: NullableInstant,

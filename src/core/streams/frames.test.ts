@@ -3,17 +3,11 @@ import { notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import type { Notification } from '../log/log.ts';
 import { everyPanel, type Target } from '../log/target.ts';
-import {
-  bytesOf,
-  encodeNotification,
-  type Frame,
-  FrameBuffer,
-  type FrameContext,
-  frameOf,
-} from './frames.ts';
+import { type Frame, FrameBuffer } from './frame-buffer.ts';
+import { bytesOf, encodeNotification, type FrameContext, frameOf, sseEncoder } from './frames.ts';
 
 const context: FrameContext = { epoch: 'e1', router: () => undefined };
-const panel = { id: 'p1', tags: [] };
+const reader = (group: string) => sseEncoder(context, { id: 'p1', tags: [group] }, () => 1_000);
 
 function frame(position: number, over: Partial<Notification> = {}, now = 1_000): Frame {
   const made = frameOf(context, notification(position, over), now);
@@ -62,7 +56,7 @@ test('the bytes of shared segments are bounded, too', () => {
   const segmentsOf = (maxBytes: number) => {
     const buffer = new FrameBuffer(0, { maxBytes });
     buffer.push(frames, 3);
-    const segments = ['a', 'b', 'c', 'd', 'a'].map((group) => buffer.after(0, panel, group, 1_000).bytes);
+    const segments = ['a', 'b', 'c', 'd', 'a'].map((group) => buffer.after(0, reader(group), 1_000).bytes);
     expect(segments[0]).toHaveLength(bytes);
     return segments;
   };

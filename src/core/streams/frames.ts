@@ -1,4 +1,4 @@
-/** Encodes entries of the log as events of a stream. */
+/** The encoding of the streams of screens: entries of the log as Server-Sent Events. */
 import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf } from '#contract/history/labels.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
@@ -16,28 +16,18 @@ import type {
   Suppression,
 } from '../log/log.ts';
 import { isOffPanels } from '../log/route.ts';
-import { isEmpty, namesSize, type PanelAddress, reaches, type Target } from '../log/target.ts';
+import { isEmpty, type PanelAddress, reaches } from '../log/target.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { Router } from '../routing/router.ts';
 import { iso, isoOrNull } from '../time/time.ts';
+import type { StreamEncoder, StreamKind } from './encoding.ts';
+import type { Frame } from './frame-buffer.ts';
 
 /** What the events of a log need besides its entries. */
 export interface FrameContext {
   readonly epoch: string;
   /** The rules as they are now; undefined: none have been read. */
   readonly router: () => Pick<Router, 'instructing'> | undefined;
-}
-
-/** An entry as panels get it, encoded once for all of them. */
-export interface Frame {
-  readonly position: number;
-  readonly target: Target;
-  /** When the notification expires; the frame is not sent after that. null: it does not expire. */
-  readonly expiresAt: number | null;
-  readonly bytes: Buffer;
-  readonly encodedAt: number;
-  /** The time to live of a notification; null: it is another event. */
-  readonly ttl: number | null;
 }
 
 /** The `remainingMs` of a frame may be out of date by this much; `expiresAt` is exact. */
@@ -226,166 +216,46 @@ function withRemaining(bytes: Buffer, remaining: number): Buffer {
   ]);
 }
 
-/** The most bytes of one write, and so the most that is buffered for a panel that does not read. */
-const chunkBytes = 64 * 1024;
+/** The streams of screens. */
+export const screenStreams: StreamKind = {
+  name: 'screens',
+  heartbeats: 1,
+  encoding: (context) => ({
+    framesOf: (entries, now, onError) => framesOf(context, entries, now, onError),
+  }),
+  encoder: (context, _encoding, panels) => sseEncoder(context, panels[0] as PanelAddress, context.now),
+};
 
-/** A range of the log for one panel: all of its events after a cursor, joined into one write. */
-export interface Segment {
-  /** The cursor after this range. */
-  readonly to: number;
-  /** undefined: the range has no event for that panel. */
-  readonly bytes: Buffer | undefined;
-  /** The number of notifications in the range, without other events. */
-  readonly notifications: number;
+/** The stream of a screen. */
+export function sseEncoder(context: FrameContext, panel: PanelAddress, now: () => number): StreamEncoder {
+  let address = panel;
+  let group = groupOf(panel);
+  const heartbeat = (head: number) => {
+    const data = { serverTime: iso(now()), head };
+    return encodeSse({ event: 'heartbeat', id: formatCursor(context.epoch, head), data });
+  };
+  return {
+    get group() {
+      return group;
+    },
+    get panels() {
+      return [address];
+    },
+    bytesOf: (frame, at) => (reaches(frame.target, address) ? bytesOf(frame, at) : undefined),
+    ready: (data, { retryMs }) => encodeSse({ event: 'ready', data, retryMs }),
+    event: (event, data) => encodeSse({ event, data }),
+    live: (n, at) => encodeNotification(context, n, at),
+    afterLive: heartbeat,
+    heartbeat,
+    update(changed) {
+      if (groupOf(changed) === group) return false;
+      address = changed;
+      group = groupOf(changed);
+      return true;
+    },
+  };
 }
 
-/**
- * The newest frames of a tenant's log, bounded in number and in bytes, those of their targets included. Panels with the same tags and the same
- * cursor share one joined segment, so more such panels do not make an event more expensive.
- */
-export class FrameBuffer {
-  readonly #maxFrames: number;
-  readonly #maxBytes: number;
-  /** Frames in order of position; entries without a target have none. */
-  #frames: Frame[] = [];
-  #bytes = 0;
-  /** How many frames have each target: frames with equal routes share one. */
-  readonly #targets = new Map<Target, number>();
-  #first: number;
-  #head: number;
-  /** The newest position that names panels by id: segments after it can be shared. */
-  #lastById = 0;
-  readonly #segments = new Map<string, Map<number, Segment>>();
-  #segmentBytes = 0;
-  #segmentsAt = 0;
-
-  constructor(head: number, bounds: { maxFrames?: number; maxBytes?: number } = {}) {
-    this.#maxFrames = bounds.maxFrames ?? 4_096;
-    this.#maxBytes = bounds.maxBytes ?? 8 * 1024 * 1024;
-    this.#first = head + 1;
-    this.#head = head;
-  }
-
-  /** The position of the newest entry. */
-  get head(): number {
-    return this.#head;
-  }
-
-  /** A reader whose cursor is at least this has its next entry here. */
-  get floor(): number {
-    return this.#first - 1;
-  }
-
-  /** Adds the next entries: `upTo` is the last position, `frames` those of them with a target. */
-  push(frames: Iterable<Frame>, upTo: number): void {
-    for (const frame of frames) {
-      this.#frames.push(frame);
-      this.#bytes += frame.bytes.length;
-      this.#countTarget(frame.target, 1);
-      if (frame.target.ids.length > 0) this.#lastById = frame.position;
-    }
-    this.#head = upTo;
-    this.#clearSegments();
-    this.#trim();
-  }
-
-  /** Drops all frames and continues after `position`. */
-  reset(position: number): void {
-    this.#frames = [];
-    this.#bytes = 0;
-    this.#targets.clear();
-    this.#first = position + 1;
-    this.#head = position;
-    this.#clearSegments();
-  }
-
-  /** The next segment after `cursor` (at least `floor`) for a panel; `group` names panels with the same tags. */
-  after(cursor: number, panel: PanelAddress, group: string, now: number): Segment {
-    if (cursor < this.#lastById) return this.#join(cursor, panel, now);
-    if (now - this.#segmentsAt > 1_000 || this.#segmentBytes > this.#maxBytes) this.#clearSegments();
-    let ofGroup = this.#segments.get(group);
-    if (!ofGroup) {
-      if (this.#segments.size === 0) this.#segmentsAt = now;
-      ofGroup = new Map();
-      this.#segments.set(group, ofGroup);
-    }
-    let segment = ofGroup.get(cursor);
-    if (!segment) {
-      segment = this.#join(cursor, panel, now);
-      ofGroup.set(cursor, segment);
-      this.#segmentBytes += segment.bytes?.length ?? 0;
-    }
-    return segment;
-  }
-
-  #clearSegments(): void {
-    this.#segments.clear();
-    this.#segmentBytes = 0;
-  }
-
-  #join(cursor: number, panel: PanelAddress, now: number): Segment {
-    const frames = this.#frames.slice(this.#indexAfter(cursor));
-    return joinFrames(frames, panel, { now, upTo: this.#head });
-  }
-
-  /** Index of the first frame with a position above `cursor`. */
-  #indexAfter(cursor: number): number {
-    let low = 0;
-    let high = this.#frames.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#frames[middle] as Frame).position <= cursor) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #trim(): void {
-    let drop = 0;
-    while (
-      this.#frames.length - drop > 0 &&
-      (this.#frames.length - drop > this.#maxFrames || this.#bytes > this.#maxBytes)
-    ) {
-      const frame = this.#frames[drop++] as Frame;
-      this.#bytes -= frame.bytes.length;
-      this.#countTarget(frame.target, -1);
-      this.#first = frame.position + 1;
-    }
-    if (drop > 0) this.#frames = this.#frames.slice(drop);
-  }
-
-  /** Counts the bytes of a target with its first frame, until its last one has left. */
-  #countTarget(target: Target, change: 1 | -1): void {
-    const before = this.#targets.get(target) ?? 0;
-    const after = before + change;
-    if (after > 0) this.#targets.set(target, after);
-    else this.#targets.delete(target);
-    if (before === 0 || after === 0) this.#bytes += change * (namesSize(target.ids) + namesSize(target.tags));
-  }
-}
-
-/** The next segment of these frames for a panel; its cursor is `upTo` when it has them all. */
-export function joinFrames(
-  frames: Iterable<Frame>,
-  panel: PanelAddress,
-  { now, upTo }: { readonly now: number; readonly upTo: number },
-): Segment {
-  const parts: Buffer[] = [];
-  let size = 0;
-  let notifications = 0;
-  for (const frame of frames) {
-    const bytes = reaches(frame.target, panel) ? bytesOf(frame, now) : undefined;
-    if (!bytes) continue;
-    if (size > 0 && size + bytes.length > chunkBytes)
-      return { to: frame.position - 1, bytes: joined(parts, size), notifications };
-    parts.push(bytes);
-    size += bytes.length;
-    if (frame.ttl !== null) notifications += 1;
-  }
-  return { to: upTo, bytes: joined(parts, size), notifications };
-}
-
-function joined(parts: readonly Buffer[], size: number): Buffer | undefined {
-  if (parts.length === 0) return undefined;
-  return parts.length === 1 ? parts[0] : Buffer.concat(parts, size);
+function groupOf({ tags }: PanelAddress): string {
+  return JSON.stringify([...tags].sort());
 }

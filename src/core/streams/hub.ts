@@ -2,17 +2,20 @@
 import { hash } from 'node:crypto';
 import type { SettingsEvent, SuppressesEvent } from '#contract/panels/panel.ts';
 import { type Cursor, encodeSse } from '#contract/panels/sse.ts';
+import type { Entry } from '../log/log.ts';
 import { reaches } from '../log/target.ts';
 import { getOrMake } from '../maps.ts';
 import type { PanelRecord, Screen } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
+import type { Encoding, StreamKind } from './encoding.ts';
 import type { Follower } from './follow.ts';
-import type { FrameBuffer } from './frames.ts';
+import { type Frame, FrameBuffer } from './frame-buffer.ts';
 import type { PanelStream } from './panel-stream.ts';
 import { type Suppressing, type SuppressingReader, suppressesEvent } from './suppresses.ts';
 
 /** State of one connected stream. */
 export interface ConnectionState {
+  readonly kind: StreamKind;
   readonly screen: Screen;
   /** Digest of the settings that were last sent to it. */
   settingsDigest: string;
@@ -20,9 +23,56 @@ export interface ConnectionState {
   readonly suppresses: Map<string, string>;
 }
 
+/** The newest frames of a log in one encoding. */
+export class Feed {
+  readonly buffer: FrameBuffer;
+  readonly encoding: Encoding;
+  /** How many streams read it. */
+  streams = 0;
+  readonly #onError: (error: unknown) => void;
+  /** Set while frames are encoded: those of later entries wait for it. */
+  #encoding: Promise<void> | undefined;
+
+  constructor(encoding: Encoding, head: number, onError: (error: unknown) => void) {
+    this.encoding = encoding;
+    this.buffer = new FrameBuffer(head);
+    this.#onError = onError;
+  }
+
+  /** Adds the next entries, at once or soon; then calls back. */
+  push(entries: readonly Entry[], now: number, onPushed: () => void): void {
+    const upTo = entries.at(-1)?.position ?? this.buffer.head;
+    const add = (frames: Iterable<Frame>) => {
+      this.buffer.push(frames, upTo);
+      onPushed();
+    };
+    const frames = this.#encoding
+      ? this.#encoding.then(() => this.encoding.framesOf(entries, now, this.#onError))
+      : this.encoding.framesOf(entries, now, this.#onError);
+    if (!(frames instanceof Promise)) return add(frames);
+    const encoding = frames.then(add, (error: unknown) => {
+      this.#onError(error);
+      // Streams read these entries from history.
+      this.buffer.reset(upTo);
+      onPushed();
+    });
+    const done: Promise<void> = encoding.then(() => {
+      if (this.#encoding === done) this.#encoding = undefined;
+    });
+    this.#encoding = done;
+  }
+
+  /** Drops all frames and continues after `position`. */
+  reset(position: number): void {
+    if (this.#encoding) void this.#encoding.then(() => this.buffer.reset(position));
+    else this.buffer.reset(position);
+  }
+}
+
 /** One tenant: the follower of its log, the newest frames, and the streams that share them. */
 export interface Hub {
-  readonly buffer: FrameBuffer;
+  /** By the name of the kind of stream: those that are in use, and that of screens. */
+  readonly feeds: Map<string, Feed>;
   readonly follower: Follower;
   /** In the order of connecting. */
   readonly connections: Map<PanelStream, ConnectionState>;
@@ -69,10 +119,12 @@ export function connectedPanels(
 ): Map<string, ConnectedPanel> {
   const panels = new Map<string, ConnectedPanel>();
   for (const [stream, { screen }] of connections) {
-    const { panelId: id, closed } = stream;
-    if (closed || (panelId !== undefined && id !== panelId)) continue;
-    const cursor = Math.max(stream.cursor, panels.get(id)?.cursor ?? 0);
-    panels.set(id, { id, cursor, lag: Math.max(0, head - cursor), ...screen });
+    if (stream.closed) continue;
+    for (const { id } of stream.panels) {
+      if (panelId !== undefined && id !== panelId) continue;
+      const cursor = Math.max(stream.cursor, panels.get(id)?.cursor ?? 0);
+      panels.set(id, { id, cursor, lag: Math.max(0, head - cursor), ...screen });
+    }
   }
   return panels;
 }
@@ -81,6 +133,7 @@ export function connectedPanels(
 export interface ConnectRequest {
   readonly from: Cursor | undefined;
   readonly screen: Screen;
+  readonly kind: StreamKind;
 }
 
 /** The settings that all panels of a tenant share, made once for each snapshot. */
@@ -114,9 +167,10 @@ const digestOf = (settings: unknown) => hash('sha1', JSON.stringify(settings), '
 
 /** Sends a stream the settings of its panel if they changed. The stream of a deleted panel ends, and of a suspended tenant. */
 export function updateSettings(snapshot: TenantSnapshot, stream: PanelStream, state: ConnectionState): void {
-  const panel = snapshot.panels.get(stream.panelId);
-  if (!panel || snapshot.record.state !== 'active') return stream.end();
-  stream.updateAddress(panel);
+  const panels = stream.panels.map(({ id }) => snapshot.panels.get(id));
+  const [panel] = panels;
+  if (!panel || panels.includes(undefined) || snapshot.record.state !== 'active') return stream.end();
+  for (const each of panels) if (each) stream.updateAddress(each);
   const { data, digest } = settingsOf(snapshot, panel);
   if (digest === state.settingsDigest) return;
   state.settingsDigest = digest;
@@ -130,8 +184,8 @@ export function updateSuppresses(
   { suppresses }: Pick<ConnectionState, 'suppresses'>,
   suppressing: readonly Suppressing[],
 ): void {
-  const panel = snapshot.panels.get(stream.panelId);
-  if (!panel) return;
+  const panel = snapshot.panels.get(stream.panels[0]?.id ?? '');
+  if (!panel || !stream.hasEvents) return;
   const ended = new Set(suppresses.keys());
   for (const each of suppressing) {
     if (!reaches(each.cause.route.target, panel)) continue;

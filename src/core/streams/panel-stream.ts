@@ -1,11 +1,12 @@
 import { limits } from '#contract/limits.ts';
 import type { ReadyEvent, ResumeKind } from '#contract/panels/panel.ts';
-import { type Cursor, encodeSse, formatCursor } from '#contract/panels/sse.ts';
+import type { Cursor } from '#contract/panels/sse.ts';
 import type { History, LogBounds } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import { iso } from '../time/time.ts';
-import { encodeNotification, type FrameBuffer, type FrameContext, framesOf, joinFrames } from './frames.ts';
+import type { Encoding, StreamEncoder } from './encoding.ts';
+import { type FrameBuffer, joinFrames } from './frame-buffer.ts';
 
 /** The connection to which a stream writes. */
 export interface Sink {
@@ -17,15 +18,20 @@ export interface Sink {
   destroy(): void;
 }
 
-export interface StreamContext extends FrameContext {
+export interface StreamContext {
+  readonly epoch: string;
   readonly tenant: TenantId;
+  readonly encoding: Encoding;
   readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
+  /** The frames of that encoding. */
   readonly buffer: FrameBuffer;
   readonly now: () => number;
   /** Milliseconds of a clock that never goes back: setting the system clock must neither disconnect panels nor delay heartbeats. */
   readonly monotonicNow: () => number;
   readonly onError: (error: unknown) => void;
   readonly onSent: (notifications: number) => void;
+  /** Called when all that the buffer has is written, and there is nothing else to write. */
+  readonly onIdle?: () => void;
 }
 
 /** A client that does not take one chunk in this time is disconnected, and resumes with its cursor. */
@@ -33,14 +39,13 @@ const stalledMs = 30_000;
 const pageSize = 200;
 
 /**
- * One panel's stream: a cursor into the log. It writes the next chunk only when the previous one is flushed, so a slow
+ * The stream of a panel, or of several: a cursor into the log. It writes the next chunk only when the previous one is flushed, so a slow
  * client delays nobody and holds at most one chunk of memory.
  */
 export class PanelStream {
   readonly #context: StreamContext;
   readonly #sink: Sink;
-  #panel: PanelAddress;
-  #group: string;
+  readonly #encoder: StreamEncoder;
   #cursor = 0;
   /** Sent before everything else: `ready`, and events that are no entries of the log. */
   #queued: (() => string)[] = [];
@@ -57,16 +62,20 @@ export class PanelStream {
     this.pump();
   };
 
-  constructor(context: StreamContext, sink: Sink, panel: PanelAddress) {
+  constructor(context: StreamContext, sink: Sink, encoder: StreamEncoder) {
     this.#context = context;
     this.#sink = sink;
-    this.#panel = panel;
-    this.#group = groupOf(panel);
+    this.#encoder = encoder;
     this.#lastWriteAt = context.monotonicNow();
   }
 
-  get panelId(): string {
-    return this.#panel.id;
+  get panels(): readonly PanelAddress[] {
+    return this.#encoder.panels;
+  }
+
+  /** Whether it gets events that are no entries of the log. */
+  get hasEvents(): boolean {
+    return this.#encoder.event !== undefined;
   }
 
   /** All entries up to this position have been written to it. */
@@ -90,7 +99,8 @@ export class PanelStream {
     const sendReady = (head: number) => {
       const data = { ...ready, epoch, head, resume, serverTime: iso(now()) } satisfies ReadyEvent;
       // Settings that changed meanwhile are queued already: they come after `ready`.
-      this.#queued.unshift(() => encodeSse({ event: 'ready', data, retryMs }));
+      const { cursor } = this;
+      this.#queued.unshift(() => this.#encoder.ready(data, { cursor, retryMs }));
     };
     if (resume === 'replayed' && from) {
       this.#cursor = from.position;
@@ -103,17 +113,21 @@ export class PanelStream {
 
   /** If its tags changed, the panel drops what it shows and gets the live set for the new tags. */
   updateAddress(panel: PanelAddress): void {
-    if (groupOf(panel) === this.#group) return;
-    this.#panel = panel;
-    this.#group = groupOf(panel);
-    this.#during(() => this.#restart('reset', 'the tags of this panel changed'));
+    if (this.#encoder.update(panel))
+      this.#during(() => this.#restart('reset', 'the tags of this panel changed'));
   }
 
-  /** Queues an event that is no entry of the log. */
-  sendEvent(event: string, data: unknown): void {
-    if (this.#closed) return;
-    this.#queued.push(() => encodeSse({ event, data }));
+  /** Queues an event that is no entry of the log. Returns false if the stream is closed, or has no such events. */
+  sendEvent(event: string, data: unknown): boolean {
+    if (this.#closed || !this.#queueEvent(event, data)) return false;
     this.pump();
+    return true;
+  }
+
+  #queueEvent(event: string, data: unknown): boolean {
+    const { event: encode } = this.#encoder;
+    if (encode) this.#queued.push(() => encode(event, data));
+    return encode !== undefined;
   }
 
   /** To be called regularly: sends heartbeats, and disconnects a client that does not read. */
@@ -155,7 +169,7 @@ export class PanelStream {
   }
 
   #tick(heartbeatMs: number): void {
-    const { now, monotonicNow, buffer, epoch } = this.#context;
+    const { monotonicNow, buffer } = this.#context;
     const at = monotonicNow();
     if (this.#writingSince !== undefined) {
       if (at - this.#writingSince > stalledMs) this.destroy();
@@ -163,25 +177,26 @@ export class PanelStream {
     }
     if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
     if (this.#cursor < buffer.head) return this.pump();
-    const data = { serverTime: iso(now()), head: this.#cursor };
-    this.#write(encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.#cursor), data }));
+    this.#write(this.#encoder.heartbeat(this.#cursor));
   }
 
   #pump(): void {
     if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
-    if (this.#queued.length > 0) return this.#writeQueued();
+    if (this.#queued.length > 0) this.#writeQueued();
+    if (this.#writingSince !== undefined) return;
     if (this.#live) return this.#writeLive(this.#live);
     const { buffer, now } = this.#context;
     while (this.#cursor < buffer.head) {
       if (this.#cursor < buffer.floor) return void this.#catchUp();
-      const segment = buffer.after(this.#cursor, this.#panel, this.#group, now());
+      const segment = buffer.after(this.#cursor, this.#encoder, now());
       this.#cursor = segment.to;
       if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
     }
+    this.#context.onIdle?.();
   }
 
   #write(chunk: Buffer | string, notifications = 0): void {
-    if (this.#closed) return;
+    if (this.#closed || chunk.length === 0) return;
     if (notifications > 0) this.#context.onSent(notifications);
     this.#writingSince = this.#context.monotonicNow();
     this.#lastWriteAt = this.#writingSince;
@@ -196,7 +211,7 @@ export class PanelStream {
 
   /** Starts a live set; the stream continues from its head. */
   async #beginLive(announce: (head: number) => void): Promise<void> {
-    this.#live = await readLiveSet(this.#context, this.#panel);
+    this.#live = await readLiveSet(this.#context, this.#encoder);
     this.#cursor = this.#live.head;
     announce(this.#cursor);
   }
@@ -211,13 +226,13 @@ export class PanelStream {
 
   /** Mid-stream: the panel drops what it shows, and the live set follows. */
   #restart(event: 'gap' | 'reset', reason: string): Promise<void> {
-    return this.#beginLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } })));
+    return this.#beginLive((head) => this.#queueEvent(event, { reason, head }));
   }
 
   /** One page of history, for a cursor below the frame buffer. */
   #catchUp(): void {
     this.#during(async () => {
-      const { history, tenant, now } = this.#context;
+      const { history, tenant, now, encoding } = this.#context;
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
       if (page.first > from + 1) return this.#restart('gap', 'older than what history keeps');
@@ -225,8 +240,8 @@ export class PanelStream {
       if (upTo === undefined)
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const at = now();
-      const frames = framesOf(this.#context, page.entries, at, fail);
-      const { bytes, to, notifications } = joinFrames(frames, this.#panel, { now: at, upTo });
+      const frames = await encoding.framesOf(page.entries, at, fail);
+      const { bytes, to, notifications } = joinFrames(frames, this.#encoder, { now: at, upTo });
       this.#cursor = to;
       if (bytes) this.#write(bytes, notifications);
     });
@@ -260,10 +275,6 @@ const fail = (error: unknown) => {
   throw error;
 };
 
-function groupOf({ tags }: PanelAddress): string {
-  return JSON.stringify([...tags].sort());
-}
-
 function resumeKind(from: Cursor | undefined, epoch: string, { head, first }: LogBounds): ResumeKind {
   if (!from) return 'live';
   if (from.epoch !== epoch || from.position > head) return 'reset';
@@ -289,16 +300,17 @@ const chunkNotifications = 96;
  * to that head. Only positions are kept in memory: each chunk is read when the client is ready for it, without the
  * notifications that were cleared meanwhile. Entries after the head come from the log.
  */
-async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise<LiveSet> {
-  const { tenant, epoch, history, now } = context;
+async function readLiveSet(
+  { tenant, history, now }: StreamContext,
+  encoder: StreamEncoder,
+): Promise<LiveSet> {
   // One more than a screen keeps: it says that there are more.
-  const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet + 1);
+  const read = (panel: PanelAddress) => history.live(tenant, panel, now(), limits.liveSet + 1);
+  const sets = await Promise.all(encoder.panels.map(read));
+  const head = Math.min(...sets.map((set) => set.head));
+  const live = sets.flatMap((set) => set.positions).map(({ position }) => position);
   /** Still to be sent, in order. */
-  let positions = live.map(({ position }) => position).sort((a, b) => a - b);
-  const closing = () => {
-    const data = { serverTime: iso(now()), head };
-    return encodeSse({ event: 'heartbeat', id: formatCursor(epoch, head), data });
-  };
+  let positions = [...new Set(live)].filter((position) => position <= head).sort((a, b) => a - b);
   return {
     head,
     async next() {
@@ -312,7 +324,8 @@ async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise
         const at = now();
         for (const each of notifications) {
           if (each.expiresAt !== null && each.expiresAt <= at) continue;
-          text += encodeNotification(context, each, at);
+          const encoded = encoder.live(each, at);
+          text += typeof encoded === 'string' ? encoded : await encoded;
           sent += 1;
           if (text.length < largestChunkChars) continue;
           positions = before.filter((position) => position > each.position);
@@ -320,7 +333,7 @@ async function readLiveSet(context: StreamContext, panel: PanelAddress): Promise
         }
       }
       const isLast = positions.length === 0;
-      return { text: isLast ? text + closing() : text, notifications: sent, isLast };
+      return { text: isLast ? text + encoder.afterLive(head) : text, notifications: sent, isLast };
     },
   };
 }

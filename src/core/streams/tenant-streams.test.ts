@@ -5,6 +5,7 @@ import { createModelBus, ModelLog } from '#test/support/model-log.ts';
 import { limitMs } from '#test/support/patience.ts';
 import type { PanelRecord } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
+import { screenStreams } from './frames.ts';
 import type { Sink } from './panel-stream.ts';
 import { FlushScheduler, TenantStreams } from './tenant-streams.ts';
 
@@ -72,7 +73,9 @@ async function connectPanels(count: number) {
   open.push(tenantStreams);
   const clients = panels.map(() => new Client());
   for (const [i, client] of clients.entries())
-    await tenantStreams.connect(snapshot, panels[i] as PanelRecord, client, { from: undefined, screen });
+    await tenantStreams.connect(snapshot, [panels[i] as PanelRecord], client, {
+      ...{ from: undefined, screen, kind: screenStreams },
+    });
   await eventually(() => expect(clients.every(({ text }) => text.includes('event: heartbeat'))).toBe(true));
   // Until these are flushed, too, so that what comes next is written at once.
   await new Promise(setImmediate);

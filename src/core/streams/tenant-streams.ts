@@ -17,12 +17,15 @@ import type { TenantId } from '../log/route.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import type { PanelRecord } from '../tenants/directory.ts';
 import type { Tenancy, TenantSnapshot } from '../tenants/tenancy.ts';
+import type { EncodingContext, StreamKind } from './encoding.ts';
 import { follow, pollHeads } from './follow.ts';
-import { FrameBuffer, framesOf } from './frames.ts';
+import { FrameBuffer } from './frame-buffer.ts';
+import { screenStreams } from './frames.ts';
 import {
   type ConnectionState,
   type ConnectRequest,
   connectedPanels,
+  Feed,
   type Hub,
   type PanelContact,
   retryMs,
@@ -39,7 +42,7 @@ import { SuppressingReader } from './suppresses.ts';
 export interface TenantStreamsOptions {
   readonly history: Pick<
     History,
-    'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive' | 'suppression' | 'recordsAt'
+    'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive' | 'suppression' | 'recordsAt' | 'find'
   >;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenancy: Tenancy;
@@ -56,9 +59,8 @@ export interface TenantStreamsOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-/** One connected screen of a panel. */
+/** One connected screen of a panel, or a reader of several panels. */
 export interface Connection {
-  readonly panelId: string;
   readonly stream: PanelStream;
   /** To be called when the client has disconnected. */
   disconnected(): void;
@@ -66,6 +68,8 @@ export interface Connection {
 
 /** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
 const lingerMs = 15_000;
+/** A quiet stream is written to at least so often: apps give up after 77 s, most proxies after 60. */
+const longestQuietMs = 45_000;
 /** If the log cannot be read for this long, heartbeats stop, so that panels show that they are stale and reconnect elsewhere. */
 const unreadMs = 5_000;
 
@@ -90,12 +94,12 @@ export class TenantStreams {
   }
 
   /**
-   * Connects a panel and begins its stream.
+   * Connects a reader of these panels and begins its stream.
    * @throws AppError `unavailable` while the server drains.
    */
   async connect(
     snapshot: TenantSnapshot,
-    panel: PanelRecord,
+    panels: readonly PanelRecord[],
     sink: Sink,
     request: ConnectRequest,
   ): Promise<Connection> {
@@ -111,18 +115,51 @@ export class TenantStreams {
       this.#assertOpen();
       if (this.#hubs.get(tenant) !== slot)
         throw new AppError('unavailable', 'the log has a new epoch; connect again', { retryAfterSeconds: 1 });
-      return await this.#begin(hub, { snapshot, panel, sink, request }, release);
+      return await this.#begin(hub, { snapshot, panels, sink, request }, release);
     } catch (error) {
       release();
       throw error;
     }
   }
 
+  /** Writes to `sink` what a reader of these panels would get now, and ends it. The reader does not count as connected. */
+  async read(
+    snapshot: TenantSnapshot,
+    panels: readonly PanelRecord[],
+    sink: Sink,
+    { from, kind }: Pick<ConnectRequest, 'from' | 'kind'>,
+  ): Promise<void> {
+    this.#assertOpen();
+    const { history, now, monotonicNow, onError, onSent, heartbeatMs } = this.#options;
+    const tenant = snapshot.record.id;
+    const encodingContext = this.#encodingContext(tenant);
+    const encoding = kind.encoding(encodingContext);
+    const { head } = await history.bounds(tenant);
+    const context = {
+      ...{ tenant, epoch: this.#epoch, encoding, history, now, monotonicNow, onError },
+      buffer: new FrameBuffer(head),
+      onSent: (notifications: number) => onSent(tenant, notifications),
+      onIdle: () => stream.end(),
+    };
+    const stream: PanelStream = new PanelStream(
+      context,
+      sink,
+      kind.encoder(encodingContext, encoding, panels),
+    );
+    const { data } = settingsOf(snapshot, panels[0] as PanelRecord);
+    await stream.start(from, { ...data, heartbeatMs }, retryMs());
+  }
+
+  /** Identifies the life of the logs that streams read. */
+  get epoch(): string {
+    return this.#epoch;
+  }
+
   async #begin(
     hub: Hub,
     wanted: {
       readonly snapshot: TenantSnapshot;
-      readonly panel: PanelRecord;
+      readonly panels: readonly PanelRecord[];
       readonly sink: Sink;
       readonly request: ConnectRequest;
     },
@@ -131,47 +168,79 @@ export class TenantStreams {
     const { history, tenancy, now, monotonicNow, onError, onSent, onContact, heartbeatMs } = this.#options;
     const epoch = this.#epoch;
     const { sink, request } = wanted;
+    const { kind, screen } = request;
     const tenant = wanted.snapshot.record.id;
     // Read again, because a change during the wait has not reached this stream. Later changes do.
     const snapshot = tenancy.peek(tenant) ?? wanted.snapshot;
-    const panel = requireFound(snapshot.panels.get(wanted.panel.id), 'panel');
+    const panels = wanted.panels.map(({ id }) => requireFound(snapshot.panels.get(id), 'panel'));
+    const [panel] = panels as [PanelRecord];
+    const { encoding, buffer } = this.#feedOf(hub, tenant, kind);
     const context = {
       tenant,
       epoch,
-      router: this.#routerOf(tenant),
+      encoding,
       history,
-      buffer: hub.buffer,
+      buffer,
       now,
       monotonicNow,
       onError,
       onSent: (notifications: number) => onSent(tenant, notifications),
     };
-    const stream = new PanelStream(context, sink, panel);
+    const encoder = kind.encoder(this.#encodingContext(tenant), encoding, panels);
+    const stream = new PanelStream(context, sink, encoder);
     const { data: settings, digest } = settingsOf(snapshot, panel);
-    const state = { screen: request.screen, settingsDigest: digest, suppresses: new Map() };
+    const state = { kind, screen, settingsDigest: digest, suppresses: new Map() };
     hub.connections.set(stream, state);
-    const report = () => onContact(tenant, { id: panel.id, cursor: stream.cursor, ...request.screen });
+    const report = () => {
+      for (const { id } of panels) onContact(tenant, { id, cursor: stream.cursor, ...screen });
+    };
     try {
       await stream.start(request.from, { ...settings, heartbeatMs }, retryMs());
     } catch (error) {
-      hub.connections.delete(stream);
+      this.#leave(hub, stream, kind);
       throw error;
     }
     report();
     updateSuppresses(snapshot, stream, state, hub.suppressing.last);
     const disconnected = () => {
-      if (!hub.connections.delete(stream)) return;
+      if (!this.#leave(hub, stream, kind)) return;
       stream.destroy();
       report();
       release();
     };
-    return { panelId: panel.id, stream, disconnected };
+    return { stream, disconnected };
+  }
+
+  /** The frames for streams of this kind; they are made from its first stream on. */
+  #feedOf(hub: Hub, tenant: TenantId, kind: StreamKind): Feed {
+    let feed = hub.feeds.get(kind.name);
+    if (!feed) {
+      feed = new Feed(
+        kind.encoding(this.#encodingContext(tenant)),
+        hub.follower.position,
+        this.#options.onError,
+      );
+      hub.feeds.set(kind.name, feed);
+    }
+    feed.streams += 1;
+    return feed;
+  }
+
+  /** Returns false if the stream has left before. */
+  #leave(hub: Hub, stream: PanelStream, { name }: StreamKind): boolean {
+    const left = hub.connections.delete(stream);
+    const feed = hub.feeds.get(name);
+    if (!left || !feed) return left;
+    feed.streams -= 1;
+    // Screens come back soon, and find their frames in memory.
+    if (feed.streams === 0 && name !== screenStreams.name) hub.feeds.delete(name);
+    return left;
   }
 
   /** The panels of a tenant that are connected to this node, or only `panelId`, and the head of the log. */
   async online(tenant: TenantId, panelId?: string): Promise<Omit<NodePanels, 'tenant'>> {
     const hub = this.#hubs.get(tenant)?.hub;
-    const head = hub?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
+    const head = hub?.follower.position ?? (await this.#options.history.bounds(tenant)).head;
     return { head, panels: connectedPanels(hub?.connections ?? [], head, panelId) };
   }
 
@@ -179,7 +248,7 @@ export class TenantStreams {
   *connected(): Generator<NodePanels> {
     for (const [tenant, { hub }] of this.#hubs) {
       if (!hub || hub.connections.size === 0) continue;
-      const { head } = hub.buffer;
+      const head = hub.follower.position;
       yield { tenant, head, panels: connectedPanels(hub.connections, head) };
     }
   }
@@ -191,9 +260,8 @@ export class TenantStreams {
   sendEvent(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
     let reached = false;
     for (const stream of this.#hubs.get(tenant)?.hub?.connections.keys() ?? []) {
-      if (stream.panelId !== panelId || stream.closed) continue;
-      stream.sendEvent(event, data);
-      reached = true;
+      if (!stream.panels.some(({ id }) => id === panelId)) continue;
+      reached = stream.sendEvent(event, data) || reached;
     }
     return reached;
   }
@@ -260,26 +328,29 @@ export class TenantStreams {
 
   async #open(tenant: TenantId): Promise<Hub> {
     const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
-    const context = { epoch: this.#epoch, router: this.#routerOf(tenant) };
     const { head } = await history.bounds(tenant);
-    const buffer = new FrameBuffer(head);
+    const encoding = screenStreams.encoding(this.#encodingContext(tenant));
+    const feeds = new Map([[screenStreams.name, new Feed(encoding, head, onError)]]);
     const connections = new Map<PanelStream, ConnectionState>();
     const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
     const deliver = (entries: readonly Entry[]) => {
-      buffer.push(framesOf(context, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
-      scheduler.schedule();
+      for (const feed of feeds.values()) feed.push(entries, now(), () => scheduler.schedule());
     };
-    const onGap = (first: number) => buffer.reset(first - 1);
+    const onGap = (first: number) => {
+      for (const feed of feeds.values()) feed.reset(first - 1);
+    };
     return {
-      buffer,
+      feeds,
       connections,
       suppressing: new SuppressingReader(this.#options, tenant),
       follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
     };
   }
 
-  #routerOf(tenant: TenantId) {
-    return () => this.#options.tenancy.peek(tenant)?.router;
+  #encodingContext(tenant: TenantId): EncodingContext {
+    const { history, tenancy, now } = this.#options;
+    const snapshot = () => tenancy.peek(tenant);
+    return { tenant, epoch: this.#epoch, history, snapshot, router: () => snapshot()?.router, now };
   }
 
   #closeLater(tenant: TenantId, slot: TenantStreamsEntry): void {
@@ -294,9 +365,11 @@ export class TenantStreams {
     const { heartbeatMs, monotonicNow, onContact } = this.#options;
     for (const [tenant, { hub }] of this.#hubs) {
       const isCurrent = hub && monotonicNow() - hub.follower.readAt < unreadMs;
-      for (const [stream, { screen }] of hub?.connections ?? []) {
-        stream.tick(isCurrent ? heartbeatMs : Number.POSITIVE_INFINITY);
-        if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
+      for (const [stream, { screen, kind }] of hub?.connections ?? []) {
+        const quietMs = Math.min(heartbeatMs * kind.heartbeats, longestQuietMs);
+        stream.tick(isCurrent ? quietMs : Number.POSITIVE_INFINITY);
+        if (stream.closed) continue;
+        for (const { id } of stream.panels) onContact(tenant, { id, cursor: stream.cursor, ...screen });
       }
       if (isCurrent) this.#sendSuppresses(tenant, hub).catch(this.#options.onError);
     }
@@ -306,7 +379,7 @@ export class TenantStreams {
     const snapshot = this.#options.tenancy.peek(tenant);
     if (!snapshot || hub.connections.size === 0) return;
     const hasRules = snapshot.router.suppressing.length > 0;
-    if (!(await hub.suppressing.read(hub.buffer.head, hasRules))) return;
+    if (!(await hub.suppressing.read(hub.follower.position, hasRules))) return;
     const yieldToEventLoop = createYieldToEventLoop();
     for (const [stream, state] of hub.connections) {
       updateSuppresses(snapshot, stream, state, hub.suppressing.last);

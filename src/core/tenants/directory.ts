@@ -1,7 +1,7 @@
 /** The directory: a tenant's tokens, keys, rules, levels, panels and members. The port that storage implements. */
 import type { SavedSearch, SavedSearchPut } from '#contract/history/search.ts';
 import type { Mapping, MappingPut } from '#contract/integrations/integration.ts';
-import type { DisplaySettings, PanelCommand } from '#contract/panels/panel.ts';
+import type { DisplaySettings, PanelCommand, PanelKind } from '#contract/panels/panel.ts';
 import type { Role, Scope } from '#contract/people/token.ts';
 import type { Level, LevelPut } from '#contract/routing/level.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
@@ -65,6 +65,9 @@ export interface Screen {
 export interface PanelRecord extends Screen {
   readonly id: string;
   readonly name: string;
+  readonly kind: PanelKind;
+  /** Its name in the addresses of ntfy, unique in the tenant; it never changes (topics.ts). */
+  readonly topic: string;
   readonly tags: readonly string[];
   readonly location: string | null;
   readonly display: DisplaySettings;
@@ -180,7 +183,10 @@ export interface Panels {
   deleted(tenant: TenantId): Promise<readonly DeletedPanel[]>;
   list(tenant: TenantId): Promise<readonly PanelRecord[]>;
   find(tenant: TenantId, id: string): Promise<PanelRecord | undefined>;
-  /** The panel of that name, created if there is none; undefined if the tenant has the most panels allowed. */
+  /**
+   * The panel of that name, created if there is none; undefined if the tenant has the most panels allowed, or another panel has the given
+   * topic. Without a topic, a new panel gets one that is made of its name.
+   */
   register(
     tenant: TenantId,
     panel: {
@@ -188,6 +194,8 @@ export interface Panels {
       readonly name: string;
       readonly tags: readonly string[];
       readonly location: string | null;
+      readonly kind?: PanelKind;
+      readonly topic?: string;
     },
     by: Actor,
     at: number,
@@ -196,11 +204,13 @@ export interface Panels {
   update(
     tenant: TenantId,
     id: string,
-    patch: Partial<Pick<PanelRecord, 'name' | 'tags' | 'location' | 'display'>>,
+    patch: Partial<Pick<PanelRecord, 'name' | 'kind' | 'tags' | 'location' | 'display'>>,
     by: Actor,
     at: number,
   ): Promise<PanelRecord | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** Gives a topic to each panel of all tenants that has none: those from before there were topics. */
+  nameTopics(): Promise<void>;
   /** Writes a command to a panel into the audit log; false if there is no such panel. */
   noteCommand(tenant: TenantId, id: string, command: PanelCommand, by: Actor, at: number): Promise<boolean>;
   /** Writes last contacts and cursors, in bulk. */

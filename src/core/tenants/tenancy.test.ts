@@ -5,6 +5,8 @@ import { Tenancy } from './tenancy.ts';
 const panelNamed = (name: string): PanelRecord => ({
   id: name,
   name,
+  kind: 'screen',
+  topic: name,
   tags: [],
   location: null,
   display: {},

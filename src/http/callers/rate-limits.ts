@@ -4,6 +4,7 @@ import { type AppError, rateLimited } from '#core/errors.ts';
 import type { RateState } from '#core/limits/rate-limits.ts';
 import { isForPeople, type Principal } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
+import { findByTopic } from '#core/tenants/topics.ts';
 import type { Services } from '../services.ts';
 
 /** An answer whose headers can still be set. */
@@ -119,10 +120,12 @@ export class ApiLimits {
   #callerOf({ principal, params, routeOptions }: FastifyRequest): string {
     const caller = callerId(principal);
     if (routeOptions.config.rateLimit !== 'by panel') return caller;
-    const { id } = params as { id: string };
+    const { id, topic = '' } = params as
+      | { id: string; topic?: undefined }
+      | { id?: undefined; topic: string };
     const snapshot = this.#services.tenancy.peek(principal.tenant);
     // Right after a start, before the tenant is in memory, every id counts as a panel id.
-    return !snapshot || snapshot.panels.has(id) ? `${caller} ${id}` : caller;
+    return !snapshot || findByTopic(snapshot.panels, id ?? topic) ? `${caller} ${id ?? topic}` : caller;
   }
 }
 

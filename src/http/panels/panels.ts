@@ -118,6 +118,7 @@ function writeRoutes(app: App, services: Services): void {
         name: body.name,
         tags: body.tags ?? [],
         location: body.location ?? null,
+        kind: body.kind ?? 'screen',
       };
       const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
       if (!registered) throw tooManyPanels();
@@ -130,7 +131,7 @@ function writeRoutes(app: App, services: Services): void {
   app.patch(
     '/api/panels/:id',
     route('admin', {
-      summary: 'Change the name, tags, location or display settings',
+      summary: 'Change the name, kind, tags, location or display settings',
       description: 'Fields that are not named keep their value; display settings are replaced as a whole.',
       params: IdPath,
       body: PanelPatch,
@@ -225,6 +226,8 @@ function view(
   return {
     id: panel.id,
     name: panel.name,
+    kind: panel.kind,
+    topic: panel.topic,
     tags: [...panel.tags],
     location: panel.location,
     display: panel.display,

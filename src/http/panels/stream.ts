@@ -3,6 +3,7 @@ import { type Cursor, parseCursor } from '#contract/panels/sse.ts';
 import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import { mayUsePanel } from '#core/people/access.ts';
+import { screenStreams } from '#core/streams/frames.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { EventStream, IdPath, route } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
@@ -38,7 +39,7 @@ as in panel/0.9.0, names the screen's program; it is shown with the panel.`,
       const sink = openSse(request, reply);
       const snapshot = await tenancy.get(principal.tenant);
       const span = services.tracer?.start('stream open', { 'belfry.resumes': from !== undefined });
-      const opening = tenantStreams.connect(snapshot, panel, sink, { from, screen });
+      const opening = tenantStreams.connect(snapshot, [panel], sink, { from, screen, kind: screenStreams });
       if (panel.display.alertWhenLostMs !== undefined)
         opening
           .then(() => noticeScreen(schedule, principal.tenant, panel.id))

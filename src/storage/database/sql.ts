@@ -145,6 +145,8 @@ export interface PanelRow {
   cursor: number | null;
   client: string | null;
   address: string | null;
+  kind: string;
+  topic: string | null;
 }
 
 export interface PairingRow {

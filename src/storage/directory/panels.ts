@@ -1,10 +1,11 @@
 import { type SqlBool, sql } from 'kysely';
 import { limits } from '#contract/limits.ts';
-import type { DisplaySettings } from '#contract/panels/panel.ts';
+import type { DisplaySettings, PanelKind } from '#contract/panels/panel.ts';
 import { conflict } from '#core/errors.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { Actor } from '#core/tenants/audit.ts';
 import type { Pairing, Pairings, PanelRecord, Panels } from '#core/tenants/directory.ts';
+import { freeTopic, topicOf } from '#core/tenants/topics.ts';
 import type { Database, PairingRow, PanelRow } from '../database/sql.ts';
 import { isCreatorAuthorized } from '../people/credentials.ts';
 import { auditMark, deletions, difference } from './audit.ts';
@@ -14,6 +15,7 @@ import {
   compareAndSet,
   deleteWhen,
   insertWhen,
+  lockTenant,
   pick,
   precondition,
   updateWhen,
@@ -42,33 +44,9 @@ export function createPanels(db: Database): Panels {
       return row && toPanel(row);
     },
 
-    async register(tenant, { id, name, tags, location }, by, at) {
-      const named = select(tenant).where('name', '=', name);
-      // A screen registers at every start, so a known panel must not cost a write.
-      const [known] = await db.read(named);
-      if (known) return { panel: toPanel(known), created: false };
-      const row = {
-        tenant,
-        id,
-        name,
-        tags: JSON.stringify(tags),
-        location,
-        display: '{}',
-        created_at: at,
-        last_seen_at: null,
-        cursor: null,
-        client: null,
-        address: null,
-      };
-      const { done, row: kept } = await change(db, {
-        entry: { tenant, by, at, action: 'panel.create', subject: id, detail: { name, tags, location } },
-        when: sql<SqlBool>`not ${precondition('panels', { tenant, name })}
-          and (select count(*) from panels where tenant = ${tenant}) < ${limits.panelsPerTenant}`,
-        effects: (guard) => [insertWhen('panels', row, guard)],
-        after: named,
-      });
-      return kept && { panel: toPanel(kept), created: done };
-    },
+    register: (tenant, panel, by, at) => registerPanel(db, { ...panel, tenant, by, at }),
+
+    nameTopics: () => nameTopics(db),
 
     async update(tenant, id, patch, by, at) {
       const read = select(tenant).where('id', '=', id);
@@ -134,6 +112,69 @@ export function createPanels(db: Database): Panels {
   };
 }
 
+type Registration = Parameters<Panels['register']>[1] & { tenant: TenantId; by: Actor; at: number };
+
+async function registerPanel(
+  db: Database,
+  { tenant, id, name, tags, location, kind = 'screen', topic: wanted, by, at }: Registration,
+): ReturnType<Panels['register']> {
+  const named = db.selectFrom('panels').selectAll().where('tenant', '=', tenant).where('name', '=', name);
+  for (;;) {
+    // A screen registers at every start, so a known panel must not cost a write.
+    const [known] = await db.read(named);
+    if (known) return { panel: toPanel(known), created: false };
+    const topic = wanted ?? (await findFreeTopic(db, tenant, topicOf(name)));
+    const row = {
+      ...{ tenant, id, name, tags: JSON.stringify(tags), location, display: '{}', kind, topic },
+      ...{ created_at: at, last_seen_at: null, cursor: null, client: null, address: null },
+    };
+    const taken = precondition('panels', { tenant, topic });
+    const { done, row: kept } = await change(db, {
+      entry: { tenant, by, at, action: 'panel.create', subject: id, detail: { name, tags, location } },
+      when: sql<SqlBool>`not ${precondition('panels', { tenant, name })} and not ${taken}
+        and (select count(*) from panels where tenant = ${tenant}) < ${limits.panelsPerTenant}`,
+      effects: (guard) => [insertWhen('panels', row, guard)],
+      after: named,
+    });
+    if (kept) return { panel: toPanel(kept), created: done };
+    const others = db.selectFrom('panels').select('id').where('tenant', '=', tenant);
+    // Another panel got the topic since it was looked for.
+    const isTaken = (await db.read(others.where('topic', '=', topic))).length > 0;
+    if (!isTaken || wanted !== undefined) return undefined;
+  }
+}
+
+/** The first free one of a topic and those with a number after it. */
+async function findFreeTopic(db: Database, tenant: TenantId, topic: string): Promise<string> {
+  // As much of it as stays in front of a number.
+  const start = topic.slice(0, 58);
+  const numbered = db
+    .selectFrom('panels')
+    .select('topic')
+    .where('tenant', '=', tenant)
+    // No character of a topic is after "~".
+    .where('topic', '>=', start)
+    .where('topic', '<', `${start}~`);
+  return freeTopic(topic, new Set((await db.read(numbered)).map((each) => each.topic ?? '')));
+}
+
+async function nameTopics(db: Database): Promise<void> {
+  const unnamed = await db.read(
+    db.selectFrom('panels').select(['tenant', 'id', 'name']).where('topic', 'is', null).orderBy('created_at'),
+  );
+  for (const { tenant, id, name } of unnamed) {
+    const topic = await findFreeTopic(db, tenant, topicOf(name));
+    await db.write([
+      lockTenant(tenant),
+      updateWhen(
+        'panels',
+        { set: { topic }, where: { tenant, id, topic: null } },
+        sql<SqlBool>`not ${precondition('panels', { tenant, topic })}`,
+      ),
+    ]);
+  }
+}
+
 /** Also revokes the tokens that are bound to the panel, because they are valid for nothing else. Each gets an audit entry. */
 async function removePanel(
   db: Database,
@@ -177,6 +218,7 @@ async function removePanel(
 function toColumns(patch: Patch): Partial<PanelRow> {
   const columns: Partial<PanelRow> = {};
   if (patch.name !== undefined) columns.name = patch.name;
+  if (patch.kind !== undefined) columns.kind = patch.kind;
   if (patch.tags !== undefined) columns.tags = JSON.stringify(patch.tags);
   if (patch.location !== undefined) columns.location = patch.location;
   if (patch.display !== undefined) columns.display = JSON.stringify(patch.display);
@@ -195,6 +237,9 @@ function toPanel(row: PanelRow): PanelRecord {
     cursor: row.cursor,
     client: row.client,
     address: row.address,
+    kind: row.kind as PanelKind,
+    // Older nodes of a cluster register panels without one.
+    topic: row.topic ?? row.id,
   };
 }
 

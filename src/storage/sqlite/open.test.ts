@@ -55,6 +55,7 @@ function asFirstVersion() {
     ALTER TABLE levels DROP COLUMN acknowledge_for_ms; DROP TABLE alarm_causes;
     ALTER TABLE saved_searches DROP COLUMN alarms;
     ALTER TABLE deliveries DROP COLUMN event; ALTER TABLE deliveries DROP COLUMN reference;
+    DROP INDEX panels_topics; ALTER TABLE panels DROP COLUMN kind; ALTER TABLE panels DROP COLUMN topic;
     DROP INDEX live_steps; DROP INDEX live_suppressed; DROP INDEX live_follows; PRAGMA user_version = 1`);
   for (const column of [
     ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],

@@ -90,10 +90,13 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
     return `${shown}, ${t(clearedAt ? 'proof.cleared' : 'proof.expired', { time: formats.shortClock(end) })}`;
   }
   if (hidden) return t('proof.hidden');
+  const panel = panels?.find(({ id }) => id === receipt.panel.id);
+  // Apps send no receipts.
+  if (sent && panel?.kind === 'phone') return t('proof.delivered');
   const isLive = detail.state === 'live';
   if (!isLive && (online || sent)) return t('proof.unconfirmed');
   if (online) return t(sent ? 'proof.received' : 'proof.onItsWay');
-  const seen = panels?.find(({ id }) => id === receipt.panel.id)?.lastSeenAt;
+  const seen = panel?.lastSeenAt;
   if (!seen) return t(isLive ? 'proof.neverCatchUp' : 'proof.never');
   return t(isLive ? 'proof.offlineCatchUp' : 'proof.offline', { time: formats.dateTime(seen) });
 }

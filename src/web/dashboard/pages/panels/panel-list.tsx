@@ -48,7 +48,7 @@ export function PanelList({
       className={styles.table}
       filter={{
         label: t('filter'),
-        textsOf: ({ name, location, tags, address }) => [name, location, address, ...tags],
+        textsOf: ({ name, topic, location, tags, address }) => [name, topic, location, address, ...tags],
         noneMatch: t('noneMatch'),
       }}
       tools={
@@ -92,7 +92,7 @@ const commands = (title: string): Column<Panel> => [
   <span key="actions" className="hidden">
     {title}
   </span>,
-  (panel) => <CommandButtons panel={panel} />,
+  (panel) => panel.kind === 'screen' && <CommandButtons panel={panel} />,
   styles.actions,
 ];
 
@@ -107,15 +107,21 @@ const Tags = ({ tags }: { tags: readonly string[] }) =>
 
 /** The cells are memoized: a key in the filter draws the table anew, and a table can have hundreds of rows. */
 const PanelName = memo(function PanelName({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
   const { may } = useTenant();
   const command = useCommandToast(panel);
   return (
     <RowButton
       name={panel.name}
       onKeyDown={({ key }) => {
-        if (key === 'i' && may('member')) command('identify');
+        if (key === 'i' && may('member') && panel.kind === 'screen') command('identify');
       }}
     >
+      {panel.kind !== 'screen' && (
+        <span className={styles.location}>
+          {t(`kind.${panel.kind}`)} · <span className="mono">{panel.topic}</span>
+        </span>
+      )}
       {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
     </RowButton>
   );

@@ -192,6 +192,7 @@ export const history: TranslatedPage<'history'> = {
   'proof.cleared': 'erledigt um {{time}}',
   'proof.expired': 'abgelaufen um {{time}}',
   'proof.hidden': 'nicht gezeigt: unter der Mindeststufe der Anzeige',
+  'proof.delivered': 'auf dem Handy angekommen',
   'proof.received': 'empfangen, noch nicht als Karte gezeigt: vielleicht in „+N weitere“',
   'proof.unconfirmed': 'nicht als Karte gezeigt, bevor sie von den Anzeigen verschwand',
   'proof.onItsWay': 'online, wird gesendet',

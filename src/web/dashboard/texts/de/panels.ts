@@ -32,6 +32,9 @@ export const panels: TranslatedPage<'panels'> = {
   'state.never': 'Nie verbunden',
   'state.never.hint': 'Noch kein Bildschirm hat sich verbunden',
 
+  'kind.phone': 'Handy',
+  'kind.program': 'Programm',
+
   'command.identify': 'Identifizieren',
   'command.identify.hint': 'Den Namen der Anzeige auf ihrem Bildschirm aufblinken lassen',
   'command.test': 'Testbild',

@@ -178,6 +178,7 @@ export const history = {
   'proof.cleared': 'cleared at {{time}}',
   'proof.expired': 'expired at {{time}}',
   'proof.hidden': 'not shown: below the panel’s minimum level',
+  'proof.delivered': 'delivered to the phone',
   'proof.received': 'received, not shown as a card yet: it may be one of “+N more”',
   'proof.unconfirmed': 'not shown as a card before it left the panels',
   'proof.onItsWay': 'online, sending',

@@ -30,6 +30,9 @@ export const panels = {
   'state.never': 'Never connected',
   'state.never.hint': 'No screen has connected yet',
 
+  'kind.phone': 'Phone',
+  'kind.program': 'Program',
+
   'command.identify': 'Identify',
   'command.identify.hint': 'Flash the panel’s name on its screen',
   'command.test': 'Test card',

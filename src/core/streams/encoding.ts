@@ -1,0 +1,57 @@
+/** One stream, several encodings: what a stream of panels writes is made by its encoder, from frames that all streams of an encoding share. */
+import type { ReadyEvent } from '#contract/panels/panel.ts';
+import type { Entry, History, LiveNotification } from '../log/log.ts';
+import type { TenantId } from '../log/route.ts';
+import type { PanelAddress } from '../log/target.ts';
+import type { Router } from '../routing/router.ts';
+import type { TenantSnapshot } from '../tenants/tenancy.ts';
+import type { Frame, FrameReader } from './frame-buffer.ts';
+
+/** What the streams of a tenant in one encoding share. */
+export interface Encoding {
+  /** The frames of entries with a target, in order. An entry that cannot be encoded is reported and left out. */
+  framesOf(
+    entries: readonly Entry[],
+    now: number,
+    onError: (error: unknown) => void,
+  ): Iterable<Frame> | Promise<Iterable<Frame>>;
+}
+
+/** How one stream is written. An empty text is not written. */
+export interface StreamEncoder extends FrameReader {
+  /** The panels of the stream. */
+  readonly panels: readonly PanelAddress[];
+  /** The first text of the stream. `cursor`: what comes next is after this position. */
+  ready(data: ReadyEvent, of: { readonly cursor: number; readonly retryMs: number }): string;
+  /** An event that is no entry of the log; undefined if the encoding has none. */
+  readonly event: ((event: string, data: unknown) => string) | undefined;
+  /** A notification of the live set. */
+  live(notification: LiveNotification, now: number): string | Promise<string>;
+  /** Follows the live set, which was that at `head`. */
+  afterLive(head: number): string;
+  heartbeat(cursor: number): string;
+  /** The address of a panel has changed. Returns whether the reader must drop what it shows and get the live set. */
+  update(panel: PanelAddress): boolean;
+}
+
+/** What an encoding may need of its tenant. */
+export interface EncodingContext {
+  readonly tenant: TenantId;
+  readonly epoch: string;
+  readonly history: Pick<History, 'find' | 'readAfter'>;
+  /** The configuration as it is now; undefined: none has been read. */
+  readonly snapshot: () => TenantSnapshot | undefined;
+  /** The rules as they are now; undefined: none have been read. */
+  readonly router: () => Pick<Router, 'instructing'> | undefined;
+  readonly now: () => number;
+}
+
+/** How a client reads. */
+export interface StreamKind {
+  /** Streams whose kind has the same name share an encoding. */
+  readonly name: string;
+  encoding(context: EncodingContext): Encoding;
+  encoder(context: EncodingContext, encoding: Encoding, panels: readonly PanelAddress[]): StreamEncoder;
+  /** How often a quiet stream is written to, as a multiple of the setting. */
+  readonly heartbeats: number;
+}

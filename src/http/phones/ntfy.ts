@@ -1,0 +1,291 @@
+/** Reading as from ntfy: the streams of its apps, at /ntfy. A topic is a panel. https://docs.ntfy.sh/subscribe/api/ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { uuidv7 } from 'uuidv7';
+import { NtfyAllowed, NtfyConfig } from '#contract/integrations/integration.ts';
+import { noticeScreen } from '#core/alarms/lost-panels.ts';
+import { forbidden, notFound } from '#core/errors.ts';
+import { actorOf, allows, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { tooManyPanels } from '#core/people/pairing.ts';
+import { type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
+import type { Sink } from '#core/streams/panel-stream.ts';
+import type { PanelRecord } from '#core/tenants/directory.ts';
+import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
+import type { Authenticator } from '../callers/auth.ts';
+import { route } from '../openapi/route-schemas.ts';
+import { requestIdOf } from '../requests.ts';
+import type { App, Services } from '../services.ts';
+import { answerSseHead, begin, openSse } from '../sse-response.ts';
+import { cursorOf, type NtfyParameters, parseTopics, readParameters } from './ntfy-parameters.ts';
+import { forms, latestIn, pollIn, socketSink, streamIn } from './ntfy-sinks.ts';
+import { acceptSocket, pingRegularly, requireUpgrade } from './upgrades.ts';
+
+/** Proxies end connections that are quiet for a minute. */
+const pingMs = 45_000;
+
+const policy = { scope: 'panel', role: 'viewer' } as const;
+const TopicsPath = Type.Object({
+  topic: Type.String({ description: 'Topics of panels, with commas between.' }),
+});
+const optional = (description: string) => Type.Optional(Type.String({ description }));
+const querystring = Type.Object({
+  since: optional(
+    'The id of the last message that is known, a Unix time in seconds, a duration as in 10m, or `all`, `latest`, `none`. Not given: `none`, of a poll `all`.',
+  ),
+  poll: optional('`1`: the messages up to now, and no stream.'),
+  id: optional('Only this message.'),
+  title: optional('Only messages with this title.'),
+  message: optional('Only messages with this text.'),
+  priority: optional('Only these priorities: 1 to 5, with commas between.'),
+  tags: optional('Only messages with all of these tags, with commas between.'),
+});
+
+const about = {
+  params: TopicsPath,
+  querystring,
+  rateLimit: 'by panel',
+  expensive: 'panel stream',
+  senderCredential: true,
+} as const;
+
+/** The answer of a route that writes texts of this type. */
+const textOf = (type: string): object => ({
+  description: type,
+  content: { [type.split(';')[0] ?? type]: { schema: Type.String() } },
+});
+
+export function ntfyRoutes(app: App, services: Services, authenticator: Authenticator): void {
+  for (const [form, { type }] of Object.entries(forms) as [keyof typeof forms, { type: string }][])
+    app.get(
+      `/ntfy/:topic/${form}`,
+      route(policy, {
+        ...about,
+        summary: `Subscribe to topics as of ntfy (${form})`,
+        description: `A topic is a panel. One that does not exist is registered as a phone, unless the token is bound to a panel. The events are those of ntfy:
+open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/ws.`,
+        response: { 200: textOf(type) },
+      }),
+      (request, reply) => answerStream({ services, authenticator }, request, reply, form),
+    );
+  configRoute(app, services);
+  app.get(
+    '/ntfy/:topic/ws',
+    { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
+    (request, reply) => answerSocket({ services, authenticator }, request, reply),
+  );
+  app.get(
+    '/ntfy/:topic/auth',
+    route(policy, {
+      summary: 'Whether the caller may read topics, as of ntfy',
+      params: TopicsPath,
+      response: { 200: NtfyAllowed },
+      senderCredential: true,
+    }),
+    async ({ principal, params }) => {
+      for (const topic of parseTopics(params.topic)) await findPanel(services, principal, topic);
+      return { success: true as const };
+    },
+  );
+}
+
+/** What clients ask a server about itself: it has nothing of what they could switch on. */
+const noFeatures = {
+  ...{
+    app_root: '/',
+    enable_login: false,
+    require_login: true,
+    enable_signup: false,
+    enable_payments: false,
+  },
+  ...{ enable_calls: false, enable_emails: false, enable_reservations: false, enable_web_push: false },
+  ...{ billing_contact: '', web_push_public_key: '', disallowed_topics: [...reservedTopics] },
+};
+
+function configRoute(app: App, { settings: { baseUrl } }: Services): void {
+  app.get(
+    '/ntfy/v1/config',
+    route('public', {
+      summary: 'What the server offers, as of ntfy',
+      response: { 200: NtfyConfig },
+      rateLimit: 'none',
+    }),
+    async () => ({ base_url: baseUrl === undefined ? '' : `${baseUrl}/ntfy`, ...noFeatures }),
+  );
+}
+
+interface Parts {
+  readonly services: Services;
+  readonly authenticator: Authenticator;
+}
+
+type StreamRequest = FastifyRequest<{ Params: { topic: string } }>;
+
+async function answerStream(
+  { services, authenticator }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  name: keyof typeof forms,
+): Promise<FastifyReply> {
+  const { type, of: form } = forms[name];
+  const asked = readParameters(request, services.now());
+  if (request.method === 'HEAD') return answerSseHead(reply, type);
+  const wanted = await subscriptionOf(services, request, asked);
+  const response = openSse(request, reply, type);
+  if (asked.isPoll) return begin(response, poll(services, wanted, pollIn(form, response)), reply);
+  const opening = connect(services, request, wanted, streamIn(form, response));
+  const stopChecking = authenticator.watch(request, () => response.destroy());
+  response.onGone(() => {
+    stopChecking();
+    leave(opening);
+  });
+  return begin(response, opening, reply);
+}
+
+async function answerSocket(
+  { services, authenticator }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  requireUpgrade(request);
+  const asked = readParameters(request, services.now());
+  const wanted = await subscriptionOf(services, request, { ...asked, isSocket: true });
+  const socket = await acceptSocket(request, reply);
+  const sink = socketSink(socket);
+  const opening = asked.isPoll ? poll(services, wanted, sink) : connect(services, request, wanted, sink);
+  const stopChecking = authenticator.watch(request, () => socket.terminate());
+  pingRegularly(socket, pingMs);
+  socket.once('close', () => {
+    stopChecking();
+    leave(opening);
+  });
+  opening.catch(() => socket.terminate());
+  return reply;
+}
+
+type Opening = ReturnType<typeof connect> | Promise<void>;
+
+function leave(opening: Opening): void {
+  opening.then(
+    (connection) => connection?.disconnected(),
+    () => undefined,
+  );
+}
+
+interface Subscription {
+  readonly tenant: number;
+  readonly panels: readonly PanelRecord[];
+  readonly asked: NtfyParameters;
+  readonly reading: NtfyReading;
+}
+
+/** The panels that a request names; a stream registers those that are not there. */
+async function subscriptionOf(
+  services: Services,
+  request: FastifyRequest,
+  asked: NtfyParameters & { readonly isSocket?: boolean },
+): Promise<Subscription> {
+  const { principal, params } = request as StreamRequest;
+  const { isPoll, filter, isSocket = false } = asked;
+  const topics = new Map<string, string>();
+  const panels: PanelRecord[] = [];
+  // First all of them: if one is refused, none is registered.
+  const names = parseTopics(params.topic);
+  for (const name of names) await findPanel(services, principal, name);
+  for (const name of names) {
+    const panel =
+      (await findPanel(services, principal, name)) ??
+      (isPoll ? undefined : await register(services, principal, name));
+    if (!panel || topics.has(panel.id)) continue;
+    topics.set(panel.id, name);
+    panels.push(panel);
+  }
+  // In the same order whatever the client's, as an alarm of several topics comes on the first.
+  panels.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return { tenant: principal.tenant, panels, asked, reading: { topics, filter, isPoll, isSocket } };
+}
+
+async function connect(services: Services, request: FastifyRequest, wanted: Subscription, sink: Sink) {
+  const { tenancy, tenantStreams, schedule } = services;
+  const { tenant, panels, asked, reading } = wanted;
+  const from = await startOf(services, wanted);
+  const after = asked.since === 'latest' ? await latest(services, wanted) : '';
+  const screen = { client: clientOf(request), address: request.sourceIp };
+  const kind = phoneStreams({ ...reading, after });
+  const connection = await tenantStreams.connect(await tenancy.get(tenant), panels, sink, {
+    from,
+    screen,
+    kind,
+  });
+  for (const { id, display } of panels)
+    if (display.alertWhenLostMs !== undefined)
+      noticeScreen(schedule, tenant, id).catch((error: unknown) =>
+        request.log.error({ err: error, requestId: requestIdOf(request.raw) }, 'a stream failed'),
+      );
+  return connection;
+}
+
+async function poll(services: Services, wanted: Subscription, sink: Sink): Promise<void> {
+  const { tenancy, tenantStreams } = services;
+  const { tenant, panels, asked, reading } = wanted;
+  if (panels.length === 0) return sink.end();
+  if (asked.since === 'latest') {
+    const lines = await latest(services, wanted);
+    return lines === '' ? sink.end() : sink.write(lines, () => sink.end());
+  }
+  const from = await startOf(services, wanted);
+  await tenantStreams.read(await tenancy.get(tenant), panels, sink, { from, kind: phoneStreams(reading) });
+}
+
+/** The lines of the newest message of each topic. */
+async function latest(services: Services, wanted: Subscription): Promise<string> {
+  const { sink, done } = latestIn();
+  await poll(
+    services,
+    { ...wanted, asked: { ...wanted.asked, since: 'all' }, reading: { ...wanted.reading, isPoll: true } },
+    sink,
+  );
+  return done;
+}
+
+const startOf = ({ history, tenantStreams, now }: Services, { tenant, asked }: Subscription) =>
+  cursorOf(asked.since === 'latest' ? 'none' : asked.since, {
+    ...{ history, tenant, epoch: tenantStreams.epoch, now: now() },
+  });
+
+/** @throws AppError `forbidden` for a topic that the caller may not read, whether or not it exists. */
+async function findPanel(
+  { tenancy }: Services,
+  principal: Principal,
+  topic: string,
+): Promise<PanelRecord | undefined> {
+  const find = async () => findByTopic((await tenancy.get(principal.tenant)).panels, topic);
+  const panel = (await find()) ?? (await tenancy.poll().then(find));
+  const isBound = principal.kind === 'token' && principal.panelId !== null;
+  if (panel ? !mayUsePanel(principal, panel.id) : isBound) throw forbidden();
+  return panel;
+}
+
+/** @throws AppError `not-found` for a caller that may not register panels, `conflict` when there are too many. */
+async function register(services: Services, principal: Principal, topic: string): Promise<PanelRecord> {
+  const { directory, tenancy, now } = services;
+  if (!allows({ scope: 'panel', role: 'admin' }, principal)) throw notFound('topic');
+  const { tenant } = principal;
+  const { panels } = await tenancy.get(tenant);
+  const names = new Set([...panels.values()].map((panel) => panel.name));
+  let name = topic;
+  for (let n = 2; names.has(name); n++) name = `${topic} (${n})`;
+  const wanted = { id: uuidv7(), name, tags: [], location: null, kind: 'phone', topic } as const;
+  const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
+  if (registered?.created) tenancy.addPanel(tenant, registered.panel);
+  if (registered) return registered.panel;
+  // Another request may have registered it at the same moment.
+  const panel = await findPanel(services, principal, topic);
+  if (!panel) throw tooManyPanels();
+  return panel;
+}
+
+/** Name and version of the app, as in ntfy/1.25.0. */
+function clientOf({ headers }: FastifyRequest): string | null {
+  const [name] = /^[A-Za-z][A-Za-z0-9-]{0,31}\/[0-9A-Za-z.+-]{1,32}/.exec(headers['user-agent'] ?? '') ?? [];
+  return name?.toLowerCase() ?? null;
+}

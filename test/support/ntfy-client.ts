@@ -1,0 +1,146 @@
+/** Clients of ntfy, as its apps behave. */
+import { WebSocket } from 'ws';
+import { patienceMs } from './patience.ts';
+
+/** A message as the Android app reads it. */
+export interface NtfyEvent {
+  readonly id: string;
+  readonly time: number;
+  readonly event: string;
+  readonly topic: string;
+  readonly sequence_id?: string;
+  readonly expires?: number;
+  readonly title?: string;
+  readonly message?: string;
+  readonly priority?: number;
+  readonly tags?: readonly string[];
+  readonly click?: string;
+}
+
+export interface NtfyStream {
+  /** Everything that came, `open` and `keepalive` included. */
+  readonly events: readonly NtfyEvent[];
+  /** Everything as it came. */
+  readonly text: () => string;
+  /** Resolves with the first event for which `is` holds. */
+  next(is: (event: NtfyEvent) => boolean): Promise<NtfyEvent>;
+  /** Resolves when the connection is over: whether in an orderly way. */
+  readonly ended: Promise<{ readonly isOrderly: boolean }>;
+  close(): void;
+}
+
+/** What the Android app sends: the token is the password, and the user is any name. */
+export const basic = (token: string) => ({
+  authorization: `Basic ${Buffer.from(`phone:${token}`).toString('base64')}`,
+});
+export const appHeaders = (token: string) => ({
+  ...basic(token),
+  'user-agent': 'ntfy/1.25.0 (play; Android 15; SDK 35)',
+  'accept-encoding': 'gzip',
+});
+
+/** As the app does: an event of another form, or an empty line, makes it fail for good. */
+export function parseStrictly(line: string): NtfyEvent {
+  const event = JSON.parse(line) as NtfyEvent;
+  const { id, time, topic, priority, tags, expires, message } = event;
+  const isText = (value: unknown) => typeof value === 'string';
+  const isWhole = (value: unknown) => value === undefined || Number.isInteger(value);
+  if (
+    !/^[A-Za-z0-9]{12}$/.test(id) ||
+    !Number.isInteger(time) ||
+    !isText(topic) ||
+    !['open', 'keepalive', 'message', 'message_clear', 'message_delete'].includes(event.event) ||
+    !(isWhole(priority) && isWhole(expires)) ||
+    !(tags === undefined || (Array.isArray(tags) && tags.every(isText))) ||
+    (event.event === 'message' && !isText(message)) ||
+    (event.sequence_id !== undefined && !/^[-_A-Za-z0-9]{1,64}$/.test(event.sequence_id))
+  )
+    throw new Error(`the app cannot read ${line}`);
+  return event;
+}
+
+/** @throws Error naming the status when the server refuses. */
+export async function subscribe(
+  url: string,
+  headers: Record<string, string>,
+  parse: (line: string) => NtfyEvent | undefined = parseStrictly,
+): Promise<NtfyStream> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers, signal: abort.signal });
+  if (response.status !== 200) throw new Error(`status ${response.status}`);
+  const stream = collect();
+  let rest = '';
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      const text = decoder.decode(chunk, { stream: true });
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      stream.add(
+        text,
+        lines.flatMap((line) => parse(line) ?? []),
+      );
+    }
+  };
+  const ended = read().then(
+    () => ({ isOrderly: true }),
+    (error: Error) => {
+      stream.fail(error);
+      return { isOrderly: false };
+    },
+  );
+  return { ...stream.reader, ended, close: () => abort.abort() };
+}
+
+/** @throws Error naming the status when the server refuses. */
+export async function subscribeSocket(url: string, headers: Record<string, string>): Promise<NtfyStream> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  const stream = collect();
+  const ended = new Promise<{ isOrderly: boolean }>((resolve) => {
+    socket.on('close', (code) => resolve({ isOrderly: code !== 1006 }));
+  });
+  socket.on('message', (data) => {
+    const text = String(data);
+    stream.add(text, [parseStrictly(text)]);
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.on('open', resolve);
+    socket.on('unexpected-response', (_request, response) => {
+      socket.terminate();
+      reject(new Error(`status ${response.statusCode}`));
+    });
+    socket.on('error', reject);
+  });
+  return { ...stream.reader, ended, close: () => socket.terminate() };
+}
+
+function collect() {
+  const events: NtfyEvent[] = [];
+  const waiting = new Set<(error?: Error) => void>();
+  let all = '';
+  const next = (is: (event: NtfyEvent) => boolean) =>
+    new Promise<NtfyEvent>((resolve, reject) => {
+      const look = (error?: Error) => {
+        const found = events.find(is);
+        if (!found && !error) return;
+        clearTimeout(timer);
+        waiting.delete(look);
+        if (found) resolve(found);
+        else reject(error);
+      };
+      const timer = setTimeout(() => look(new Error(`it did not come after ${all}`)), patienceMs);
+      waiting.add(look);
+      look();
+    });
+  return {
+    reader: { events, text: () => all, next },
+    add(text: string, more: readonly NtfyEvent[]) {
+      all += text;
+      events.push(...more);
+      for (const look of [...waiting]) look();
+    },
+    fail(error: Error) {
+      for (const look of [...waiting]) look(error);
+    },
+  };
+}
