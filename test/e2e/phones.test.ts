@@ -313,6 +313,35 @@ describe('a subscription', () => {
   });
 });
 
+test('clients learn what the server has before they sign in', async () => {
+  expect(await server.call('GET', '/ntfy/v1/config')).toMatchObject({
+    status: 200,
+    json: { enable_login: false, require_login: true, disallowed_topics: expect.arrayContaining(['docs']) },
+  });
+  expect((await server.call('GET', '/ntfy/v1/health')).json).toEqual({ healthy: true });
+});
+
+test('the connection of a panel that is deleted ends, and its topic is registered anew', async () => {
+  const { open, call, panels } = await world();
+  const stream = await open('p/json?since=none');
+  await stream.next(({ event }) => event === 'open');
+  const [{ id }] = await panels();
+  await call('DELETE', `/api/panels/${id}`);
+  expect(await stream.ended).toEqual({ isOrderly: false });
+  await open('p/json?since=none');
+  expect(await panels()).toMatchObject([{ topic: 'p', kind: 'phone' }]);
+});
+
+test('what a phone has taken counts as sent to it, and not as shown', async () => {
+  const { open, call, send } = await world();
+  const stream = await open('p/json?since=none');
+  const id = await send({ title: 'one' });
+  await stream.next(titled('one'));
+  await expect
+    .poll(async () => (await call('GET', `/api/notifications/${id}`)).json.deliveries)
+    .toMatchObject([{ panel: { name: 'p' }, online: true, sent: true, shownAt: null }]);
+});
+
 describe('a topic is refused', () => {
   test.each([
     ['p/json?since=1d', 'since'],
