@@ -86,6 +86,20 @@ test('what a panel shows stands in its row, and whole in its drawer; a button ma
     expect(errors).toEqual([]);
   }));
 
+test('a phone is shown as one, with its topic, and without what only screens do', () =>
+  at({}, async ({ page, errors }) => {
+    const token = await lab.server.key('admin');
+    const { json } = await lab.server.call('POST', '/api/panels', {
+      token,
+      json: { name: 'Ada’s phone', kind: 'phone' },
+    });
+    const phone = row(page, 'Ada’s phone');
+    await phone.getByText('Phone · ada-s-phone').waitFor();
+    expect(await phone.getByRole('button', { name: 'Identify' }).count()).toBe(0);
+    expect(errors).toEqual([]);
+    await lab.server.call('DELETE', `/api/panels/${json.id}`, { token });
+  }));
+
 test('settings are checked at their place, saved together, and not lost by closing', () =>
   at({ role: 'admin' }, async ({ page }) => {
     await row(page, 'Reception').getByRole('button', { name: 'Reception' }).first().click();

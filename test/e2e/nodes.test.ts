@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { appHeaders, subscribe } from '../support/ntfy-client.ts';
 import { limitMs } from '../support/patience.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -97,6 +98,31 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
       const { id: door } = await call(one, 'POST', '/api/panels', { name: 'door' });
       const { code } = await call(one, 'POST', '/api/pairings');
       await call(two, 'POST', `/api/pairings/${code}/approve`, { panelId: door });
+    });
+
+    test('a phone that comes back to another node after its last id gets each message once', async () => {
+      const { token, key } = await world('phone');
+      let since = 'none';
+      const got: (string | undefined)[] = [];
+      for (let i = 0; i < 6; i++) {
+        const [node, other] = i % 2 === 0 ? [one, two] : [two, one];
+        const url = `${node.url}/ntfy/on-call/json?since=${since}`;
+        const stream = await subscribe(url, appHeaders(token));
+        await stream.next(({ event }) => event === 'open');
+        await eventually(
+          async () => expect(await panelsOn(other, key)).toMatchObject([{ online: true }]),
+          soon,
+        );
+        await other.notify(token, { title: String(i), message: 'm' });
+        since = (await stream.next(({ title }) => title === String(i))).id;
+        got.push(...stream.events.filter(({ event }) => event === 'message').map(({ title }) => title));
+        stream.close();
+        await other.notify(token, { title: `missed ${i}`, message: 'm' });
+      }
+      expect(got).toEqual(
+        Array.from({ length: 6 }, (_, i) => (i === 0 ? ['0'] : [`missed ${i - 1}`, String(i)])).flat(),
+      );
+      expect(await panelsOn(one, key)).toMatchObject([{ topic: 'on-call', kind: 'phone' }]);
     });
 
     test.each([

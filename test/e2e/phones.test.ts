@@ -184,17 +184,27 @@ describe('an alarm on a phone', () => {
     expect((await stream.next(titled('three'))).sequence_id).not.toBe(two.sequence_id);
   });
 
-  test('that ended while the phone was away is not shown when it comes back', async () => {
+  test('that ended or was taken care of while the phone was away does not ring when it comes back', async () => {
     const { send, open, poll, call } = await world();
+    // What this one gets stays in memory.
+    await open('other/json?since=none');
     const stream = await open('oncall/json?since=none');
     await send({ title: 'before' });
     const { id: since } = await stream.next(titled('before'));
     stream.close();
-    const ended = await send({ title: 'ended', key: 'a' });
+    const [ended, taken] = [await send({ title: 'ended', key: 'a' }), await send({ title: 'taken' })];
     await send({ title: 'stands', key: 'b' });
+    // More than are read at once.
+    for (let i = 0; i < 250; i++) await send({ title: 'repeats', key: 'c' });
     await call('POST', `/api/notifications/${ended}/clear`);
+    await call('POST', `/api/alarms/${taken}/acknowledge`);
+    const clear = 'message_clear';
+    const expected = ['stands', 'repeats', clear, clear];
     const missed = await poll(`oncall/json?poll=1&since=${since}`);
-    expect(missed.map(({ event, title }) => title ?? event)).toEqual(['stands', 'message_clear']);
+    expect(missed.map(({ event, title }) => title ?? event)).toEqual(expected);
+    const back = await open(`oncall/json?since=${since}`);
+    await back.next(({ id }) => id === missed.at(-1)?.id);
+    expect(back.events.map(({ event, title }) => title ?? event)).toEqual(['open', ...expected]);
   });
 
   test('is on the panel as the rules and the level of the panel say', async () => {
@@ -311,6 +321,35 @@ describe('a subscription', () => {
       'application/x-ndjson; charset=utf-8',
     );
   });
+});
+
+test('clients learn what the server has before they sign in', async () => {
+  expect(await server.call('GET', '/ntfy/v1/config')).toMatchObject({
+    status: 200,
+    json: { enable_login: false, require_login: true, disallowed_topics: expect.arrayContaining(['docs']) },
+  });
+  expect((await server.call('GET', '/ntfy/v1/health')).json).toEqual({ healthy: true });
+});
+
+test('the connection of a panel that is deleted ends, and its topic is registered anew', async () => {
+  const { open, call, panels } = await world();
+  const stream = await open('p/json?since=none');
+  await stream.next(({ event }) => event === 'open');
+  const [{ id }] = await panels();
+  await call('DELETE', `/api/panels/${id}`);
+  expect(await stream.ended).toEqual({ isOrderly: false });
+  await open('p/json?since=none');
+  expect(await panels()).toMatchObject([{ topic: 'p', kind: 'phone' }]);
+});
+
+test('what a phone has taken counts as sent to it, and not as shown', async () => {
+  const { open, call, send } = await world();
+  const stream = await open('p/json?since=none');
+  const id = await send({ title: 'one' });
+  await stream.next(titled('one'));
+  await expect
+    .poll(async () => (await call('GET', `/api/notifications/${id}`)).json.deliveries)
+    .toMatchObject([{ panel: { name: 'p' }, online: true, sent: true, shownAt: null }]);
 });
 
 describe('a topic is refused', () => {

@@ -15,6 +15,12 @@ export interface Encoding {
     now: number,
     onError: (error: unknown) => void,
   ): Iterable<Frame> | Promise<Iterable<Frame>>;
+  /** The same for a client that was away: without what has been superseded since. Absent: such a client gets all. */
+  pastFramesOf?(
+    entries: readonly Entry[],
+    now: number,
+    onError: (error: unknown) => void,
+  ): Promise<Iterable<Frame>>;
 }
 
 /** How one stream is written. An empty text is not written. */
@@ -38,7 +44,7 @@ export interface StreamEncoder extends FrameReader {
 export interface EncodingContext {
   readonly tenant: TenantId;
   readonly epoch: string;
-  readonly history: Pick<History, 'find' | 'readAfter'>;
+  readonly history: Pick<History, 'find' | 'readAfter' | 'recordsAt'>;
   /** The configuration as it is now; undefined: none has been read. */
   readonly snapshot: () => TenantSnapshot | undefined;
   /** The rules as they are now; undefined: none have been read. */

@@ -21,8 +21,9 @@ function logOf(...entries: readonly Entry[]) {
       return { head: entries.length, first: 1, entries: entries.slice(position, position + limit) };
     },
   };
+  const recordsAt = async () => [];
   const context = {
-    ...{ tenant: 1, epoch: 'e1', history, now: () => 5_000 },
+    ...{ tenant: 1, epoch: 'e1', history: { ...history, recordsAt }, now: () => 5_000 },
     ...{ snapshot: () => undefined, router: () => undefined },
   };
   const encoding = new NtfyEncoding(context);

@@ -6,7 +6,7 @@
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf } from '#contract/history/labels.ts';
 import { createLruMap } from '../limits/lru-map.ts';
-import type { Clear, Entry, LiveNotification, Notification, Return } from '../log/log.ts';
+import type { Clear, Entry, HistoryRecord, LiveNotification, Notification, Return } from '../log/log.ts';
 import { isOffPanels } from '../log/route.ts';
 import { isEmpty, type Target } from '../log/target.ts';
 import type { Encoding, EncodingContext } from './encoding.ts';
@@ -65,6 +65,25 @@ export class NtfyEncoding implements Encoding {
       }
     }
     return lastStates(frames);
+  }
+
+  async pastFramesOf(
+    entries: readonly Entry[],
+    now: number,
+    onError: (error: unknown) => void,
+  ): Promise<readonly Frame[]> {
+    const { history, tenant } = this.#context;
+    const frames = await this.framesOf(entries, now, onError);
+    const sent = new Set(frames.map(({ position }) => position));
+    const notifications = entries.filter(
+      ({ kind, position }) => kind === 'notification' && sent.has(position),
+    );
+    const records = await history.recordsAt(
+      tenant,
+      notifications.map(({ position }) => position),
+    );
+    const over = new Set(records.filter(isTakenCareOf).map(({ position }) => position));
+    return frames.filter(({ position }) => !over.has(position));
   }
 
   /** The line of a notification of the live set, without its topic. */
@@ -199,6 +218,12 @@ export class NtfyEncoding implements Encoding {
     return this.#find(before.id, batch);
   }
 }
+
+/** Whether a phone that was away must not ring for it: it has ended, was replaced, is acknowledged, or is off the panels. */
+const isTakenCareOf = ({ cleared, acknowledged, alarm }: HistoryRecord): boolean =>
+  cleared !== null ||
+  acknowledged !== null ||
+  (alarm !== null && (alarm.shelved !== null || alarm.suppressed !== null));
 
 const nothing: Batch = { byPosition: new Map(), notifications: new Map() };
 

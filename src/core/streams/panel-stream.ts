@@ -47,6 +47,8 @@ export class PanelStream {
   readonly #sink: Sink;
   readonly #encoder: StreamEncoder;
   #cursor = 0;
+  /** Up to this position it gets what `pastFramesOf` leaves, if its encoding has that. */
+  #pastUntil = 0;
   /** Sent before everything else: `ready`, and events that are no entries of the log. */
   #queued: (() => string)[] = [];
   /** Sent next, before the log continues. */
@@ -104,6 +106,7 @@ export class PanelStream {
     };
     if (resume === 'replayed' && from) {
       this.#cursor = from.position;
+      if (this.#context.encoding.pastFramesOf) this.#pastUntil = bounds.head;
       sendReady(bounds.head);
     } else {
       await this.#beginLive(sendReady);
@@ -187,7 +190,7 @@ export class PanelStream {
     if (this.#live) return this.#writeLive(this.#live);
     const { buffer, now } = this.#context;
     while (this.#cursor < buffer.head) {
-      if (this.#cursor < buffer.floor) return void this.#catchUp();
+      if (this.#cursor < Math.max(buffer.floor, this.#pastUntil)) return this.#catchUp();
       const segment = buffer.after(this.#cursor, this.#encoder, now());
       this.#cursor = segment.to;
       if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
@@ -240,7 +243,12 @@ export class PanelStream {
       if (upTo === undefined)
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const at = now();
-      const frames = await encoding.framesOf(page.entries, at, fail);
+      const frames = await (encoding.pastFramesOf ?? encoding.framesOf).call(
+        encoding,
+        page.entries,
+        at,
+        fail,
+      );
       const { bytes, to, notifications } = joinFrames(frames, this.#encoder, { now: at, upTo });
       this.#cursor = to;
       if (bytes) this.#write(bytes, notifications);

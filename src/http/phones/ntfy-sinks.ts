@@ -50,6 +50,22 @@ export const pollIn = (form: Form, sink: Sink): Sink => ({
   end: (lines) => sink.end(lines === undefined ? undefined : form(lines).toString()),
 });
 
+/** A client that does not take a chunk in this time is disconnected, as that of a stream is. */
+const stalledMs = 30_000;
+
+/** Drops a connection that does not take what is written, as nobody watches an answer to a poll. */
+export const dropWhenStalled = (sink: Sink, afterMs = stalledMs): Sink => ({
+  write(chunk, onFlushed) {
+    const timer = setTimeout(() => sink.destroy(), afterMs).unref();
+    sink.write(chunk, () => {
+      clearTimeout(timer);
+      onFlushed();
+    });
+  },
+  end: (lastChunk) => sink.end(lastChunk),
+  destroy: () => sink.destroy(),
+});
+
 /** Keeps only the last message of each topic. `done`: their lines, once the stream has ended. */
 export function latestIn(): { readonly sink: Sink; readonly done: Promise<string> } {
   const latest = new Map<string, string>();

@@ -17,7 +17,7 @@ import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { cursorOf, type NtfyParameters, parseTopics, readParameters } from './ntfy-parameters.ts';
-import { forms, latestIn, pollIn, socketSink, streamIn } from './ntfy-sinks.ts';
+import { dropWhenStalled, forms, latestIn, pollIn, socketSink, streamIn } from './ntfy-sinks.ts';
 import { acceptSocket, pingRegularly, requireUpgrade } from './upgrades.ts';
 
 /** Proxies end connections that are quiet for a minute. */
@@ -131,7 +131,8 @@ async function answerStream(
   if (request.method === 'HEAD') return answerSseHead(reply, type);
   const wanted = await subscriptionOf(services, request, asked);
   const response = openSse(request, reply, type);
-  if (asked.isPoll) return begin(response, poll(services, wanted, pollIn(form, response)), reply);
+  if (asked.isPoll)
+    return begin(response, poll(services, wanted, dropWhenStalled(pollIn(form, response))), reply);
   const opening = connect(services, request, wanted, streamIn(form, response));
   const stopChecking = authenticator.watch(request, () => response.destroy());
   response.onGone(() => {
@@ -151,7 +152,9 @@ async function answerSocket(
   const wanted = await subscriptionOf(services, request, { ...asked, isSocket: true });
   const socket = await acceptSocket(request, reply);
   const sink = socketSink(socket);
-  const opening = asked.isPoll ? poll(services, wanted, sink) : connect(services, request, wanted, sink);
+  const opening = asked.isPoll
+    ? poll(services, wanted, dropWhenStalled(sink))
+    : connect(services, request, wanted, sink);
   const stopChecking = authenticator.watch(request, () => socket.terminate());
   pingRegularly(socket, pingMs);
   socket.once('close', () => {
