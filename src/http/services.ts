@@ -21,6 +21,7 @@ import type { Metrics } from '#core/observability/metrics.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
 import type { Policy, Principal } from '#core/people/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/people/accounts.ts';
+import type { ActionLinks } from '#core/people/action-links.ts';
 import type { InitialSetup } from '#core/people/secrets.ts';
 import type { OwnAccount, SignIn } from '#core/people/sign-in.ts';
 import type { UsageRecorder } from '#core/people/usage-recorder.ts';
@@ -47,6 +48,7 @@ export interface Services {
   readonly explainer: Explainer;
   readonly limits: Limits;
   readonly signatures: WebhookSignatures;
+  readonly actionLinks: ActionLinks;
   readonly mappings: MappingReader;
   readonly metrics: Metrics;
   /** Undefined: nothing is traced. */

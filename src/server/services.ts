@@ -18,6 +18,7 @@ import type { NotificationDraft } from '#core/log/log.ts';
 import { isEmpty } from '#core/log/target.ts';
 import { Metrics } from '#core/observability/metrics.ts';
 import type { AccountStore } from '#core/people/accounts.ts';
+import { ActionLinks } from '#core/people/action-links.ts';
 import { InitialSetup } from '#core/people/secrets.ts';
 import { UsageRecorder } from '#core/people/usage-recorder.ts';
 import { Explainer } from '#core/routing/explain.ts';
@@ -144,6 +145,7 @@ export async function createServices(
     presence,
     limits: new Limits(storage.limits),
     signatures: new WebhookSignatures(key),
+    actionLinks: new ActionLinks(key),
     mappings: new MappingReader(directory, tenancy),
     metrics,
     tracer,

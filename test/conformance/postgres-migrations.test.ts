@@ -147,7 +147,10 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
   test('escalations of an older version go on', async () => {
     const url = await createDatabase(server());
     const older = join(folder, 'due-times');
-    cpSync(join(source, 'migrations'), older, { recursive: true, filter: (file) => !/000[6-9]|00[1-9][0-9]-/.test(file) });
+    cpSync(join(source, 'migrations'), older, {
+      recursive: true,
+      filter: (file) => !/000[6-9]|00[1-9][0-9]-/.test(file),
+    });
     await withClient(url, async (client) => {
       client.setTypeParser(20, Number);
       await migrate(client, pathToFileURL(`${older}/`));

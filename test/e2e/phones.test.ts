@@ -66,6 +66,12 @@ describe('the Android app', () => {
       priority: 5,
       tags: ['fire', 'critical', 'db1', 'env=prod'],
       click: 'https://example.org/r',
+      actions: [
+        {
+          ...{ id: 'acknowledge', action: 'http', label: 'Acknowledge', clear: true, method: 'POST' },
+          url: expect.stringContaining(`${server.url}/ntfy/act/`),
+        },
+      ],
     });
     expect(await poll('oncall/json?poll=1&since=all')).toEqual([message]);
     expect(await poll(`oncall/json?poll=1&since=${message.id}`)).toEqual([]);

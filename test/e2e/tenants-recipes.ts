@@ -224,6 +224,8 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       isStream: true,
     }),
     // A topic is a name of the caller's own tenant.
+    // What it takes is proved in phones-buttons.test.ts; nobody here has a link.
+    'POST /ntfy/act/:link': { ...plain('/ntfy/act/x'), ok: [404, 429] },
     'GET /ntfy/:topic/auth': { request: ({ panel }) => ({ path: `/ntfy/${panel}/auth` }) },
     ...Object.fromEntries(
       ['json', 'sse', 'raw'].map((form) => [

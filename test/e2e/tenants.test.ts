@@ -194,6 +194,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/session/passkey/options',
     'POST /api/session/two-factor',
     'POST /api/setup',
+    'POST /ntfy/act/:link',
   ]);
   const viewersChange = routes().filter(
     ({ method, policy }) => method !== 'GET' && roleOf(policy) === 'viewer',

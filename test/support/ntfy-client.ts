@@ -15,6 +15,12 @@ export interface NtfyEvent {
   readonly priority?: number;
   readonly tags?: readonly string[];
   readonly click?: string;
+  readonly actions?: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly url: string;
+    readonly clear: boolean;
+  }[];
 }
 
 export interface NtfyStream {
@@ -42,7 +48,7 @@ export const appHeaders = (token: string) => ({
 /** As the app does: an event of another form, or an empty line, makes it fail for good. */
 export function parseStrictly(line: string): NtfyEvent {
   const event = JSON.parse(line) as NtfyEvent;
-  const { id, time, topic, priority, tags, expires, message } = event;
+  const { id, time, topic, priority, tags, expires, message, actions = [] } = event;
   const isText = (value: unknown) => typeof value === 'string';
   const isWhole = (value: unknown) => value === undefined || Number.isInteger(value);
   if (
@@ -51,6 +57,7 @@ export function parseStrictly(line: string): NtfyEvent {
     !isText(topic) ||
     !['open', 'keepalive', 'message', 'message_clear', 'message_delete'].includes(event.event) ||
     !(isWhole(priority) && isWhole(expires)) ||
+    !(actions.length <= 3 && actions.every(({ clear }) => typeof clear === 'boolean')) ||
     !(tags === undefined || (Array.isArray(tags) && tags.every(isText))) ||
     (event.event === 'message' && !isText(message)) ||
     (event.sequence_id !== undefined && !/^[-_A-Za-z0-9]{1,64}$/.test(event.sequence_id))

@@ -1,14 +1,14 @@
 /** A notification to the devices of a channel, over the push services of their browsers. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PushAction, PushPayload, PushSubscription } from '#contract/panels/push.ts';
-import {
-  type ChannelRecord,
-  type PushAttempt,
-  type PushDeviceRef,
-  type PushDevices,
-  type PushService,
-  pushActionsOf,
+import { type Button, buttonsOf } from '#contract/panels/buttons.ts';
+import type { PushPayload, PushSubscription } from '#contract/panels/push.ts';
+import type {
+  ChannelRecord,
+  PushAttempt,
+  PushDeviceRef,
+  PushDevices,
+  PushService,
 } from '#core/channels/channels.ts';
 import { badField } from '#core/errors.ts';
 import { createSealer } from '#core/people/secrets.ts';
@@ -63,7 +63,7 @@ export interface PushAudience {
   readonly contact: string | undefined;
   /** The result includes the text of push services, not only the status. Only admins may see it. */
   readonly isDetailed: boolean;
-  readonly actions: readonly PushAction[];
+  readonly actions: readonly Button[];
   /** Devices without an attempt are not included. */
   record(attempts: readonly Attempted[]): Promise<void>;
 }
@@ -265,7 +265,7 @@ const leastForInstructions = 600;
 
 interface PayloadOptions {
   readonly update?: OutgoingUpdate | undefined;
-  readonly actions?: readonly PushAction[];
+  readonly actions?: readonly Button[];
   readonly secret?: string;
 }
 
@@ -435,7 +435,7 @@ export function createPushService({ devices, key, contact, now }: PushServiceOpt
         keys: keys(),
         contact,
         isDetailed: test !== undefined && test.device === undefined,
-        actions: test ? [] : pushActionsOf(settings),
+        actions: test ? [] : buttonsOf(settings.actions),
         targets: chosen.map((each) => ({
           id: each.id,
           name: each.name,

@@ -1,4 +1,5 @@
 /** What each kind of channel is set up with, without schemas: pages load this file. */
+import { buttonSettings } from '../panels/buttons.ts';
 
 export const channelKinds = [
   'webhook',
@@ -100,7 +101,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     updates('none'),
   ],
   // Its devices are added by themselves.
-  push: [{ name: 'actions', type: 'choice', choices: ['acknowledge', 'shelve', 'none'] }, updates('all')],
+  push: [{ name: 'actions', type: 'choice', choices: buttonSettings }, updates('all')],
   mqtt: [
     { name: 'url', type: 'mqtt', ...required, example: 'mqtts://broker.example.org:8883' },
     text('topic', { ...required, example: 'alerts/{level}/{host}' }),

@@ -3,6 +3,7 @@ import { NotificationEvent } from '../history/notification.ts';
 import { limits } from '../limits.ts';
 import { Level } from '../routing/level.ts';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable, patch } from '../schema.ts';
+import { buttonSettings } from './buttons.ts';
 
 const PanelName = Type.String({
   minLength: 1,
@@ -45,6 +46,10 @@ export const DisplaySettings = patch('DisplaySettings', {
   ),
   scale: Type.Number({ minimum: 0.5, maximum: 4 }),
   sound: Type.Boolean(),
+  actions: Type.Enum([...buttonSettings], {
+    description:
+      'The buttons of notifications on a phone: acknowledge (default), with shelve also that, or none.',
+  }),
   quietFrom: TimeOfDay,
   quietUntil: TimeOfDay,
   dimFrom: TimeOfDay,

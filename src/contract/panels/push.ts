@@ -1,6 +1,7 @@
 /** Web Push: devices of channels of the kind push. */
 import { type Static, Type } from 'typebox';
 import { component, Instant, NullableInstant, nullable } from '../schema.ts';
+import { type Button, buttons } from './buttons.ts';
 
 export const PushDevice = component('PushDevice', {
   id: Type.String(),
@@ -69,12 +70,8 @@ export type PushDeviceAdded = Static<typeof PushDeviceAdded>;
 
 export const PushRenewal = component('PushRenewal', { secret, subscription: PushSubscription });
 
-/** What a device may do about an alarm, by the buttons of its notification. */
-export const pushActions = ['acknowledge', 'shelve'] as const;
-export type PushAction = (typeof pushActions)[number];
-
 /** `secret`: that of the notification. */
-export const PushAct = component('PushAct', { secret, action: Type.Enum([...pushActions]) });
+export const PushAct = component('PushAct', { secret, action: Type.Enum([...buttons]) });
 export type PushAct = Static<typeof PushAct>;
 
 export const PushActed = component('PushActed', {
@@ -97,6 +94,6 @@ export interface PushPayload {
   /** The alarm needs nobody any more, or not now: shown without a sound, and taken away soon. */
   readonly isOver: boolean;
   /** The buttons, and with what the device proves itself when one is pressed. */
-  readonly actions: readonly PushAction[];
+  readonly actions: readonly Button[];
   readonly secret: string;
 }

@@ -10,7 +10,7 @@
 
 import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channels/channel.ts';
 import type { AlarmEvent, ChannelKind } from '#contract/channels/channel-fields.ts';
-import type { PushAction, PushDevice, PushSubscription } from '#contract/panels/push.ts';
+import type { PushDevice, PushSubscription } from '#contract/panels/push.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
 import type { TenantId } from '../log/route.ts';
 import type { Actor } from '../tenants/audit.ts';
@@ -306,12 +306,6 @@ export interface PushService {
   actionSecretOf(ref: PushDeviceRef, notification: string): string;
   readActionSecret(secret: string): (PushDeviceRef & { readonly notification: string }) | undefined;
 }
-
-/** The buttons that notifications on the devices of a channel have. */
-export const pushActionsOf = ({
-  actions = 'acknowledge',
-}: Readonly<Record<string, string>>): readonly PushAction[] =>
-  actions === 'none' ? [] : actions === 'shelve' ? ['acknowledge', 'shelve'] : ['acknowledge'];
 
 /** A device as the API returns it. */
 export function pushDeviceView(device: PushDeviceRecord): PushDevice {

@@ -1,10 +1,12 @@
 /** The streams of phones: what one client gets of the messages in `ntfy-frames.ts`. */
+import { type Button, buttonsOf } from '#contract/panels/buttons.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { LiveNotification } from '../log/log.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
+import type { ActionLink } from '../people/action-links.ts';
 import type { EncodingContext, StreamEncoder, StreamKind } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
-import { NtfyEncoding } from './ntfy-frames.ts';
+import { NtfyEncoding, type NtfyFrame } from './ntfy-frames.ts';
 import { ntfyId } from './ntfy-ids.ts';
 
 /** What a client asks for. Fields that are not set let everything through. */
@@ -28,6 +30,10 @@ export interface NtfyReading {
   readonly isPoll?: boolean;
   /** A WebSocket, which has a ping of its own. */
   readonly isSocket?: boolean;
+  /** The id of the credential with which the client reads. */
+  readonly credential: string;
+  /** The address to which a button of a notification posts. */
+  readonly urlOf: (pressed: Omit<ActionLink, 'tenant' | 'credential'>) => string;
 }
 
 /** A message as it is sent. */
@@ -56,25 +62,32 @@ interface Reader {
   readonly address: PanelAddress;
   readonly minRank: number;
   readonly prefix: Buffer;
+  readonly buttons: readonly Button[];
+  readonly isGerman: boolean;
 }
 
 function ntfyEncoder(
   context: EncodingContext,
   encoding: NtfyEncoding,
   panels: readonly PanelAddress[],
-  { topics, filter, after = '', isPoll = false, isSocket = false }: NtfyReading,
+  reading: NtfyReading,
 ): StreamEncoder {
+  const { topics, filter, after = '', isPoll = false, isSocket = false, credential } = reading;
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, topics));
-  const nameOf = () => JSON.stringify([readers.map(({ address, minRank }) => [address, minRank]), filter]);
-  let group = nameOf();
   const names = [...topics.values()].join(',');
+  // Buttons are of one panel and one credential.
+  const nameOf = () =>
+    JSON.stringify([readers.map(({ prefix: _, ...reader }) => reader), names, filter, credential]);
+  let group = nameOf();
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
-  const bytesOf = (frame: Pick<Frame, 'target' | 'unless' | 'rank' | 'bytes'>): Buffer | undefined => {
+  const bytesOf = (
+    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm'>,
+  ): Buffer | undefined => {
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
-    const line = reader && Buffer.concat([reader.prefix, frame.bytes]);
+    const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, reading)]);
     return line && passes(filter, line) ? line : undefined;
   };
   return {
@@ -89,8 +102,7 @@ function ntfyEncoder(
     event: undefined,
     async live(n: LiveNotification) {
       if (n.acknowledged) return '';
-      const frame = { target: n.route.target, rank: n.rank, bytes: await encoding.live(n) };
-      return bytesOf(frame)?.toString() ?? '';
+      return bytesOf(await encoding.live(n))?.toString() ?? '';
     },
     afterLive: () => '',
     heartbeat: (cursor) => (isSocket || isPoll ? '' : event('keepalive', cursor)),
@@ -114,8 +126,37 @@ function readerOf(
   return {
     address: { id, tags },
     minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
+    buttons: buttonsOf(display?.actions),
+    isGerman: display?.locale?.startsWith('de') ?? false,
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
   };
+}
+
+/** The end of a line. */
+const lineEnd = Buffer.from('}\n');
+
+const labels = {
+  acknowledge: { en: 'Acknowledge', de: 'Quittieren' },
+  shelve: { en: 'Shelve for 1 h', de: '1 h zurückstellen' },
+} as const;
+
+/** The rest of a line, with the buttons of the panel. Apps post to their addresses without the credential of the stream. */
+function withButtons(
+  { bytes, alarm }: Pick<NtfyFrame, 'bytes' | 'alarm'>,
+  { address, buttons, isGerman }: Reader,
+  { urlOf }: NtfyReading,
+): Buffer[] {
+  if (alarm === undefined || buttons.length === 0) return [bytes];
+  const actions = buttons.map((button) => ({
+    id: button,
+    action: 'http',
+    label: labels[button][isGerman ? 'de' : 'en'],
+    clear: true,
+    method: 'POST',
+    url: urlOf({ panel: address.id, notification: alarm, button }),
+  }));
+  const end = Buffer.from(`,"actions":${JSON.stringify(actions)}`);
+  return [bytes.subarray(0, -lineEnd.length), end, lineEnd];
 }
 
 const isFor = (

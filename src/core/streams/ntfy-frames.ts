@@ -5,6 +5,7 @@
  */
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf } from '#contract/history/labels.ts';
+import { builtInStyles } from '#contract/routing/level-styles.ts';
 import { createLruMap } from '../limits/lru-map.ts';
 import type { Clear, Entry, HistoryRecord, LiveNotification, Notification, Return } from '../log/log.ts';
 import { isOffPanels } from '../log/route.ts';
@@ -26,8 +27,10 @@ const remembered = 10_000;
 
 type Event = 'message' | 'message_clear';
 
-interface NtfyFrame extends Frame {
+export interface NtfyFrame extends Frame {
   readonly sequence: string;
+  /** The notification that is shown, if its alarm may have buttons. */
+  readonly alarm?: string;
 }
 
 /** The frames of a batch of entries, and what is found out for them. */
@@ -86,10 +89,9 @@ export class NtfyEncoding implements Encoding {
     return frames.filter(({ position }) => !over.has(position));
   }
 
-  /** The line of a notification of the live set, without its topic. */
-  async live(n: LiveNotification): Promise<Buffer> {
-    const { bytes } = await this.#message(n, n, nothing);
-    return bytes;
+  /** The frame of a notification of the live set. */
+  live(n: LiveNotification): Promise<NtfyFrame> {
+    return this.#message(n, n, nothing);
   }
 
   async #frameOf(entry: Entry, batch: Batch, now: number): Promise<NtfyFrame | undefined> {
@@ -169,6 +171,7 @@ export class NtfyEncoding implements Encoding {
         ttl: n.ttl,
         sequence,
       },
+      ...(n.rank >= builtInStyles.info.rank && { alarm: n.id }),
       bytes: this.#line('message', sequence, position, at, contentOf(n)),
     };
   }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { ChannelTest } from '#contract/channels/channel.ts';
+import { buttonsOf } from '#contract/panels/buttons.ts';
 import {
   PushAct,
   PushActed,
@@ -14,16 +15,15 @@ import {
   PushRenewal,
   PushSecret,
 } from '#contract/panels/push.ts';
-import { actOnAlarms } from '#core/alarms/standing.ts';
+import { pressButton } from '#core/alarms/buttons.ts';
 import {
   type ChannelRecord,
   type PushDeviceRecord,
   type PushDeviceRef,
-  pushActionsOf,
   pushDeviceView,
   pushLinkMs,
 } from '#core/channels/channels.ts';
-import { AppError, conflict, notFound, requireFound } from '#core/errors.ts';
+import { AppError, conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
 import { actorOf, assertActive } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time/time.ts';
@@ -34,8 +34,6 @@ import type { App, Services } from '../services.ts';
 
 /** All requests of devices behind one address. */
 const deviceRate: Rate = { perSecond: 2, burst: 60 };
-/** How long a device shelves an alarm. */
-const pushShelfMs = 3_600_000;
 /** Test messages requested by one device. */
 const testRate: Rate = { perSecond: 1 / 10, burst: 5 };
 
@@ -228,43 +226,26 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
   );
 }
 
-/** What a device does by the buttons of a notification. Its secret is for the alarm of that notification alone. */
+/** What a device does with the buttons of a notification. Its secret is for the alarm of that notification alone. */
 function actRoute(app: App, services: Services, take: Take): void {
-  const { directory, channels, now } = services;
   app.post(
     '/api/push/device/act',
     route('public', {
       tags: ['channels'],
       summary: 'The calling device acknowledges the alarm of a notification, or shelves it for an hour',
       body: PushAct,
-      response: { 200: PushActed, ...problems(400, 403, 404, 409) },
+      response: { 200: PushActed, ...problems(403, 404, 409) },
     }),
     async ({ sourceIp, body: { secret, action } }, reply) => {
       await take(sourceIp, reply);
-      const ref = channels.push.readActionSecret(secret);
+      const ref = requireFound(services.channels.push.readActionSecret(secret), 'device');
       const device = await knownDevice(services, ref);
       const { settings } = await channelOf(services, device, () => notFound('device'));
-      if (!pushActionsOf(settings).includes(action))
-        throw new AppError('forbidden', `the devices of this channel may not ${action}`);
-      const [by, at] = [`device ${device.name}`, now()];
-      const until = at + pushShelfMs;
-      const [outcome] = await actOnAlarms(
-        services,
-        device.tenant,
-        [ref?.notification ?? ''],
-        action === 'acknowledge'
-          ? { kind: action, at, by, note: null }
-          : { kind: action, at, by, note: null, until },
-      );
-      if (!outcome || outcome.kind === 'not-found') throw notFound('alarm');
-      if (outcome.kind === 'already') return { by: outcome.acknowledged.by };
-      if (outcome.kind === 'nothing') throw conflict('the alarm has ended, or is off the panels already');
-      if (action === 'shelve')
-        await directory.auditLog.add(device.tenant, {
-          ...{ by, at, action: 'alarm.shelve', subject: outcome.id },
-          detail: { alarms: 1, until: iso(until) },
-        });
-      return { by };
+      if (!buttonsOf(settings.actions).includes(action))
+        throw forbidden(`the devices of this channel may not ${action}`);
+      const { notification } = ref;
+      const by = `device ${device.name}`;
+      return { by: await pressButton(services, device.tenant, { button: action, notification, by }) };
     },
   );
 }

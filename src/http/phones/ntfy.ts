@@ -3,16 +3,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { NtfyAllowed, NtfyConfig } from '#contract/integrations/integration.ts';
+import { buttonsOf } from '#contract/panels/buttons.ts';
+import { PushActed } from '#contract/panels/push.ts';
+import { pressButton } from '#core/alarms/buttons.ts';
 import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { forbidden, notFound } from '#core/errors.ts';
-import { actorOf, allows, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { actorOf, allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
 import { type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
-import type { PanelRecord } from '#core/tenants/directory.ts';
+import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
-import { route } from '../openapi/route-schemas.ts';
+import { networkOf, originReader } from '../callers/forwarded.ts';
+import { takeFrom } from '../callers/rate-limits.ts';
+import { problems, route } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
@@ -68,6 +74,7 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       (request, reply) => answerStream({ services, authenticator }, request, reply, form),
     );
   configRoute(app, services);
+  actRoute(app, services);
   app.get(
     '/ntfy/:topic/ws',
     { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
@@ -112,6 +119,45 @@ function configRoute(app: App, { settings: { baseUrl } }: Services): void {
     async () => ({ base_url: baseUrl === undefined ? '' : `${baseUrl}/ntfy`, ...noFeatures }),
   );
 }
+
+/** All presses from one address. */
+const pressRate: Rate = { perSecond: 2, burst: 60 };
+
+/** What the buttons of a notification post to: apps send no credential there. */
+function actRoute(app: App, services: Services): void {
+  const { actionLinks, limits, tenancy, directory, now } = services;
+  const rate = { name: 'press', rate: pressRate, limiter: limits.approximate('press') };
+  app.post(
+    '/ntfy/act/:link',
+    route('public', {
+      tags: ['panels'],
+      summary: 'Acknowledge or shelve an alarm with the button of its notification on a phone',
+      description:
+        'The link is of one alarm, and works as long as the panel and the credential of the phone.',
+      params: Type.Object({ link: Type.String({ maxLength: 400 }) }),
+      response: { 200: PushActed, ...problems(403, 404, 409) },
+    }),
+    async ({ sourceIp, params }, reply) => {
+      await takeFrom(rate, networkOf(sourceIp), now(), reply);
+      const link = actionLinks.read(params.link);
+      if (!link) throw notFound('link');
+      const { tenant, button, notification } = link;
+      const [panel, credential] = await Promise.all([
+        tenancy.findPanel(tenant, link.panel),
+        tenancy.findCredential(link.credential),
+      ]);
+      if (!panel || credential?.tenant !== tenant || !isInForce(credential, now())) throw notFound('link');
+      assertActive(await directory.tenants.get(tenant));
+      if (!buttonsOf(panel.display.actions).includes(button))
+        throw forbidden(`the setting actions of this panel does not allow it to ${button}`);
+      const by = `${panel.kind} ${panel.name}`;
+      return { by: await pressButton(services, tenant, { button, notification, by, within: panel }) };
+    },
+  );
+}
+
+const isInForce = ({ revokedAt, expiresAt }: FoundCredential, now: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now);
 
 interface Parts {
   readonly services: Services;
@@ -204,7 +250,14 @@ async function subscriptionOf(
   }
   // In the same order whatever the client's, as an alarm of several topics comes on the first.
   panels.sort((a, b) => (a.id < b.id ? -1 : 1));
-  return { tenant: principal.tenant, panels, asked, reading: { topics, filter, isPoll, isSocket } };
+  const { actionLinks, settings } = services;
+  const { tenant, id: credential } = principal;
+  const base = settings.baseUrl ?? originReader(settings).of(request);
+  const reading: NtfyReading = {
+    ...{ topics, filter, isPoll, isSocket, credential },
+    urlOf: (pressed) => `${base}/ntfy/act/${actionLinks.sign({ tenant, credential, ...pressed })}`,
+  };
+  return { tenant, panels, asked, reading };
 }
 
 async function connect(services: Services, request: FastifyRequest, wanted: Subscription, sink: Sink) {

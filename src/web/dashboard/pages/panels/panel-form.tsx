@@ -12,6 +12,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { limits } from '#contract/limits.ts';
+import { buttonSettings } from '#contract/panels/buttons.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import { panelPath, panelsQuery, putInList, useLevels } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
@@ -64,6 +65,15 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
             {...form.getInputProps('location')}
           />
           <LostField form={form} />
+          {panel.kind === 'phone' && (
+            <SegmentedField
+              label={t('buttons')}
+              description={t('buttonsHint')}
+              value={form.values.actions}
+              onChange={(value) => form.setFieldValue('actions', value)}
+              options={buttonSettings.map((value) => [value, t(`buttons.${value}`)] as const)}
+            />
+          )}
         </Stack>
       </section>
       <section className={styles.part} aria-labelledby="panel-look">

@@ -1,8 +1,11 @@
 /** The fields of a panel's settings, and their problems. */
 
 import { limits } from '#contract/limits.ts';
+import { type ButtonSetting, buttonSettings } from '#contract/panels/buttons.ts';
 import type { DisplaySettings, Panel, PanelPatch } from '#contract/panels/panel.ts';
 import { isWithin } from '#web/dashboard/fields/limits.ts';
+
+const [usualButtons] = buttonSettings;
 
 /** An empty field is "not set". */
 export interface PanelValues {
@@ -15,6 +18,7 @@ export interface PanelValues {
   readonly labels: readonly string[];
   readonly scalePercent: number | string;
   readonly sound: boolean;
+  readonly actions: ButtonSetting;
   /** 0: nothing is sent. */
   readonly lostMs: number;
   readonly quietFrom: string;
@@ -38,6 +42,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     labels: display.labels ?? [],
     scalePercent: display.scale === undefined ? '' : Math.round(display.scale * 100),
     sound: display.sound ?? true,
+    actions: display.actions ?? usualButtons,
     lostMs: display.alertWhenLostMs ?? 0,
     quietFrom: display.quietFrom ?? '',
     quietUntil: display.quietUntil ?? '',
@@ -50,7 +55,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
-  const { scheme, minLevel, maxCards, labels, scalePercent, sound, lostMs } = values;
+  const { scheme, minLevel, maxCards, labels, scalePercent, sound, actions, lostMs } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -59,6 +64,7 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(labels.length > 0 && { labels: [...labels] }),
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
+    ...(actions !== usualButtons && { actions }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
     ...Object.fromEntries(
       texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),

@@ -97,6 +97,7 @@ export const audit: TranslatedPage<'audit'> = {
   'done.token.revoke': 'Token widerrufen',
   'done.token.update': 'Token geändert',
 
+  'changed.actions': 'Knöpfe auf Benachrichtigungen',
   'changed.activeFrom': 'Aktiv ab',
   'changed.activeUntil': 'Aktiv bis',
   'changed.alertWhenLostMs': 'Melden, wenn offline seit',

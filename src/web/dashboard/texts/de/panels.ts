@@ -114,6 +114,11 @@ export const panels: TranslatedPage<'panels'> = {
   minLevel: 'Mindeststufe',
   minLevelHint: 'Niedrigere Stufen erscheinen nicht auf dieser Anzeige.',
   minLevelAll: 'Alle Stufen',
+  buttons: 'Knöpfe auf Benachrichtigungen',
+  buttonsHint: 'Was auf diesem Telefon mit einem Alarm getan werden darf.',
+  'buttons.acknowledge': 'Quittieren',
+  'buttons.shelve': 'Und 1 h zurückstellen',
+  'buttons.none': 'Keine',
   sound: 'Ton',
   soundHint:
     'Jede Stufe hat ihren eigenen Ton. Die meisten Browser bleiben stumm, bis jemand den Bildschirm berührt.',

@@ -97,6 +97,7 @@ export const audit = {
   'done.token.revoke': 'Token revoked',
   'done.token.update': 'Token changed',
 
+  'changed.actions': 'Buttons on notifications',
   'changed.activeFrom': 'Active from',
   'changed.activeUntil': 'Active until',
   'changed.alertWhenLostMs': 'Notify when offline for',

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { appHeaders, type NtfyEvent, subscribe } from '#test/support/ntfy-client.ts';
+import { TestServer } from '#test/support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.stop());
+
+const titled = (title: string) => (event: NtfyEvent) => event.title === title;
+const cleared = ({ event }: NtfyEvent) => event === 'message_clear';
+
+/** A phone that follows the topic `ada`. */
+async function world() {
+  const { tenant, send, call } = await server.newTenant();
+  const token = await server.token({ tenant, scopes: ['panel'], name: 'phone' });
+  const stream = await subscribe(`${server.url}/ntfy/ada/json?since=none`, appHeaders(token));
+  onTestFinished(() => stream.close());
+  await stream.next(({ event }) => event === 'open');
+  const panel = async () => (await call('GET', '/api/panels')).json.panels[0];
+  const set = async (display: object) => call('PATCH', `/api/panels/${(await panel()).id}`, { display });
+  return { tenant, token, send, call, stream, panel, set };
+}
+
+/** As the app does: without its user. */
+async function press(message: NtfyEvent, id = 'acknowledge') {
+  const url = message.actions?.find((action) => action.id === id)?.url ?? '';
+  const response = await fetch(url, { method: 'POST' });
+  return { status: response.status, json: (await response.json()) as { by?: string; error?: string } };
+}
+
+test('the button of a notification acknowledges its alarm, and takes it off every phone', async () => {
+  const { send, stream, call } = await world();
+  const sent = await send({ title: 'Disk full', level: 'error', key: 'disk' });
+  const message = await stream.next(titled('Disk full'));
+  expect(message.actions).toMatchObject([{ id: 'acknowledge', label: 'Acknowledge', clear: true }]);
+  expect(JSON.stringify(message)).not.toContain('bfy_');
+  expect(await press(message)).toEqual({ status: 200, json: { by: 'phone ada' } });
+  expect(await stream.next(cleared)).toMatchObject({ sequence_id: message.sequence_id });
+  expect((await call('GET', `/api/alarms/${sent}`)).json).toMatchObject({
+    ...{ state: 'acknowledged', acknowledged: { by: 'phone ada' } },
+  });
+  // Pressed twice, as when the first answer was lost.
+  expect(await press(message)).toEqual({ status: 200, json: { by: 'phone ada' } });
+});
+
+test('the setting of the panel says which buttons there are, in its language', async () => {
+  const { send, stream, call, set } = await world();
+  await set({ actions: 'shelve', locale: 'de-DE' });
+  const sent = await send({ title: 'one', level: 'error' });
+  const message = await stream.next(titled('one'));
+  expect(message.actions?.map(({ label }) => label)).toEqual(['Quittieren', '1 h zurückstellen']);
+  expect(await press(message, 'shelve')).toEqual({ status: 200, json: { by: 'phone ada' } });
+  const { state, shelved } = (await call('GET', `/api/alarms/${sent}`)).json;
+  expect([state, Date.parse(shelved.until) - Date.parse(shelved.at)]).toEqual(['shelved', 3_600_000]);
+  const { entries } = (await call('GET', '/api/audit')).json;
+  expect(entries).toContainEqual(expect.objectContaining({ action: 'alarm.shelve', by: 'phone ada' }));
+  await set({ actions: 'none' });
+  await send({ title: 'two', level: 'error' });
+  const second = await stream.next(titled('two'));
+  expect(second.actions).toBeUndefined();
+  expect((await press(message)).status).toBe(403);
+});
+
+test('what is wrong with nothing has no button', async () => {
+  const { send, stream } = await world();
+  await send({ title: 'done', level: 'success' });
+  expect((await stream.next(titled('done'))).actions).toBeUndefined();
+});
+
+test('a button does nothing once the token, the panel or the alarm is gone, or if it was made up', async () => {
+  const { send, stream, call, panel } = await world();
+  const other = await server.newTenant();
+  const sent = await send({ title: 'one', level: 'error' });
+  const message = await stream.next(titled('one'));
+  const url = message.actions?.[0]?.url ?? '';
+  const start = url.lastIndexOf('/') + 1;
+  const [link, base] = [url.slice(start), url.slice(0, start)];
+  const theirs = link.replace(/^\d+/, String(Number(link.split('.')[0]) + 1));
+  for (const wrong of ['x', `${link}x`, theirs, link.replace('.acknowledge.', '.shelve.'), `.${link}`]) {
+    const { status } = await fetch(`${base}${wrong}`, { method: 'POST' });
+    expect([wrong, status]).toEqual([wrong, 404]);
+  }
+  expect((await other.call('GET', '/api/alarms')).json.alarms).toEqual([]);
+  await call('POST', `/api/alarms/${sent}/shelve`, { forMs: 60_000 });
+  expect((await press(message)).status).toBe(409);
+  await call('DELETE', `/api/alarms/${sent}/shelve`);
+  const { tokens } = (await call('GET', '/api/tokens')).json;
+  const { id } = tokens.find(({ name }: { name: string }) => name === 'phone');
+  await call('DELETE', `/api/tokens/${id}`);
+  expect((await press(message)).status).toBe(404);
+  expect((await call('GET', `/api/alarms/${sent}`)).json.state).toBe('open');
+  await call('DELETE', `/api/panels/${(await panel()).id}`);
+  expect((await press(message)).status).toBe(404);
+});
