@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import type { AlarmAction, AlarmOutcome, AlarmPlace, AlarmsWanted, Entry, History } from '#core/log/log.ts';
+import type { AlarmPlace, AlarmsWanted } from '#core/log/alarm-places.ts';
+import type { AlarmAction, AlarmOutcome, Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { SearchState } from '#core/search/search-query.ts';
 import { routeTo } from '#test/support/notification-draft.ts';

@@ -1,10 +1,10 @@
 import { standingStates } from '#contract/history/alarm-states.ts';
 import type { DueTimes } from '#core/alarms/schedule.ts';
 import type { DeliveryQueue } from '#core/channels/channels.ts';
+import type { AlarmPlace } from '#core/log/alarm-places.ts';
 import type {
   Acknowledged,
   AlarmOutcome,
-  AlarmPlace,
   AppendOutcome,
   Entry,
   History,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
-import type { AlarmsWanted } from '../log/log.ts';
+import type { AlarmsWanted } from '../log/alarm-places.ts';
 import { type AlarmsContext, alarmIds } from './standing.ts';
 
 test('more alarms than one call may change are refused, with how many there are', async () => {

@@ -7,14 +7,11 @@ import type { StandingState } from '#contract/history/alarm-states.ts';
 import { limits } from '#contract/limits.ts';
 import type { ChannelService } from '../channels/channels.ts';
 import { badField, unavailable } from '../errors.ts';
+import type { AlarmCursor, AlarmPlace, AlarmPlaces, AlarmsWanted } from '../log/alarm-places.ts';
 import type { Bus } from '../log/bus.ts';
 import {
   type AlarmAction,
-  type AlarmCursor,
   type AlarmOutcome,
-  type AlarmPlace,
-  type AlarmPlaces,
-  type AlarmsWanted,
   belfryAsActor,
   type History,
   type HistoryRecord,

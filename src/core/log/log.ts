@@ -8,9 +8,9 @@
  * nothing was stored, unless the connection to the database was lost during the commit. These are the
  * interfaces that storage implements for the core. Times are Unix milliseconds.
  */
-import type { StandingState } from '#contract/history/alarm-states.ts';
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import type { Query } from '../search/search-query.ts';
+import type { AlarmPlaces, AlarmsWanted } from './alarm-places.ts';
 import type { Escalation, Ref, Route, SuppressingRule, TenantId } from './route.ts';
 import type { PanelAddress } from './target.ts';
 
@@ -307,35 +307,6 @@ export interface DueStep {
   readonly tenant: TenantId;
   readonly id: string;
   readonly step: number;
-}
-
-/** A standing alarm in the order of a list. */
-export interface AlarmPlace {
-  /** Of the notification that stands. */
-  readonly position: number;
-  readonly id: string;
-  readonly rank: number;
-  readonly since: number;
-  readonly state: StandingState;
-}
-
-/** Which alarms of a list are wanted. */
-export interface AlarmsWanted {
-  readonly now: number;
-  /** Only alarms whose standing notification is at one of these positions. Default: all. */
-  readonly among?: readonly number[];
-  readonly states: readonly StandingState[];
-  /** The place after which the page begins. */
-  readonly after?: AlarmCursor;
-  readonly limit: number;
-}
-
-export type AlarmCursor = Pick<AlarmPlace, 'rank' | 'since' | 'position'>;
-
-export interface AlarmPlaces {
-  readonly places: readonly AlarmPlace[];
-  /** How many of all alarms, or of those `among`, are in each state. */
-  readonly counts: Readonly<Record<StandingState, number>>;
 }
 
 export interface LogBounds {

@@ -1,9 +1,9 @@
 /** Alarms: rows of the live set with a memory, and the actions of people. Each action is an entry of the log. */
 import { eventOf, wantedUpdates } from '#core/channels/updates.ts';
+import type { AlarmPlaces } from '#core/log/alarm-places.ts';
 import type {
   AlarmAction,
   AlarmOutcome,
-  AlarmPlaces,
   CountedNotification,
   DueReturn,
   DueStep,

@@ -1,16 +1,6 @@
 /** Reads of the log. Each must run inside a transaction, so that nothing changes during it. */
-import type {
-  AlarmCursor,
-  AlarmPlace,
-  AlarmPlaces,
-  AlarmsWanted,
-  DueReturn,
-  Entry,
-  LiveNotification,
-  LivePosition,
-  LogBounds,
-  LogPage,
-} from '#core/log/log.ts';
+import type { AlarmCursor, AlarmPlace, AlarmPlaces, AlarmsWanted } from '#core/log/alarm-places.ts';
+import type { DueReturn, Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/log/log.ts';
 import type { ReceiptRow } from '#core/log/receipts.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { PanelAddress } from '#core/log/target.ts';
