@@ -1,3 +1,4 @@
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   appHeaders,
@@ -321,6 +322,21 @@ describe('a subscription', () => {
       'application/x-ndjson; charset=utf-8',
     );
   });
+});
+
+test('a request that asks for another protocol is answered as one that does not', async () => {
+  const { tenant } = await world();
+  const token = await server.token({ tenant });
+  const body = JSON.stringify({ title: 'by HTTP/2, if you can', message: 'm' });
+  const { statusCode } = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const upgrade = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const options = { method: 'POST', headers: { ...headers, ...upgrade } };
+    request(`${server.url}/api/notify`, options, (answer) => resolve(answer.resume()))
+      .on('error', reject)
+      .end(body);
+  });
+  expect(statusCode).toBe(200);
 });
 
 test('clients learn what the server has before they sign in', async () => {
