@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import {
   appHeaders,
   basic,
@@ -337,6 +338,26 @@ test('a request that asks for another protocol is answered as one that does not'
       .end(body);
   });
   expect(statusCode).toBe(200);
+});
+
+test('a handshake that is not valid is refused, and a client that sends more than pongs is dropped', async () => {
+  const { phone, openSocket, panels } = await world();
+  const stream = await openSocket('p/ws');
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { ...basic(phone), connection: 'upgrade', upgrade: 'websocket' };
+    request(`${server.url}/ntfy/p/ws`, { headers }, (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(400);
+  const talkative = new WebSocket(`${server.url.replace('http', 'ws')}/ntfy/p/ws`, { headers: basic(phone) });
+  const closed = new Promise((resolve) => talkative.on('close', resolve));
+  talkative.on('error', () => undefined);
+  talkative.on('open', () => talkative.send('x'.repeat(100_000)));
+  await closed;
+  expect(await panels()).toMatchObject([{ topic: 'p', online: true }]);
+  stream.close();
+  await expect.poll(async () => (await panels())[0].online).toBe(false);
 });
 
 test('clients learn what the server has before they sign in', async () => {
