@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  appHeaders,
-  basic,
-  type NtfyEvent,
-  type NtfyStream,
-  parseStrictly,
-  subscribe,
-  subscribeSocket,
-} from '#test/support/ntfy-client.ts';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { appHeaders, basic, parseStrictly, subscribeSocket } from '#test/support/ntfy-client.ts';
 import { TestServer } from '#test/support/server.ts';
+import { isMessage, phoneWorld, titled } from './phones-world.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -16,29 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const closing = <S extends NtfyStream>(stream: S): S => {
-  onTestFinished(() => stream.close());
-  return stream;
-};
-const isMessage = ({ event }: NtfyEvent) => event === 'message';
-const titled = (title: string) => (event: NtfyEvent) => event.title === title;
-
-/** A tenant with a phone's token. */
-async function world() {
-  const { tenant, key, send, call } = await server.newTenant();
-  const phone = await server.token({ tenant, scopes: ['panel'], name: 'phone' });
-  const open = async (path: string, token = phone) =>
-    closing(await subscribe(`${server.url}/ntfy/${path}`, appHeaders(token)));
-  const openSocket = async (path: string, token = phone) =>
-    closing(await subscribeSocket(`${server.url}/ntfy/${path}`, appHeaders(token)));
-  const get = (path: string, token = phone) => server.call('GET', `/ntfy/${path}`, { headers: basic(token) });
-  const poll = async (path: string, token = phone) =>
-    (await get(path, token)).text.split('\n').filter(Boolean).map(parseStrictly);
-  const panels = async () => (await call('GET', '/api/panels')).json.panels;
-  const register = async (name: string, tags: string[] = []): Promise<string> =>
-    (await call('POST', '/api/panels', { name, tags })).json.id;
-  return { tenant, key, phone, send, call, open, openSocket, get, poll, panels, register };
-}
+const world = () => phoneWorld(server);
 
 describe('the Android app', () => {
   test('adds a topic, polls it and follows it; each message has the fields that it reads', async () => {
@@ -329,6 +302,41 @@ describe('a subscription', () => {
   });
 });
 
+test('a request that asks for another protocol is answered as one that does not', async () => {
+  const { tenant } = await world();
+  const token = await server.token({ tenant });
+  const body = JSON.stringify({ title: 'by HTTP/2, if you can', message: 'm' });
+  const { statusCode } = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const upgrade = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const options = { method: 'POST', headers: { ...headers, ...upgrade } };
+    request(`${server.url}/api/notify`, options, (answer) => resolve(answer.resume()))
+      .on('error', reject)
+      .end(body);
+  });
+  expect(statusCode).toBe(200);
+});
+
+test('a handshake that is not valid is refused, and a client that sends more than pongs is dropped', async () => {
+  const { phone, openSocket, panels } = await world();
+  const stream = await openSocket('p/ws');
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { ...basic(phone), connection: 'upgrade', upgrade: 'websocket' };
+    request(`${server.url}/ntfy/p/ws`, { headers }, (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(400);
+  const talkative = new WebSocket(`${server.url.replace('http', 'ws')}/ntfy/p/ws`, { headers: basic(phone) });
+  const closed = new Promise((resolve) => talkative.on('close', resolve));
+  talkative.on('error', () => undefined);
+  talkative.on('open', () => talkative.send('x'.repeat(100_000)));
+  await closed;
+  expect(await panels()).toMatchObject([{ topic: 'p', online: true }]);
+  stream.close();
+  await expect.poll(async () => (await panels())[0].online).toBe(false);
+});
+
 test('clients learn what the server has before they sign in', async () => {
   expect(await server.call('GET', '/ntfy/v1/config')).toMatchObject({
     status: 200,
@@ -442,33 +450,3 @@ test('subscribing to a new topic is in the audit log, and polling or asking is n
   const created = entries.filter(({ action }: { action: string }) => action === 'panel.create');
   expect(created).toMatchObject([{ by: 'token phone' }]);
 });
-
-test.each(['json', 'ws'] as const)(
-  'a client that is cut off 200 times and continues after the last id gets each message once (%s)',
-  async (form) => {
-    const { open, openSocket, send, poll } = await world();
-    const got: string[] = [];
-    let since = 'none';
-    const connect = () => (form === 'ws' ? openSocket(`p/ws?since=${since}`) : open(`p/json?since=${since}`));
-    const keep = (events: readonly NtfyEvent[]) => {
-      for (const { title, event, id } of events) {
-        if (event === 'message') got.push(title ?? '');
-        since = id;
-      }
-    };
-    for (let cut = 0; cut < 200; cut++) {
-      const stream = await connect();
-      await stream.next(({ event }) => event === 'open');
-      // The second one may or may not arrive before the cut.
-      await send({ title: String(2 * cut) });
-      const second = send({ title: String(2 * cut + 1) });
-      await stream.next(isMessage);
-      stream.close();
-      await stream.ended;
-      keep(stream.events);
-      await second;
-    }
-    keep(await poll(`p/json?poll=1&since=${since}`));
-    expect(got).toEqual(Array.from({ length: 400 }, (_, i) => String(i)));
-  },
-);

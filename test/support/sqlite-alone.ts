@@ -26,6 +26,7 @@ export const needsPostgres: readonly string[] = [
 /** Tests that every run repeats on PostgreSQL; all others run there with TEST_STORE=postgres. */
 export const alsoOnPostgres: readonly string[] = [
   'test/e2e/history-{histogram,pages,query,values}.test.ts',
-  'test/e2e/{channels,overview,panels-receipts,phones,rules-recorded,tenants-contents}.test.ts',
+  'test/e2e/{channels,overview,panels-receipts,rules-recorded,tenants-contents}.test.ts',
+  'test/e2e/phones{,-resume}.test.ts',
   'test/e2e/streams-{begin,gap,pruned,resume}.test.ts',
 ];

@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
-import { notification } from '#test/support/model-log.ts';
+import { ModelLog, notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import type { Notification } from '../log/log.ts';
 import { everyPanel, type Target } from '../log/target.ts';
 import { type Frame, FrameBuffer } from './frame-buffer.ts';
-import { bytesOf, encodeNotification, type FrameContext, frameOf, sseEncoder } from './frames.ts';
+import { bytesOf, encodeNotification, type FrameContext, frameOf, screenStreams } from './frames.ts';
 
 const context: FrameContext = { epoch: 'e1', router: () => undefined };
-const reader = (group: string) => sseEncoder(context, { id: 'p1', tags: [group] }, () => 1_000);
+const ofTenant = {
+  ...context,
+  ...{ tenant: 1, history: new ModelLog(), snapshot: () => undefined, now: () => 1_000 },
+};
+const reader = (group: string) =>
+  screenStreams.encoder(ofTenant, screenStreams.encoding(ofTenant), [{ id: 'p1', tags: [group] }]);
 
 function frame(position: number, over: Partial<Notification> = {}, now = 1_000): Frame {
   const made = frameOf(context, notification(position, over), now);

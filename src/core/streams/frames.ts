@@ -2,6 +2,7 @@
 import { mapOptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf } from '#contract/history/labels.ts';
 import type { NotificationEvent } from '#contract/history/notification.ts';
+import type { ReadyEvent } from '#contract/panels/panel.ts';
 import { encodeSse, formatCursor } from '#contract/panels/sse.ts';
 import type {
   Acknowledged,
@@ -20,7 +21,7 @@ import { isEmpty, type PanelAddress, reaches } from '../log/target.ts';
 import { instructionsText } from '../routing/instructions.ts';
 import type { Router } from '../routing/router.ts';
 import { iso, isoOrNull } from '../time/time.ts';
-import type { StreamEncoder, StreamKind } from './encoding.ts';
+import type { EncodingContext, StreamEncoder, StreamKind } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
 
 /** What the events of a log need besides its entries. */
@@ -216,6 +217,8 @@ function withRemaining(bytes: Buffer, remaining: number): Buffer {
   ]);
 }
 
+type ScreenContext = FrameContext & Pick<EncodingContext, 'now'>;
+
 /** The streams of screens. */
 export const screenStreams: StreamKind = {
   name: 'screens',
@@ -223,37 +226,53 @@ export const screenStreams: StreamKind = {
   encoding: (context) => ({
     framesOf: (entries, now, onError) => framesOf(context, entries, now, onError),
   }),
-  encoder: (context, _encoding, panels) => sseEncoder(context, panels[0] as PanelAddress, context.now),
+  encoder: (context, _encoding, panels) => new ScreenEncoder(context, panels[0] as PanelAddress),
 };
 
-/** The stream of a screen. */
-export function sseEncoder(context: FrameContext, panel: PanelAddress, now: () => number): StreamEncoder {
-  let address = panel;
-  let group = groupOf(panel);
-  const heartbeat = (head: number) => {
+/** The stream of a screen. A class, as a wall has thousands of them. */
+class ScreenEncoder implements StreamEncoder {
+  readonly #context: ScreenContext;
+  panels: readonly [PanelAddress];
+  group: string;
+
+  constructor(context: ScreenContext, panel: PanelAddress) {
+    this.#context = context;
+    this.panels = [panel];
+    this.group = groupOf(panel);
+  }
+
+  bytesOf(frame: Frame, now: number): Buffer | undefined {
+    return reaches(frame.target, this.panels[0]) ? bytesOf(frame, now) : undefined;
+  }
+
+  ready(data: ReadyEvent, { retryMs }: { readonly retryMs: number }): string {
+    return encodeSse({ event: 'ready', data, retryMs });
+  }
+
+  event(event: string, data: unknown): string {
+    return encodeSse({ event, data });
+  }
+
+  live(n: LiveNotification, now: number): string {
+    return encodeNotification(this.#context, n, now);
+  }
+
+  afterLive(head: number): string {
+    return this.heartbeat(head);
+  }
+
+  heartbeat(head: number): string {
+    const { epoch, now } = this.#context;
     const data = { serverTime: iso(now()), head };
-    return encodeSse({ event: 'heartbeat', id: formatCursor(context.epoch, head), data });
-  };
-  return {
-    get group() {
-      return group;
-    },
-    get panels() {
-      return [address];
-    },
-    bytesOf: (frame, at) => (reaches(frame.target, address) ? bytesOf(frame, at) : undefined),
-    ready: (data, { retryMs }) => encodeSse({ event: 'ready', data, retryMs }),
-    event: (event, data) => encodeSse({ event, data }),
-    live: (n, at) => encodeNotification(context, n, at),
-    afterLive: heartbeat,
-    heartbeat,
-    update(changed) {
-      if (groupOf(changed) === group) return false;
-      address = changed;
-      group = groupOf(changed);
-      return true;
-    },
-  };
+    return encodeSse({ event: 'heartbeat', id: formatCursor(epoch, head), data });
+  }
+
+  update(panel: PanelAddress): boolean {
+    if (groupOf(panel) === this.group) return false;
+    this.panels = [panel];
+    this.group = groupOf(panel);
+    return true;
+  }
 }
 
 function groupOf({ tags }: PanelAddress): string {

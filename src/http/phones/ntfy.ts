@@ -88,8 +88,8 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       response: { 200: NtfyAllowed },
       senderCredential: true,
     }),
-    async ({ principal, params }) => {
-      for (const topic of parseTopics(params.topic)) await findPanel(services, principal, topic);
+    async (request) => {
+      await allowedTopics(services, request);
       return { success: true as const };
     },
   );
@@ -174,8 +174,9 @@ async function answerStream(
 ): Promise<FastifyReply> {
   const { type, of: form } = forms[name];
   const asked = readParameters(request, services.now());
+  const topics = await allowedTopics(services, request);
   if (request.method === 'HEAD') return answerSseHead(reply, type);
-  const wanted = await subscriptionOf(services, request, asked);
+  const wanted = await subscriptionOf(services, request, topics, asked);
   const response = openSse(request, reply, type);
   if (asked.isPoll)
     return begin(response, poll(services, wanted, dropWhenStalled(pollIn(form, response))), reply);
@@ -195,7 +196,8 @@ async function answerSocket(
 ): Promise<FastifyReply> {
   requireUpgrade(request);
   const asked = readParameters(request, services.now());
-  const wanted = await subscriptionOf(services, request, { ...asked, isSocket: true });
+  const topics = await allowedTopics(services, request);
+  const wanted = await subscriptionOf(services, request, topics, { ...asked, isSocket: true });
   const socket = await acceptSocket(request, reply);
   const sink = socketSink(socket);
   const opening = asked.isPoll
@@ -227,19 +229,24 @@ interface Subscription {
   readonly reading: NtfyReading;
 }
 
-/** The panels that a request names; a stream registers those that are not there. */
+/** The topics that a request names. @throws AppError `bad-request`, or `forbidden` if the caller may not read one of them. */
+async function allowedTopics(services: Services, request: FastifyRequest): Promise<readonly string[]> {
+  const { principal, params } = request as StreamRequest;
+  const names = parseTopics(params.topic);
+  for (const name of names) await findPanel(services, principal, name);
+  return names;
+}
+
+/** The panels of topics; a stream registers those that are not there. */
 async function subscriptionOf(
   services: Services,
-  request: FastifyRequest,
+  { principal }: FastifyRequest,
+  names: readonly string[],
   asked: NtfyParameters & { readonly isSocket?: boolean },
 ): Promise<Subscription> {
-  const { principal, params } = request as StreamRequest;
   const { isPoll, filter, isSocket = false } = asked;
   const topics = new Map<string, string>();
   const panels: PanelRecord[] = [];
-  // First all of them: if one is refused, none is registered.
-  const names = parseTopics(params.topic);
-  for (const name of names) await findPanel(services, principal, name);
   for (const name of names) {
     const panel =
       (await findPanel(services, principal, name)) ??

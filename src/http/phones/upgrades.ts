@@ -14,8 +14,13 @@ const heads = new WeakMap<IncomingMessage, Buffer>();
 export const upgrades = ({ url = '', headers }: IncomingMessage): boolean =>
   /^\/+ntfy\/.+\/ws\/*(?:[?#]|$)/.test(url) && headers.upgrade?.toLowerCase() === 'websocket';
 
+/** Since Node 24.9 a server chooses which requests it upgrades. Before, it would take all that ask for it, and not read their bodies. */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const canChoose = major > 24 || minor >= 9;
+
 /** Hands such requests to the routes. */
 export function takeUpgrades(server: Server): void {
+  if (!canChoose) return;
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     heads.set(request, head);
