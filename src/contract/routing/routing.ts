@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import { PanelReceipt } from '../panels/panel.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
 import { Level, LevelName } from './level.ts';
+import { OnCallCreate } from './on-call.ts';
 import { RuleCreate } from './rule.ts';
 
 const DraftRules = Type.Array(closed({ id: Type.Optional(Type.String()), ...RuleCreate.properties }), {
@@ -143,6 +144,13 @@ export const ReplayRequest = component('ReplayRequest', {
     Type.Array(closed({ id: Type.String(), name: Type.String(), enabled: Type.Boolean() }), {
       maxItems: 1_000,
       description: 'Channels as a draft has them, as with panels.',
+    }),
+  ),
+  onCall: Type.Optional(
+    Type.Array(closed({ id: Type.String(), ...OnCallCreate.properties }), {
+      maxItems: 1_000,
+      description:
+        'On-call schedules as a draft has them, as with panels. A known calendar is not read again.',
     }),
   ),
 });

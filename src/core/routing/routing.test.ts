@@ -289,6 +289,7 @@ describe('a rule is checked when it is saved', () => {
       levels,
       panels: new Map([['p1', {}]]),
       channels: new Map([['c1', {}]]),
+      onCall: new Map(),
     });
 
   test.each<[Partial<RuleSpec>, string]>([

@@ -53,7 +53,7 @@ function asFirstVersion() {
     ALTER TABLE log_1_0 DROP COLUMN labels; ALTER TABLE receipts_1 DROP COLUMN in_group;
     DROP INDEX live_returns; DROP TABLE alarm_entries; ALTER TABLE acknowledgements DROP COLUMN until;
     ALTER TABLE levels DROP COLUMN acknowledge_for_ms; DROP TABLE alarm_causes;
-    ALTER TABLE saved_searches DROP COLUMN alarms;
+    ALTER TABLE saved_searches DROP COLUMN alarms; DROP TABLE on_call;
     DROP INDEX live_steps; DROP INDEX live_suppressed; DROP INDEX live_follows; PRAGMA user_version = 1`);
   for (const column of [
     ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],
