@@ -75,6 +75,12 @@ export const RuleTrace = component('RuleTrace', {
   condition: Type.Optional(
     Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' }),
   ),
+  onCall: Type.Optional(
+    closed(
+      { id: Type.String(), name: Type.String(), people: Type.Array(Type.String()) },
+      { description: 'Who was on call by the schedule that it names (`then.onCall`).' },
+    ),
+  ),
   suppresses: Type.Optional(
     Type.Boolean({
       description:

@@ -11,7 +11,7 @@ import type {
 } from '#contract/routing/on-call.ts';
 import type { ReplayRequest } from '#contract/routing/routing.ts';
 import { badField } from '../errors.ts';
-import { idsOf } from '../routing/rules.ts';
+import { idsOf, requireKnown } from '../routing/rules.ts';
 import type { TenantRecord } from '../tenants/tenants.ts';
 import { checkTimeZone, iso, isoOrNull } from '../time/time.ts';
 import { unknownTitles } from './calendar.ts';
@@ -32,34 +32,38 @@ interface Known {
  * @throws AppError `bad-request`, naming the field, for one that cannot work.
  */
 export function newOnCall(wanted: OnCallCreate, timeZone: string, known: Known): OnCallFields {
-  const { rota = null, calendar = null } = wanted;
-  const fields = {
-    name: wanted.name.trim(),
-    timeZone: wanted.timeZone ?? timeZone,
-    people: wanted.people.map((person) => ({
-      ...person,
-      name: person.name.trim(),
-      ...(person.channels && { channels: idsOf(person.channels, known.channels) }),
-    })),
-    ...{ rota, calendar },
-    alertBeforeMs: wanted.alertBeforeMs ?? dayMs,
-  };
-  checkOnCall(fields, known);
+  const fields = withDefaults(wanted, timeZone, known);
+  checkReached(fields.people, known);
+  checkPlan(fields);
   return fields;
 }
 
 /**
- * Fields that are not named keep their value; a rota takes the place of a calendar, and a calendar that of a rota.
+ * Fields that are not named keep their value, also when a panel or channel in them is deleted; a rota takes the place of a calendar,
+ * and a calendar that of a rota.
  *
  * @throws AppError `bad-request` as {@link newOnCall}.
  */
 export function changedOnCall(before: OnCallFields, patch: OnCallPatch, known: Known): OnCallFields {
-  const other = {
-    ...(patch.rota && { calendar: null }),
-    ...(patch.calendar && { rota: null }),
-  };
-  return newOnCall({ ...before, ...other, ...patch }, before.timeZone, known);
+  const other = { ...(patch.rota && { calendar: null }), ...(patch.calendar && { rota: null }) };
+  const fields = withDefaults({ ...before, ...other, ...patch }, before.timeZone, known);
+  if (patch.people) checkReached(fields.people, known);
+  checkPlan(fields);
+  return fields;
 }
+
+const withDefaults = (wanted: OnCallCreate, timeZone: string, { channels }: Known): OnCallFields => ({
+  name: wanted.name.trim(),
+  timeZone: wanted.timeZone ?? timeZone,
+  people: wanted.people.map((person) => ({
+    ...person,
+    name: person.name.trim(),
+    ...(person.channels && { channels: idsOf(person.channels, channels) }),
+  })),
+  rota: wanted.rota ?? null,
+  calendar: wanted.calendar ?? null,
+  alertBeforeMs: wanted.alertBeforeMs ?? dayMs,
+});
 
 /**
  * The schedules of a draft, ready to be asked. Those that are known have the calendar as it was read.
@@ -80,39 +84,27 @@ export function draftPlans(
   return plansOf(records);
 }
 
-function checkOnCall(fields: OnCallFields, known: Known): void {
-  const { people, rota, calendar, timeZone } = fields;
+function checkPlan({ people, rota, calendar, timeZone }: OnCallFields): void {
   checkTimeZone(timeZone, 'timeZone');
+  const names = new Set<string>();
+  for (const [i, { name }] of people.entries()) {
+    if (names.has(name)) throw badField(`people[${i}].name`, `"${name}" is there twice`);
+    names.add(name);
+  }
   if (rota && calendar) throw badField('calendar', 'give a rota or a calendar, not both');
   if (!rota && !calendar) throw badField('rota', 'is required, or a calendar');
-  checkPeople(people, known);
   if (calendar) checkUrl(calendar.url);
-  if (rota) checkRota(rota, new Set(people.map(({ name }) => name)));
+  if (rota) checkRota(rota, names);
 }
 
-function checkPeople(people: OnCallFields['people'], { panels, channels }: Known): void {
-  const names = new Set<string>();
+function checkReached(people: OnCallFields['people'], known: Known): void {
   let reached = 0;
-  for (const [i, person] of people.entries()) {
-    const at = `people[${i}]`;
-    if (names.has(person.name)) throw badField(`${at}.name`, `"${person.name}" is there twice`);
-    names.add(person.name);
-    const ids = person.panels && 'ids' in person.panels ? person.panels.ids : [];
-    const panel = ids.findIndex((id) => !panels.has(id));
-    if (panel >= 0)
-      throw badField(
-        `${at}.panels.ids[${panel}]`,
-        `"${ids[panel]}" is no panel's id; GET /api/panels lists them`,
-      );
-    const own = person.channels ?? [];
-    const channel = own.findIndex((id) => !channels.has(id));
-    if (channel >= 0)
-      throw badField(
-        `${at}.channels[${channel}]`,
-        `"${own[channel]}" is no channel's id or name; GET /api/channels lists them`,
-      );
-    reached +=
-      own.length + ids.length + (person.panels && 'tags' in person.panels ? person.panels.tags.length : 0);
+  for (const [i, { channels = [], panels }] of people.entries()) {
+    const ids = panels && 'ids' in panels ? panels.ids : [];
+    requireKnown(`people[${i}].panels.ids`, ids, known.panels, "panel's id; GET /api/panels lists them");
+    const channel = "channel's id or name; GET /api/channels lists them";
+    requireKnown(`people[${i}].channels`, channels, known.channels, channel);
+    reached += channels.length + ids.length + (panels && 'tags' in panels ? panels.tags.length : 0);
   }
   if (reached > limits.onCallNames)
     throw badField('people', `name more than ${limits.onCallNames} channels, panels and tags together`);

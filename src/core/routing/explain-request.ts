@@ -204,7 +204,8 @@ export async function traceOf(
 ): Promise<RuleTrace[] | null> {
   const router = await routerAt(rules, snapshot, record.route.revision);
   if (!router) return null;
-  const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
+  const { receivedAt: at, route } = record;
+  const question = { router, subject: subjectOf(record, router), at, onCall: route.onCall };
   const { rules: traces } = await explainer.explain(snapshot.record.id, question);
   return clipTraces(withSuppressing(traces, suppression)).rules;
 }

@@ -61,6 +61,8 @@ export interface Question {
   readonly at: number;
   /** Set for a recorded notification. */
   readonly recorded?: Recorded | undefined;
+  /** Who was on call when a notification came that is not routed as a recorded one. */
+  readonly onCall?: Route['onCall'];
 }
 
 /** Explains decisions. Each tenant has a time budget for it, as large as its budget for regular expressions at intake, but separate. */
@@ -109,8 +111,16 @@ export class Explainer {
 }
 
 /** Yields after each traced rule. Routing and tracing each have the budget that one notification has at intake. */
-function* explainSteps({ router, subject, at, recorded }: Question): Generator<undefined, Explanation> {
-  const decision = recorded ? routeRecorded(recorded, router, at) : router.route(subject, at);
+function* explainSteps({
+  router,
+  subject,
+  at,
+  recorded,
+  onCall,
+}: Question): Generator<undefined, Explanation> {
+  const decision = recorded
+    ? routeRecorded(recorded, router, at)
+    : router.route(subject, at, undefined, onCall);
   const matched = new Set(decision.route.rules);
   const context = new EvaluationContext(subject);
   const rules: RuleTrace[] = [];
@@ -120,7 +130,7 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
     if (ended !== undefined) {
       rules.push({ ...rule.ref, outcome: 'not-tried', reason: ended });
     } else if (matched.has(rule.ref)) {
-      rules.push({ ...rule.ref, outcome: 'matched', reason: effects(rule.spec, decision.route.onCall) });
+      rules.push(traceMatched(rule, decision.route));
       names += rule.names;
       if (!rule.spec.continue) ended = `rule ${rule.ordinal + 1} stopped the evaluation`;
       else if (names >= limits.namesPerNotification) ended = tooManyNames.message;
@@ -165,6 +175,12 @@ export function clipTraces(
   return { rules: traces.filter((trace) => kept.has(trace)), rulesOmitted: traces.length - kept.size };
 }
 
+function traceMatched({ spec, ref }: CompiledRule, { onCall = [] }: Route): RuleTrace {
+  const own = onCall.find(({ id }) => id === spec.then.onCall);
+  const named = own && { onCall: { ...own, people: [...own.people] } };
+  return { ...ref, outcome: 'matched', reason: effects(spec, own), ...named };
+}
+
 /** Why a rule did not match. */
 function traceUnmatched(
   { spec, ref, broken, activity, conditions }: CompiledRule,
@@ -194,12 +210,12 @@ const outOfBudget =
   'skipped: the regular expressions of the rules before it, and globs with ?, took all the time there is for one notification';
 
 /** The effects of a rule that matches. */
-function effects({ then, continue: goesOn }: RuleSpec, onCall: Route['onCall'] = []): string {
+function effects({ then, continue: goesOn }: RuleSpec, onCall: RouteOnCall | undefined): string {
   const done: string[] = [];
   if (then.panels !== undefined) done.push(`names ${panelsText(then.panels)}`);
   if (then.channels !== undefined)
     done.push(then.channels.length === 1 ? 'adds one channel' : `adds ${then.channels.length} channels`);
-  if (then.onCall !== undefined) done.push(onCallText(onCall.find(({ id }) => id === then.onCall)));
+  if (then.onCall !== undefined) done.push(onCallText(onCall));
   if (then.setLevel !== undefined) done.push(`sets the level to ${then.setLevel}`);
   if (then.setTtl !== undefined)
     done.push(then.setTtl === 0 ? 'keeps it until cleared' : `sets the ttl to ${then.setTtl} ms`);

@@ -316,7 +316,8 @@ function checkTargets(spec: RuleSpec, { panels, channels, onCall }: RuleSurround
     );
 }
 
-function requireKnown(
+/** @throws AppError `bad-request`, naming the first of these ids that is not known. */
+export function requireKnown(
   field: string,
   ids: readonly string[],
   known: { has(id: string): boolean },
