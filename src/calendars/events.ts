@@ -15,7 +15,7 @@ export interface CalendarFile {
 }
 
 /** A rule that repeats every second would go on for ever. */
-const mostSteps = 100_000;
+const mostSteps = 50_000;
 const mostTextChars = 500;
 
 /** A time zone by its IANA name: programs need not describe it in the file, and what they do describe may be out of date. */

@@ -124,6 +124,7 @@ export const OnCallSchedule = component('OnCallSchedule', {
 export type OnCallSchedule = Static<typeof OnCallSchedule>;
 
 export const OnCallList = component('OnCallList', { schedules: Type.Array(OnCallSchedule) });
+export type OnCallList = Static<typeof OnCallList>;
 
 export const OnCallDetail = component('OnCallDetail', {
   ...OnCallSchedule.properties,
@@ -149,6 +150,7 @@ export const OnCallPreview = component('OnCallPreview', {
   people: editable.people,
   rota: Rota,
 });
+export type OnCallPreview = Static<typeof OnCallPreview>;
 export const OnCallPreviewed = component('OnCallPreviewed', { shifts: OnCallDetail.properties.shifts });
 export type OnCallPreviewed = Static<typeof OnCallPreviewed>;
 
