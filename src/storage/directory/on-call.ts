@@ -127,8 +127,9 @@ export function createOnCall(db: Database): OnCallSchedules {
       const set = columnsOf(record, result, at);
       const isOther = set.copy !== undefined && set.copy !== copyText(record.reading.copy);
       const counted = isOther ? countChange(tenant, precondition('on_call', where)) : [];
-      await db.write([lockTenant(tenant), updateWhen('on_call', { set, where }, always), ...counted], tenant);
-      return isOther;
+      const statements = [lockTenant(tenant), updateWhen('on_call', { set, where }, always), ...counted];
+      const [, updated] = await db.write(statements, tenant);
+      return isOther && updated?.changes === 1;
     },
   };
 }
