@@ -188,7 +188,7 @@ test('a gap that comes soon is an alarm, which ends when somebody fills it', asy
   await call('POST', `/api/on-call/${id}/read`);
   await eventually(async () =>
     expect((await ownAlarms()).map(({ title }: { title: string }) => title)).toEqual([
-      'On call without a gap: Ops',
+      'On call in order again: Ops',
       'Nobody is on call: Ops',
     ]),
   );

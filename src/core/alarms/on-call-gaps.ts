@@ -111,8 +111,8 @@ const fieldsOf = (record: OnCallRecord, { title, sentences }: Problem): CheckedF
 });
 
 const fixedFields = (record: OnCallRecord): CheckedFields => ({
-  title: `On call without a gap: ${record.name}`,
-  message: 'Somebody is on call again, as far as it is checked ahead.',
+  title: `On call in order again: ${record.name}`,
+  message: 'What the alarm before this one reported is over.',
   level: 'success',
   ttl: null,
   ...keyOf(record),

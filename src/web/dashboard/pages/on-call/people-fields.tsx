@@ -154,7 +154,7 @@ export function ShiftFields({ form }: FormProps) {
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a shift is known by its place alone
           <fieldset key={at} className={styles.item} aria-label={t('shift', { number: at + 1 })}>
-            <div className={`${styles.head} ${styles.times}`}>
+            <div className={styles.times}>
               <WindowFields value={window} onChange={set} />
               {shifts.length > 1 && (
                 <RemoveButton

@@ -14,7 +14,14 @@ import { bodyOf, type OnCallValues } from './on-call-values.ts';
 export function ShiftList({ shifts, timeZone }: { shifts: readonly OnCallShift[]; timeZone: string }) {
   const { t, i18n } = useTranslation('onCall');
   const format = new Intl.DateTimeFormat(localeOf(i18n.language), {
-    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+    ...{
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    },
     timeZone,
   });
   const time = (at: string | null) => (at === null ? t('open') : format.format(Date.parse(at)));

@@ -7,7 +7,6 @@ export const onCall: TranslatedPage<'onCall'> = {
   empty: 'Noch keine Bereitschaftspläne',
   emptyText:
     'Legen Sie einen Wochenplan an, oder verbinden Sie einen Kalender, der sagt, wer Bereitschaft hat.',
-  'keys.create': 'Plan anlegen',
   name: 'Name',
   now: 'Jetzt',
   until: 'Bis',

@@ -5,7 +5,6 @@ export const onCall = {
   create: 'Create schedule',
   empty: 'No on-call schedules yet',
   emptyText: 'Set up a weekly rota, or connect a calendar that says who is on call.',
-  'keys.create': 'Create schedule',
   name: 'Name',
   now: 'Now',
   until: 'Until',
