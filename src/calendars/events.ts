@@ -16,7 +16,7 @@ export interface CalendarFile {
 
 /** A rule that repeats every second would go on for ever. */
 const mostSteps = 50_000;
-const mostTextChars = 500;
+const mostTextChars = 200;
 
 /** A time zone by its IANA name: programs need not describe it in the file, and what they do describe may be out of date. */
 class NamedZone extends ICAL.Timezone {

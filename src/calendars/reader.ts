@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { limits } from '#contract/limits.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { calendarAddress } from '#core/on-call/calendar.ts';
 import type {
   CalendarCopy,
   CalendarReader,
@@ -83,7 +84,7 @@ async function fetchFile(
   address: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<OutboundResponse> {
-  let url = new URL(address.replace(/^webcals?:/i, 'https:'));
+  let url = new URL(calendarAddress(address));
   for (let i = 0; ; i++) {
     const request = { url: url.href, headers: { accept: 'text/calendar', ...headers } };
     const response = await outbound.request(request, {

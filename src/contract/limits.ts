@@ -65,7 +65,7 @@ export const limits = {
   onCallNames: 100,
   /** Of the file of a calendar, and the events that are kept of it. */
   calendarBytes: 1024 * 1024,
-  calendarEvents: 2_000,
+  calendarEvents: 1_000,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,
   /** Deliveries of one channel that wait; the oldest beyond it fail. */

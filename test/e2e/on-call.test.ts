@@ -162,6 +162,18 @@ test('a calendar says who is on call; it is read again when it changes, and a re
   ]);
 });
 
+test('the address of a calendar may be one of webcal, and may name a password, which only admins see', async () => {
+  const url = 'webcal://ana:secret@calendar.invalid/ops.ics?token=secret';
+  const { id, calendar } = await create({ people: [{ name: 'Ana' }], calendar: { url } });
+  expect(calendar).toEqual({ url });
+  const viewer = await server.key('viewer', tenant);
+  const seen = await call('GET', `/api/on-call/${id}`, undefined, viewer);
+  expect([seen.json.calendar, seen.text.includes('secret')]).toEqual([
+    { url: 'https://calendar.invalid' },
+    false,
+  ]);
+});
+
 test('a calendar at an internal address is not read', async () => {
   const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url: 'http://127.0.0.2:9/a.ics' } });
   expect((await call('POST', `/api/on-call/${id}/read`)).json.calendarState.error).toContain(

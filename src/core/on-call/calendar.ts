@@ -2,6 +2,9 @@
 import type { OnCallPerson } from '#contract/routing/on-call.ts';
 import type { CalendarEvent, Stint } from './stints.ts';
 
+/** The address as it is read: webcal is HTTPS. */
+export const calendarAddress = (url: string): string => url.replace(/^webcals?:/i, 'https:');
+
 /** Events that name somebody. */
 export function stintsOfCalendar(
   events: readonly CalendarEvent[],

@@ -14,7 +14,7 @@ import { badField } from '../errors.ts';
 import { idsOf, requireKnown } from '../routing/rules.ts';
 import type { TenantRecord } from '../tenants/tenants.ts';
 import { checkTimeZone, iso, isoOrNull } from '../time/time.ts';
-import { unknownTitles } from './calendar.ts';
+import { calendarAddress, unknownTitles } from './calendar.ts';
 import { findGap, lookAheadMs, neverRead, type OnCallPlan, plansOf } from './on-call.ts';
 import type { Stint } from './stints.ts';
 
@@ -111,7 +111,7 @@ function checkReached(people: OnCallFields['people'], known: Known): void {
 }
 
 function checkUrl(url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url.replace(/^webcals?:/i, 'https:')) : undefined;
+  const parsed = URL.canParse(url) ? new URL(calendarAddress(url)) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol))
     throw badField('calendar.url', 'must be the http(s) or webcal address of an iCalendar file');
 }
@@ -140,7 +140,7 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
   );
   return {
     ...{ timeZone, people, rota, alertBeforeMs },
-    calendar: calendar && (isAdmin ? calendar : { url: new URL(calendar.url).origin }),
+    calendar: calendar && (isAdmin ? calendar : { url: new URL(calendarAddress(calendar.url)).origin }),
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),
     ...onCallSummary(plan, now),

@@ -1,27 +1,20 @@
 import type { TranslatedPage } from '../translated.ts';
 
 export const onCall: TranslatedPage<'onCall'> = {
-  onCall: 'Bereitschaft',
   about: 'Wer sich wann um Alarme kümmert. Regeln können benachrichtigen, wer Bereitschaft hat.',
   create: 'Plan anlegen',
   empty: 'Noch keine Bereitschaftspläne',
   emptyText:
     'Legen Sie einen Wochenplan an, oder verbinden Sie einen Kalender, der sagt, wer Bereitschaft hat.',
-  name: 'Name',
   now: 'Jetzt',
-  until: 'Bis',
   next: 'Danach',
   nobody: 'Niemand',
   open: 'Kein Ende absehbar',
-  timeZone: 'Zeitzone',
-  needed: 'Erforderlich',
   people: 'Personen',
   person: 'Person {{number}}',
   addPerson: 'Person hinzufügen',
   removePerson: '{{name}} entfernen',
-  channels: 'Kanäle',
   chooseChannels: 'Kanäle auswählen',
-  panels: 'Anzeigen',
   'panels.none': 'keine Anzeigen',
   'panels.ids': 'diese Anzeigen',
   'panels.tags': 'Anzeigen mit Tag',
