@@ -108,7 +108,7 @@ const phrase = (
   { t }: RuleWords,
   key:
     | 'sendTo'
-    | 'onCall'
+    | 'notifyOnCall'
     | 'setLevel'
     | 'showFor'
     | 'escalateTo'
@@ -130,7 +130,7 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
     done.push(phrase(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
   if (then.onCall !== undefined) {
     const name = namesOf([then.onCall], words.onCall, t('unknownOnCall'), words);
-    done.push(phrase(words, 'onCall', name));
+    done.push(phrase(words, 'notifyOnCall', name));
   }
   if (setLevel !== undefined) done.push(phrase(words, 'setLevel', [level(setLevel, words)]));
   if (setTtl === 0) done.push([word(t('showUntilCleared'))]);

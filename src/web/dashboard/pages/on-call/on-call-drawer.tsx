@@ -65,7 +65,7 @@ function CalendarState({ schedule, tenant }: { schedule: OnCallDetail; tenant: T
       </span>
       {state.failingSince !== null && <strong>{t('failing')}</strong>}
       {state.error !== null && <bdi className="muted">{state.error}</bdi>}
-      {state.unknown.length > 0 && <span>{t('unknown', { titles: state.unknown.join(', ') })}</span>}
+      {state.unknown.length > 0 && <span>{t('unknownEvents', { titles: state.unknown.join(', ') })}</span>}
       {tenant.may('admin') && (
         <Button size="xs" loading={read.isPending} onClick={() => read.mutate()}>
           {t('readNow')}

@@ -319,7 +319,7 @@ function OnCallNow({ overview }: { overview: Overview | undefined }) {
   const named = (people: readonly string[]) => (people.length > 0 ? people.join(', ') : t('nobody'));
   return (
     <section className={styles.part}>
-      <h2>{t('onCall')}</h2>
+      <h2>{t('onCallNow')}</h2>
       <ul className={styles.list}>
         {overview.onCall.map(({ id, name, now, next }) => (
           <li key={id}>

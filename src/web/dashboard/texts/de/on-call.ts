@@ -46,7 +46,7 @@ export const onCall: TranslatedPage<'onCall'> = {
   readNever: 'Der Kalender wurde noch nicht gelesen.',
   readNow: 'Jetzt lesen',
   failing: 'Der Kalender ist nicht lesbar. Die letzte Kopie gilt.',
-  unknown: 'Diese Termine nennen niemanden: {{titles}}',
+  unknownEvents: 'Diese Termine nennen niemanden: {{titles}}',
   deleteTitle: 'Den Plan „{{name}}“ löschen?',
   deleteDo: 'Plan löschen',
   deleteAbout: 'Regeln, die ihn nennen, benachrichtigen dann niemanden mehr.',

@@ -30,7 +30,7 @@ export const overview: TranslatedPage<'overview'> = {
   neverSeen: 'Nie verbunden',
   offline: 'Offline, zuletzt online {{ago}}',
   morePanels: '{{count}} weitere',
-  onCall: 'Jetzt in Bereitschaft',
+  onCallNow: 'Jetzt in Bereitschaft',
   onCallNext: 'bis {{time}}, dann {{people}}',
   nobody: 'niemand',
   topHosts: 'Häufigste Hosts, 24 h',

@@ -32,7 +32,7 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   unknownPanel: 'eine gelöschte Anzeige',
   unknownChannel: 'einen gelöschten Kanal',
   sendTo: 'an {{values}} senden',
-  onCall: 'die Bereitschaft nach {{values}} benachrichtigen',
+  notifyOnCall: 'die Bereitschaft nach {{values}} benachrichtigen',
   unknownOnCall: 'einem gelöschten Bereitschaftsplan',
   setLevel: 'Stufe {{values}} setzen',
   showFor: '{{values}} lang zeigen',

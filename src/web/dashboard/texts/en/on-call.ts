@@ -43,7 +43,7 @@ export const onCall = {
   readNever: 'The calendar has not been read yet.',
   readNow: 'Read now',
   failing: 'The calendar cannot be read. The last copy is in use.',
-  unknown: 'These events name nobody: {{titles}}',
+  unknownEvents: 'These events name nobody: {{titles}}',
   deleteTitle: 'Delete the schedule “{{name}}”?',
   deleteDo: 'Delete schedule',
   deleteAbout: 'Rules that name it notify nobody any more.',

@@ -28,7 +28,7 @@ export const overview = {
   neverSeen: 'Never connected',
   offline: 'Offline, last seen {{ago}}',
   morePanels: '{{count}} more',
-  onCall: 'On call now',
+  onCallNow: 'On call now',
   onCallNext: 'until {{time}}, then {{people}}',
   nobody: 'nobody',
   topHosts: 'Top hosts, 24 h',
