@@ -15,7 +15,14 @@ export const navigation: readonly PageGroup[] = [
   { title: 'Show', files: ['docs/panels.md', 'docs/kiosk.md', 'docs/phones.md'] },
   {
     title: 'Route and search',
-    files: ['docs/rules.md', 'docs/alarms.md', 'docs/attention.md', 'docs/channels.md', 'docs/search.md'],
+    files: [
+      'docs/rules.md',
+      'docs/alarms.md',
+      'docs/attention.md',
+      'docs/on-call.md',
+      'docs/channels.md',
+      'docs/search.md',
+    ],
   },
   {
     title: 'Operate',

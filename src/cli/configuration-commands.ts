@@ -1,4 +1,4 @@
-/** `belfry export`, `belfry diff` and `belfry apply`: a tenant's levels, mappings, channels, panels, rules and saved searches as a file. */
+/** `belfry export`, `belfry diff` and `belfry apply`: a tenant's levels, mappings, channels, panels, on-call schedules, rules and saved searches as a file. */
 import type { Command } from 'commander';
 import type { ApplyOptions, DiffOptions, ExportOptions } from './configuration/commands.ts';
 import type { Io } from './io.ts';
@@ -12,7 +12,7 @@ export function addExport(program: Command, io: Io): void {
     .command('export')
     .summary('print the configuration of a tenant as YAML')
     .description(
-      `print levels, mappings, channels, panels, rules and saved searches as YAML, ${where}; instead of secrets, it has the names of environment variables`,
+      `print levels, mappings, channels, panels, on-call schedules, rules and saved searches as YAML, ${where}; instead of secrets, it has the names of environment variables`,
     )
     .option(...tenant)
     .option('--schema', 'print the JSON Schema of the file instead, for editors')
@@ -48,7 +48,7 @@ export function addApply(program: Command, io: Io): void {
     .command('apply')
     .summary('change a tenant to match a configuration file')
     .description(
-      `create and change levels, mappings, channels, panels, rules and saved searches until they are as in the file, ${where}; shows the effect on the last day's notifications first, and takes the secrets of channels from the environment`,
+      `create and change levels, mappings, channels, panels, on-call schedules, rules and saved searches until they are as in the file, ${where}; shows the effect on the last day's notifications first, and takes the secrets of channels from the environment`,
     )
     .argument('<file>', 'a file as export prints it; - is stdin')
     .option(...tenant)

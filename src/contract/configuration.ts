@@ -6,6 +6,7 @@ import { MappingName, MappingPut } from './integrations/integration.ts';
 import { limits } from './limits.ts';
 import { PanelPatch } from './panels/panel.ts';
 import { LevelName, LevelPut } from './routing/level.ts';
+import { OnCallCreate, OnCallPerson } from './routing/on-call.ts';
 import { EscalationStep, RuleCreate, RuleThen } from './routing/rule.ts';
 import { closed, component } from './schema.ts';
 
@@ -43,6 +44,24 @@ const PanelEntry = closed(
   { description: 'What is left out keeps its value.' },
 );
 
+const OnCallPersonEntry = closed({
+  ...OnCallPerson.properties,
+  panels: Type.Optional(
+    Type.Union([
+      closed({ names: Type.Array(Type.String(), { minItems: 1, maxItems: limits.onCallNames }) }),
+      closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: limits.onCallNames }) }),
+    ]),
+  ),
+});
+
+const OnCallEntry = closed(
+  {
+    ...OnCallCreate.properties,
+    people: Type.Array(OnCallPersonEntry, { minItems: 1, maxItems: 50 }),
+  },
+  { description: 'The whole on-call schedule: what is left out has its default.' },
+);
+
 /** As in the API, but panels are named: ids differ from server to server. */
 const PanelNames = Type.Union([
   Type.Literal('all'),
@@ -74,6 +93,7 @@ export const Configuration = component('Belfry configuration', {
   mappings: Type.Optional(Type.Array(MappingEntry, { maxItems: limits.mappingsPerTenant })),
   channels: Type.Optional(Type.Array(ChannelEntry, { maxItems: limits.channelsPerTenant })),
   panels: Type.Optional(Type.Array(PanelEntry, { maxItems: 20_000 })),
+  onCall: Type.Optional(Type.Array(OnCallEntry, { maxItems: limits.onCallPerTenant })),
   rules: Type.Optional(
     Type.Array(RuleEntry, { maxItems: 20_000, description: 'In the order in which they are tried.' }),
   ),
@@ -84,11 +104,12 @@ export type LevelEntry = Static<typeof LevelEntry>;
 export type MappingEntry = Static<typeof MappingEntry>;
 export type ChannelEntry = Static<typeof ChannelEntry>;
 export type PanelEntry = Static<typeof PanelEntry>;
+export type OnCallEntry = Static<typeof OnCallEntry>;
 export type RuleEntry = Static<typeof RuleEntry>;
 export type SearchEntry = Static<typeof SearchEntry>;
 
 /** The sections of a file, in the order in which one may name what stands in those before it. */
-export const sections = ['levels', 'mappings', 'channels', 'panels', 'rules', 'searches'] as const;
+export const sections = ['levels', 'mappings', 'channels', 'panels', 'onCall', 'rules', 'searches'] as const;
 export type Section = (typeof sections)[number];
 
 /** The JSON Schema of the file, for editors. */

@@ -60,6 +60,12 @@ export const limits = {
   /** A further sign-in ends the session that was not used for the longest time. */
   sessionsPerPerson: 100,
   channelsPerTenant: 50,
+  onCallPerTenant: 50,
+  /** Of all people of an on-call schedule together: the channels, panels and tags by which they are reached. */
+  onCallNames: 100,
+  /** Of the file of a calendar, and the events that are kept of it. */
+  calendarBytes: 1024 * 1024,
+  calendarEvents: 1_000,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,
   /** Deliveries of one channel that wait; the oldest beyond it fail. */

@@ -47,6 +47,7 @@ import { takeUpgrades, upgrades } from './phones/upgrades.ts';
 import { findHeadProblem, logRequests, nameRequests, tidyUrls, traceRequests } from './requests.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
 import { levelRoutes } from './routing/levels.ts';
+import { onCallRoutes } from './routing/on-call.ts';
 import { routingRoutes, ruleRoutes } from './routing/rules.ts';
 import type { App, Services } from './services.ts';
 import { keyRoutes, tokenRoutes } from './tenant/credentials.ts';
@@ -128,6 +129,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
     pushRoutes,
     ruleRoutes,
     routingRoutes,
+    onCallRoutes,
     levelRoutes,
     tokenRoutes,
     keyRoutes,

@@ -19,6 +19,7 @@ import type { ReceiptStore } from '#core/log/receipts.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import type { Metrics } from '#core/observability/metrics.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
+import type { CalendarReader } from '#core/on-call/on-call.ts';
 import type { Policy, Principal } from '#core/people/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/people/accounts.ts';
 import type { ActionLinks } from '#core/people/action-links.ts';
@@ -43,6 +44,7 @@ export interface Services {
   readonly tenancy: Tenancy;
   readonly intake: Intake;
   readonly schedule: Schedule;
+  readonly calendars: CalendarReader;
   readonly tenantStreams: TenantStreams;
   readonly presence: Presence;
   readonly explainer: Explainer;
@@ -115,6 +117,7 @@ export type ExpensiveKind =
   | 'rule order'
   | 'replay'
   | 'export'
+  | 'calendar'
   | 'channel test'
   | 'panel stream'
   | 'history stream'

@@ -21,6 +21,8 @@ const sweepMs = 2_000;
 const alarmsMs = 1_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
+/** How soon a new calendar is read. */
+const calendarsMs = 2_000;
 const indexMs = 1_000;
 const mostIndexPauseMs = 1_000;
 const retentionMs = 60_000;
@@ -144,6 +146,7 @@ export function startLoops(
     loop('alarms', alarmsMs, () => openReturned({ ...services, now }, stopped)),
     loop('suppress', alarmsMs, () => updateSuppression({ ...services, now }, stopped)),
     loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
+    loop('calendars', calendarsMs, () => services.calendars.readDue(stopped)),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),

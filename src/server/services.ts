@@ -7,8 +7,10 @@ import { sql } from 'kysely';
 import { createAccounts } from '#accounts/accounts.ts';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { createInProcessBus } from '#bus/in-process.ts';
+import { createCalendarReader } from '#calendars/reader.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
+import { watchOnCall } from '#core/alarms/on-call-gaps.ts';
 import { Intake } from '#core/intake/intake.ts';
 import { MappingReader } from '#core/intake/mappings.ts';
 import { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
@@ -28,7 +30,7 @@ import { TenantStreams } from '#core/streams/tenant-streams.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { Tenancy } from '#core/tenants/tenancy.ts';
 import type { Services } from '#http/services.ts';
-import { createOutbound } from '#outbound/outbound.ts';
+import { createOutbound, createOutbounds } from '#outbound/outbound.ts';
 import type { Config } from '#settings/config.ts';
 import { assertFirstKey, assertFirstNode, assertSharedKey, replaceKey } from '#storage/database/meta.ts';
 import type { Storage } from '#storage/database/storage.ts';
@@ -130,8 +132,17 @@ export async function createServices(
     problem: storage.nodes && (() => storage.problem()),
   });
   const presence = new Presence({ tenantStreams, bus, nodes: storage.nodes, onError });
-  const { panels, credentials } = directory;
-  attention.handleWith(intake, { panels, credentials, presence, usage });
+  const { panels, credentials, onCall } = directory;
+  attention.handleWith(intake, { panels, credentials, onCall, presence, usage });
+  const calendars = createCalendarReader({
+    schedules: onCall,
+    outboundOf: createOutbounds(config.channels.allow),
+    now,
+    onRead: async ({ tenant, id, reading }, isOther) => {
+      if (isOther) await tenancy.refresh(tenant);
+      if (isOther || reading.failingSince !== null) await watchOnCall(attention.schedule, tenant, id);
+    },
+  });
   return {
     directory,
     history,
@@ -167,6 +178,7 @@ export async function createServices(
     explainer: new Explainer(now),
     intake,
     schedule: attention.schedule,
+    calendars,
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

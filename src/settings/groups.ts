@@ -117,7 +117,7 @@ export const channelVariables = {
   BELFRY_OUTBOUND_ALLOW: setting(
     '',
     networks,
-    'networks that channels may reach although they are not public, as in 10.0.0.0/8',
+    'networks that channels and calendars may reach although they are not public, as in 10.0.0.0/8',
   ),
   BELFRY_SMTP_URL: {
     ...optionalSecret(

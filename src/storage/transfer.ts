@@ -84,6 +84,7 @@ const tables: Readonly<
   pairings: ['secret_hash'],
   saved_searches: ['tenant', 'id'],
   mappings: ['tenant', 'name'],
+  on_call: ['tenant', 'id'],
   channels: ['tenant', 'id'],
   deliveries: ['tenant', 'channel', 'position'],
   push_devices: ['tenant', 'channel', 'id'],

@@ -12,6 +12,7 @@ import { invitationsConformance } from './directory-invitations.ts';
 import { levelsConformance } from './directory-levels.ts';
 import { mappingsConformance } from './directory-mappings.ts';
 import { membersConformance } from './directory-members.ts';
+import { onCallConformance } from './directory-on-call.ts';
 import { pairingsConformance } from './directory-pairings.ts';
 import { panelsConformance } from './directory-panels.ts';
 import { pushDevicesConformance } from './directory-push-devices.ts';
@@ -70,6 +71,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       pairings: pairingsConformance,
       'saved searches': savedSearchesConformance,
       mappings: mappingsConformance,
+      'on call': onCallConformance,
       channels: channelsConformance,
       'push devices': pushDevicesConformance,
       members: membersConformance,

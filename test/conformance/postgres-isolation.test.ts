@@ -189,6 +189,7 @@ const otherRows = {
   panels: "'ID', 'wall', '[]', NULL, '{}', 0",
   saved_searches: "'ID', 'mine', '', 0, ''",
   mappings: "'mine', '{}', 0, ''",
+  on_call: "'ID', 'mine', '{}', 0, 0",
   channels: "'ID', 'mine', 'webhook', 1, '{}', '[]', NULL, 0, 0",
   deliveries: "'ID', 1, 'ID', 'pending', 0, 0",
   push_devices: "'ID', 'ID', '', NULL, 0, '', 0",

@@ -187,6 +187,45 @@ describe('a file', () => {
     expect(await other.run(['apply', '-'], { input: exported })).toMatchObject({ stdout: 'No changes.\n' });
   });
 
+  test('has on-call schedules, with panels and channels by their names', async () => {
+    const [one, other] = [await tenant('on-call'), await tenant('on-call-copy')];
+    const shift =
+      '{ days: [mon, tue, wed, thu, fri, sat, sun], from: "00:00", until: "24:00", people: [Ana] }';
+    const text = `version: 1
+channels: [{ name: off, kind: ntfy, enabled: false, settings: { topic: t } }]
+panels: [{ name: wall }, { name: phone }]
+onCall:
+  - name: Ops
+    timeZone: Europe/Berlin
+    people: [{ name: Ana, channels: [off], panels: { names: [phone] } }, { name: Ben, panels: { tags: [ben] } }]
+    rota: { firstWeek: "2026-11-30", shifts: [${shift}] }
+  - { name: cal, timeZone: UTC, people: [{ name: Ana }], calendar: { url: "https://calendar.invalid/a.ics" }, alertBeforeMs: 0 }
+rules: [{ name: to Ops, then: { onCall: Ops, panels: none } }]
+`;
+    const path = file(text);
+    await server.notify(one.token, { title: 'Disk full', message: 'm' });
+    const first = await one.run(['diff', path]);
+    expect(first.stdout).toContain('+ on-call schedule "Ops"');
+    expect(first.stdout).toContain('rule "to Ops" would have matched 1');
+    expect(await one.run(['apply', path])).toMatchObject({ code: 0, stderr: '' });
+    expect(await one.run(['diff', path])).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+    const exported = (await one.run(['export'])).stdout;
+    expect(parse(exported)).toMatchObject({
+      onCall: parse(text).onCall,
+      rules: parse(text).rules,
+    });
+    expect(await other.run(['apply', file(exported)])).toMatchObject({ code: 0, stderr: '' });
+    expect((await other.run(['export'])).stdout).toBe(exported);
+
+    const without = file(text.replace(/ {2}- name: Ops[\s\S]*? {2}- \{ name: cal/, '  - { name: cal'));
+    const refused = await one.run(['apply', without, '--prune', '--yes']);
+    expect(refused.stderr).toContain('--prune would delete the on-call schedule "Ops"');
+    const changed = file(text.replace('names: [phone]', 'names: [wall]'));
+    expect((await one.run(['apply', changed])).stdout).toContain('~ on-call schedule "Ops"');
+    const unknown = await one.run(['apply', file(text.replace('names: [phone]', 'names: [hall]'))]);
+    expect(unknown.stderr).toContain('there is no panel "hall"');
+  });
+
   test('has channels and mappings, whose secrets come from the environment and are never shown', async () => {
     const [one, other] = [await tenant('channels'), await tenant('channels-copy')];
     const env = { HOOK_KEY: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, CHAT_TOKEN: 'bot-7-secret' };

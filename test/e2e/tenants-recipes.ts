@@ -6,7 +6,7 @@ import { hashSecret, randomText } from '#core/people/secrets.ts';
 import { makePerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
 import { createAccountRecipes } from './tenants-account-recipes.ts';
-import type { Caller, World } from './tenants-world.ts';
+import { type Caller, onCallDraft, type World } from './tenants-world.ts';
 
 export interface Request {
   readonly path: string;
@@ -375,6 +375,21 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'DELETE /api/searches/:id': of(async (world, _, fresh) => ({
       path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,
     })),
+    'GET /api/on-call': plain('/api/on-call'),
+    'POST /api/on-call': plain('/api/on-call', ({ canary }) => onCallDraft(`${canary} ${uuidv7()}`)),
+    'GET /api/on-call/:id': of(({ onCall }) => ({ path: `/api/on-call/${onCall}` })),
+    'PATCH /api/on-call/:id': of(({ onCall, canary }) => ({
+      path: `/api/on-call/${onCall}`,
+      json: { name: canary },
+    })),
+    'DELETE /api/on-call/:id': of(async (world, _, fresh) => ({
+      path: `/api/on-call/${fresh ? await made(world, '/api/on-call', onCallDraft(uuidv7())) : world.onCall}`,
+    })),
+    'POST /api/on-call/:id/read': of(({ onCall }) => ({ path: `/api/on-call/${onCall}/read` })),
+    'POST /api/on-call/preview': plain('/api/on-call/preview', ({ canary }) => {
+      const { people, rota } = onCallDraft(canary);
+      return { people, rota };
+    }),
     'GET /api/mappings': plain('/api/mappings'),
     'PUT /api/mappings/:name': {
       request: async ({ owner, canary }, _, fresh) => {

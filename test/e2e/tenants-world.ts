@@ -30,6 +30,7 @@ export interface World {
   readonly spareKey: string;
   readonly search: string;
   readonly channel: string;
+  readonly onCall: string;
   /** A channel of the kind push, and a link of it that was not used. */
   readonly push: { readonly channel: string; readonly device: string };
   readonly member: string;
@@ -45,6 +46,15 @@ export const strangers: readonly Caller[] = [
   { name: 'a token that was never made', credential: mintSecret('token').text, grant: undefined },
   { name: 'a key that was never made', credential: mintSecret('key').text, grant: undefined },
 ];
+
+export const onCallDraft = (name: string) => ({
+  ...{ name, people: [{ name: 'Ana' }] },
+  rota: {
+    firstWeek: '2026-11-30',
+    shifts: [{ days: ['mon'], from: '00:00', until: '24:00', people: ['Ana'] }],
+  },
+  alertBeforeMs: 0,
+});
 
 export async function createWorld(server: TestServer, name: string): Promise<World> {
   const canary = `canary${randomBytes(6).toString('hex')}`;
@@ -100,6 +110,7 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
         secrets: { token: `${canary}secret` },
       })
     ).id,
+    onCall: (await make('/api/on-call', onCallDraft(canary))).id,
     push: { channel: push, device: (await make(`/api/channels/${push}/devices`)).id },
     search: (await make('/api/searches', { name: canary, q: canary })).id,
     member: (

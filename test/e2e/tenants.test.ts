@@ -90,6 +90,7 @@ async function everythingOf({ owner, token }: World): Promise<unknown> {
     '/api/keys',
     '/api/searches',
     '/api/mappings',
+    '/api/on-call',
     '/api/members',
     '/api/invitations',
     '/api/audit?limit=200',

@@ -23,6 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['core', 'contract', 'integrations'],
   accounts: ['core', 'contract', 'outbound'],
   channels: ['core', 'contract', 'outbound'],
+  calendars: ['core', 'contract', 'outbound'],
   outbound: ['core', 'contract'],
   settings: ['core'],
   integrations: ['core', 'contract'],
@@ -31,6 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   server: [
     'accounts',
     'bus',
+    'calendars',
     'channels',
     'core',
     'contract',

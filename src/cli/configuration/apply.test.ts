@@ -6,7 +6,7 @@ import { parseConfiguration } from './file.ts';
 import { planOf } from './plan.ts';
 
 const empty: Current = {
-  ...{ levels: [], mappings: [], channels: [], panels: [], rules: [], searches: [], tokens: [] },
+  ...{ levels: [], mappings: [], onCall: [], channels: [], panels: [], rules: [], searches: [], tokens: [] },
 };
 
 /** What applying the file asks of the server, and what it says to people. */

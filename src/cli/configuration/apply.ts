@@ -1,25 +1,43 @@
 /** Reads a tenant's configuration from the server, and applies a plan to it. */
 import { ApiError } from '#client/call.ts';
+import type { OnCallEntry } from '#contract/configuration.ts';
+import type { OnCallCreate } from '#contract/routing/on-call.ts';
 import type { RuleCreate } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 import type { SecretValues } from './channels.ts';
 import type { Connection } from './connection.ts';
-import { type Current, requireDistinctNames, ruleToSend, type WholeRule } from './entries.ts';
+import {
+  type Current,
+  onCallToSend,
+  type Path,
+  requireDistinctNames,
+  ruleToSend,
+  type WholeRule,
+} from './entries.ts';
 import { type ConfigurationFile, pathOfPointer } from './file.ts';
 import type { Plan, PlannedRule } from './plan.ts';
 
 export async function readCurrent({ request }: Connection): Promise<Current> {
-  const [{ levels }, { panels }, { rules }, { searches }, { tokens }, { channels }, { mappings }] =
-    await Promise.all([
-      request<Pick<Current, 'levels'>>('GET', '/api/levels'),
-      request<Pick<Current, 'panels'>>('GET', '/api/panels'),
-      request<Pick<Current, 'rules'>>('GET', '/api/rules'),
-      request<Pick<Current, 'searches'>>('GET', '/api/searches'),
-      request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
-      request<Pick<Current, 'channels'>>('GET', '/api/channels'),
-      request<Pick<Current, 'mappings'>>('GET', '/api/mappings'),
-    ]);
-  return { levels, panels, rules, searches, tokens, channels, mappings };
+  const [
+    { levels },
+    { panels },
+    { rules },
+    { searches },
+    { tokens },
+    { channels },
+    { mappings },
+    { schedules },
+  ] = await Promise.all([
+    request<Pick<Current, 'levels'>>('GET', '/api/levels'),
+    request<Pick<Current, 'panels'>>('GET', '/api/panels'),
+    request<Pick<Current, 'rules'>>('GET', '/api/rules'),
+    request<Pick<Current, 'searches'>>('GET', '/api/searches'),
+    request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
+    request<Pick<Current, 'channels'>>('GET', '/api/channels'),
+    request<Pick<Current, 'mappings'>>('GET', '/api/mappings'),
+    request<{ schedules: Current['onCall'] }>('GET', '/api/on-call'),
+  ]);
+  return { levels, panels, rules, searches, tokens, channels, mappings, onCall: schedules };
 }
 
 export interface ApplyOptions {
@@ -49,14 +67,17 @@ export async function applyPlan(connection: Connection, plan: Plan, options: App
   }
   await applyChannels(connection, plan, options);
   const panelIds = await applyPanels(connection, plan, file);
+  await applyOnCall(connection, plan, { file, panelIds });
   await applyRules(connection, plan, { ...options, panelIds });
   for (const { known, entry, index } of plan.searches.updated)
     await at(['searches', index], request('PUT', `/api/searches/${known.id}`, entry));
   if (prune)
-    for (const section of ['searches', 'panels', 'channels', 'mappings', 'levels'] as const)
+    for (const section of ['searches', 'onCall', 'panels', 'channels', 'mappings', 'levels'] as const)
       for (const known of plan[section].extra) {
         const key = 'id' in known ? known.id : known.name;
-        await ignoreNotFound(request('DELETE', `/api/${section}/${encodeURIComponent(key)}`));
+        await ignoreNotFound(
+          request('DELETE', `/api/${section === 'onCall' ? 'on-call' : section}/${encodeURIComponent(key)}`),
+        );
       }
   for (const { entry, index } of plan.searches.created)
     await at(['searches', index], request('POST', '/api/searches', entry));
@@ -111,6 +132,32 @@ async function applyPanels({ request }: Connection, plan: Plan, file: Configurat
   return panelIdsOf(await request<Pick<Current, 'panels'>>('GET', '/api/panels'));
 }
 
+async function applyOnCall(
+  { request }: Connection,
+  { onCall }: Plan,
+  options: Pick<RulesOptions, 'file' | 'panelIds'>,
+): Promise<void> {
+  const { file } = options;
+  for (const { entry, index } of onCall.created) {
+    const schedule = onCallOf({ entry, index }, options);
+    await withLocation(file, ['onCall', index], request('POST', '/api/on-call', schedule));
+  }
+  for (const { known, entry, index } of onCall.updated) {
+    const schedule = onCallOf({ entry, index }, options);
+    await withLocation(file, ['onCall', index], request('PATCH', `/api/on-call/${known.id}`, schedule));
+  }
+}
+
+/** An on-call schedule of the file as the API takes it. @throws Failure when it names an unknown panel. */
+export const onCallOf = (
+  { entry, index }: { readonly entry: OnCallEntry; readonly index: number },
+  { panelIds, file }: Pick<RulesOptions, 'file' | 'panelIds'>,
+): OnCallCreate =>
+  onCallToSend(entry, panelIds, (place, name) => unknownPanel(file, ['onCall', index, ...place], name));
+
+const unknownPanel = (file: ConfigurationFile, path: Path, name: string): Failure =>
+  file.problem(path, `there is no panel "${name}", neither in this file nor on the server`);
+
 export function panelIdsOf({ panels }: Pick<Current, 'panels'>): ReadonlyMap<string, string> {
   return new Map(panels.map(({ id, name }) => [name, id]));
 }
@@ -125,12 +172,7 @@ export function ruleOf(
   panelIds: ReadonlyMap<string, string>,
   file: ConfigurationFile,
 ): RuleCreate {
-  return ruleToSend(entry, panelIds, (place, name) =>
-    file.problem(
-      ['rules', index, ...place],
-      `there is no panel "${name}", neither in this file nor on the server`,
-    ),
-  );
+  return ruleToSend(entry, panelIds, (place, name) => unknownPanel(file, ['rules', index, ...place], name));
 }
 
 async function applyRules(connection: Connection, plan: Plan, options: RulesOptions): Promise<void> {

@@ -3,9 +3,9 @@ import { ApiError } from '#client/call.ts';
 import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing/routing.ts';
 import type { RuleCreate } from '#contract/routing/rule.ts';
 import { visibleText } from '../terminal-text.ts';
-import { locatedError, panelIdsOf, ruleOf } from './apply.ts';
+import { locatedError, onCallOf, panelIdsOf, ruleOf } from './apply.ts';
 import type { Connection } from './connection.ts';
-import { type Current, withoutDeleted } from './entries.ts';
+import { type Current, Names, onCallToSend, withoutDeleted } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
 
@@ -50,14 +50,19 @@ export async function effectOf(
 
 /** Rules, levels and panels as they would be; `indexes`: the place in the file of each rule. undefined: as they are. */
 function draftOf(plan: Plan, current: Current, { file, prune }: EffectOptions) {
-  const isTouched = [plan.levels, plan.channels, plan.panels, plan.rules].some(
+  const isTouched = [plan.levels, plan.channels, plan.panels, plan.onCall, plan.rules].some(
     ({ created, updated, extra }) => created.length + updated.length + (prune ? extra.length : 0) > 0,
   );
   if (!isTouched && !plan.isReordered) return undefined;
   const panels = panelsOf(plan, current, prune);
   const channels = channelsOf(plan, current, prune);
   const ids = panelIdsOf({ panels } as unknown as Current);
-  const there = { panels: new Set(ids.values()), channels: new Set(channels.map(({ id }) => id)) };
+  const onCall = onCallAfter(plan, current, { file, prune, panelIds: ids });
+  const there = {
+    panels: new Set(ids.values()),
+    channels: new Set(channels.map(({ id }) => id)),
+    onCall: new Set(onCall.map(({ id }) => id)),
+  };
   const pruned = new Set(prune ? plan.rules.extra.map(({ name }) => name) : []);
   const kept = plan.order.filter(({ name }) => !pruned.has(name));
   const rules = kept.map(({ known, entry, index }): ReplayRequest['rules'][number] => {
@@ -67,7 +72,7 @@ function draftOf(plan: Plan, current: Current, { file, prune }: EffectOptions) {
     return { ...id, ...ruleOf({ entry, index }, ids, file) };
   });
   const levels = levelsOf(plan, current, prune);
-  return { rules, levels, panels, channels, indexes: kept.map(({ index }) => index) };
+  return { rules, levels, panels, channels, onCall, indexes: kept.map(({ index }) => index) };
 }
 
 function draftRule(
@@ -96,6 +101,30 @@ function panelsOf(plan: Plan, { panels }: Current, prune: boolean): NonNullable<
     all.set(known.name, { id: known.id, name: known.name, tags: entry.tags ?? known.tags });
   if (prune) for (const { name } of plan.panels.extra) all.delete(name);
   return [...all.values()];
+}
+
+function onCallAfter(
+  plan: Plan,
+  current: Current,
+  { prune, ...options }: EffectOptions & { readonly panelIds: ReadonlyMap<string, string> },
+): NonNullable<ReplayRequest['onCall']> {
+  const names = new Names(current);
+  const deletedPanel = (_: unknown, name: string) => new Error(`the panel "${name}" is deleted`);
+  const changed = new Map(plan.onCall.updated.map(({ known, ...each }) => [known.id, each]));
+  const pruned = new Set(prune ? plan.onCall.extra.map(({ id }) => id) : []);
+  const kept = current.onCall
+    .filter(({ id }) => !pruned.has(id))
+    .map((known) => {
+      const update = changed.get(known.id);
+      const { id } = known;
+      if (update) return { id, ...onCallOf(update, options) };
+      return { id, ...onCallToSend(names.onCallEntry(known), options.panelIds, deletedPanel) };
+    });
+  const created = plan.onCall.created.map((each) => ({
+    id: `new-${each.index}`,
+    ...onCallOf(each, options),
+  }));
+  return [...kept, ...created];
 }
 
 /** A deleted channel counts as one that is off: a rule that only names such ones is still a rule. */

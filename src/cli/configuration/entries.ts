@@ -4,6 +4,7 @@ import type {
   ChannelEntry,
   LevelEntry,
   MappingEntry,
+  OnCallEntry,
   PanelEntry,
   RuleEntry,
   SearchEntry,
@@ -14,6 +15,7 @@ import type { Mapping } from '#contract/integrations/integration.ts';
 import type { Panel } from '#contract/panels/panel.ts';
 import type { Token } from '#contract/people/token.ts';
 import type { Level } from '#contract/routing/level.ts';
+import type { OnCallCreate, OnCallSchedule } from '#contract/routing/on-call.ts';
 import type { Rule, RuleConditions, RuleCreate, RuleThen, RuleWhen } from '#contract/routing/rule.ts';
 import { Failure } from '../failure.ts';
 
@@ -26,7 +28,10 @@ export interface Current {
   readonly tokens: readonly Pick<Token, 'id' | 'name' | 'revokedAt'>[];
   readonly channels: readonly Pick<Channel, 'id' | 'name' | 'kind' | 'enabled' | 'settings' | 'secrets'>[];
   readonly mappings: readonly Mapping[];
+  readonly onCall: readonly OnCallSchedule[];
 }
+
+const dayMs = 86_400_000;
 
 /** The default of each field of a rule that has one; the time zone's is the tenant's. */
 const ruleDefaults = {
@@ -47,16 +52,23 @@ export class Names {
   readonly #panelNames: ReadonlyMap<string, string>;
   readonly #tokenNames: ReadonlyMap<string, string>;
   readonly #channelNames: ReadonlyMap<string, string>;
+  readonly #onCallNames: ReadonlyMap<string, string>;
 
-  constructor({ panels, tokens, channels }: Pick<Current, 'panels' | 'tokens' | 'channels'>) {
+  constructor({
+    panels,
+    tokens,
+    channels,
+    onCall,
+  }: Pick<Current, 'panels' | 'tokens' | 'channels' | 'onCall'>) {
     this.#panelNames = new Map(panels.map(({ id, name }) => [id, name]));
     this.#channelNames = new Map(channels.map(({ id, name }) => [id, name]));
+    this.#onCallNames = new Map(onCall.map(({ id, name }) => [id, name]));
     const uses = Map.groupBy(tokens, ({ name }) => name);
     const unique = tokens.filter(({ name }) => uses.get(name)?.length === 1);
     this.#tokenNames = new Map(unique.map(({ id, name }) => [id, name]));
   }
 
-  /** A rule of the server, as a file has it. Panels and channels that are deleted are left out. */
+  /** A rule of the server, as a file has it. Panels, channels and on-call schedules that are deleted are left out. */
   ruleEntry({ name, enabled, when, then, note, windows, timeZone, ...rule }: Rule): WholeRule {
     const named = mapPanels<RuleThen, RuleEntry['then']>(this.withoutDeleted(then), (panels) =>
       typeof panels === 'object' && 'ids' in panels
@@ -79,20 +91,48 @@ export class Names {
 
   /** See {@link withoutDeleted}. */
   withoutDeleted(then: RuleThen): RuleThen {
-    return withoutDeleted(then, { panels: this.#panelNames, channels: this.#channelNames });
+    const known = { panels: this.#panelNames, channels: this.#channelNames, onCall: this.#onCallNames };
+    return withoutDeleted(then, known);
   }
 
-  /** It only names deleted channels, so nothing is left of it, and the server takes no rule that does nothing. */
+  /** It only names deleted channels or schedules, so nothing is left of it, and the server takes no rule that does nothing. */
   isEmptied(then: RuleThen): boolean {
-    return then.channels !== undefined && Object.keys(this.withoutDeleted(then)).length === 0;
+    const isNaming = then.channels !== undefined || then.onCall !== undefined;
+    return isNaming && Object.keys(this.withoutDeleted(then)).length === 0;
+  }
+
+  /** An on-call schedule of the server, as a file has it. Panels and channels that are deleted are left out. */
+  onCallEntry({ name, timeZone, people, rota, calendar, alertBeforeMs }: OnCallSchedule): OnCallEntry {
+    const existing = (ids: readonly string[], names: ReadonlyMap<string, string>) =>
+      ids.flatMap((id) => names.get(id) ?? []);
+    const entries = people.map(({ channels: ofPerson = [], panels, ...person }) => {
+      const channels = existing(ofPerson, this.#channelNames);
+      const names = panels && 'ids' in panels ? existing(panels.ids, this.#panelNames) : [];
+      const named = panels && 'tags' in panels ? panels : names.length > 0 ? { names } : undefined;
+      return { ...person, ...(channels.length > 0 && { channels }), ...(named && { panels: named }) };
+    });
+    return { name, timeZone, people: entries, rota, calendar, alertBeforeMs };
+  }
+
+  /** With the defaults of what is left out, and channels by their names. */
+  wholeOnCall(entry: OnCallEntry): OnCallEntry {
+    const people = entry.people.map(({ channels, ...person }) => ({
+      ...person,
+      ...(channels &&
+        channels.length > 0 && { channels: channels.map((each) => this.#channelNames.get(each) ?? each) }),
+    }));
+    return { rota: null, calendar: null, alertBeforeMs: dayMs, ...entry, name: entry.name.trim(), people };
   }
 
   /** With the defaults of what is left out, and tokens and channels by their names, so that two of one meaning are equal. */
   wholeRule(entry: RuleEntry): WholeRule {
     const whole = { ...ruleDefaults, ...entry, name: entry.name.trim() } as WholeRule;
-    const { channels } = whole.then;
-    const named = channels?.map((channel) => this.#channelNames.get(channel) ?? channel);
-    const then = named ? { ...whole.then, channels: named } : whole.then;
+    const { channels, onCall } = whole.then;
+    const then = {
+      ...whole.then,
+      ...(channels && { channels: channels.map((channel) => this.#channelNames.get(channel) ?? channel) }),
+      ...(onCall !== undefined && { onCall: this.#onCallNames.get(onCall) ?? onCall }),
+    };
     return { ...whole, when: this.#withTokenNames(whole.when), then };
   }
 
@@ -121,6 +161,26 @@ export function ruleToSend(
     return { ids };
   });
   return { ...rule, then: withIds };
+}
+
+/** An on-call schedule as the API takes it. @throws as {@link ruleToSend}. */
+export function onCallToSend(
+  { people, ...schedule }: OnCallEntry,
+  panelIds: ReadonlyMap<string, string>,
+  refuse: (place: Path, name: string) => Error,
+): OnCallCreate {
+  const idOf = (name: string, place: Path) => {
+    const id = panelIds.get(name);
+    if (id === undefined) throw refuse(place, name);
+    return id;
+  };
+  const withIds = people.map(({ panels, ...person }, i) => {
+    if (!panels) return person;
+    if ('tags' in panels) return { ...person, panels };
+    const ids = panels.names.map((name, n) => idOf(name, ['people', i, 'panels', 'names', n]));
+    return { ...person, panels: { ids } };
+  });
+  return { ...schedule, people: withIds };
 }
 
 export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({
@@ -183,6 +243,7 @@ export const singular: Readonly<Record<Section, string>> = {
   mappings: 'mapping',
   channels: 'channel',
   panels: 'panel',
+  onCall: 'on-call schedule',
   rules: 'rule',
   searches: 'search',
 };
@@ -211,19 +272,24 @@ function mapPanels<From extends Then, To extends Then>(
 interface Known {
   readonly panels: { has(id: string): boolean };
   readonly channels: { has(id: string): boolean };
+  readonly onCall: { has(id: string): boolean };
 }
 
 /**
- * What is left of it without deleted panels and channels: the server keeps their ids, and takes no rule that names one. A
+ * What is left of it without deleted panels, channels and on-call schedules: the server keeps their ids, and takes no rule that names one. A
  * rule that chose only deleted panels chooses none.
  */
-export function withoutDeleted(then: RuleThen, { panels, channels }: Known): RuleThen {
+export function withoutDeleted(then: RuleThen, { panels, channels, onCall }: Known): RuleThen {
   const left = mapPanels<RuleThen, RuleThen>(then, (target) => {
     if (typeof target !== 'object' || !('ids' in target)) return target;
     const ids = target.ids.filter((id) => panels.has(id));
     return ids.length > 0 ? { ids } : 'none';
   });
-  const { channels: chosen, ...others } = left;
+  const { channels: chosen, onCall: schedule, ...others } = left;
   const existing = chosen?.filter((id) => channels.has(id)) ?? [];
-  return { ...others, ...(existing.length > 0 && { channels: existing }) };
+  return {
+    ...others,
+    ...(existing.length > 0 && { channels: existing }),
+    ...(schedule !== undefined && onCall.has(schedule) && { onCall: schedule }),
+  };
 }

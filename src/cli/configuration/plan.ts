@@ -1,6 +1,12 @@
 /** What must change so that a server has what a file says. Asks nothing, and changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ChannelEntry, Configuration, MappingEntry, Section } from '#contract/configuration.ts';
+import type {
+  ChannelEntry,
+  Configuration,
+  MappingEntry,
+  OnCallEntry,
+  Section,
+} from '#contract/configuration.ts';
 import { sections } from '#contract/configuration.ts';
 import type { SavedSearch } from '#contract/history/search.ts';
 import type { Mapping } from '#contract/integrations/integration.ts';
@@ -8,6 +14,7 @@ import type { Panel } from '#contract/panels/panel.ts';
 import { isPlainObject } from '#contract/plain-object.ts';
 import type { Level } from '#contract/routing/level.ts';
 import { isBuiltInLevel } from '#contract/routing/level-styles.ts';
+import type { OnCallSchedule } from '#contract/routing/on-call.ts';
 import type { Rule } from '#contract/routing/rule.ts';
 import type { ReadyChannels } from './channels.ts';
 import {
@@ -59,6 +66,7 @@ export interface Plan {
   readonly mappings: SectionPlan<MappingEntry, Mapping>;
   readonly channels: SectionPlan<ChannelEntry, Current['channels'][number]>;
   readonly panels: SectionPlan<Named & Partial<Panel>, Panel>;
+  readonly onCall: SectionPlan<OnCallEntry, OnCallSchedule>;
   readonly rules: SectionPlan<WholeRule, Rule>;
   readonly searches: SectionPlan<Named & { readonly q: string }, SavedSearch>;
   /** All rules in their new order, those that are only on the server included. */
@@ -80,6 +88,11 @@ export function planOf(wanted: Configuration, current: Current, channels: ReadyC
     mappings: planSection(wanted.mappings?.map(mappingEntry), current.mappings, mappingEntry),
     channels: planChannels(channels, current.channels),
     panels: planSection(wanted.panels, current.panels, panelEntry),
+    onCall: planSection(
+      wanted.onCall?.map((entry) => names.wholeOnCall(entry)),
+      current.onCall,
+      (schedule) => names.onCallEntry(schedule),
+    ),
     rules,
     searches: planSection(wanted.searches?.map(trimmed), current.searches, searchEntry),
     order,

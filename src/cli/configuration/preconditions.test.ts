@@ -15,7 +15,7 @@ const rule = {
   },
 };
 const prunedFrom = {
-  ...{ levels: [], mappings: [], searches: [], tokens: [] },
+  ...{ levels: [], mappings: [], onCall: [], searches: [], tokens: [] },
   ...{ panels: [panel], channels: [channel], rules: [rule] },
 } as unknown as Current;
 
@@ -51,7 +51,7 @@ test.each([
 });
 
 const searchedIn: Current = {
-  ...{ levels: [], mappings: [], channels: [], panels: [], rules: [], tokens: [] },
+  ...{ levels: [], mappings: [], onCall: [], channels: [], panels: [], rules: [], tokens: [] },
   searches: [{ id: 's1', name: 'old', q: 'hots:x', createdAt: '2026-11-20T10:00:00.000Z', createdBy: 'a' }],
 };
 

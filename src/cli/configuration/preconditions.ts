@@ -24,18 +24,19 @@ function stayingRules(plan: Plan, current: Current): StayingRule[] {
   });
 }
 
-/** A panel or channel that a rule names and --prune deletes. */
+/** A panel, channel or on-call schedule that a rule names and --prune deletes. */
 interface PrunedTarget {
-  readonly kind: 'panel' | 'channel';
+  readonly kind: 'panel' | 'channel' | 'on-call schedule';
   readonly name: string;
   /** In the rule. */
   readonly place: Path;
 }
 
-function prunedTargets({ panels, channels }: Plan, { then }: WholeRule): PrunedTarget[] {
+function prunedTargets({ panels, channels, onCall }: Plan, { then }: WholeRule): PrunedTarget[] {
   const pruned = {
     panel: new Set(panels.extra.map(({ name }) => name)),
     channel: new Set(channels.extra.map(({ name }) => name)),
+    'on-call schedule': new Set(onCall.extra.map(({ name }) => name)),
   };
   const steps = then.escalate ?? [];
   const named = [
@@ -46,6 +47,9 @@ function prunedTargets({ panels, channels }: Plan, { then }: WholeRule): PrunedT
       name,
       place: ['then', 'channels', i],
     })),
+    ...(then.onCall === undefined
+      ? []
+      : [{ kind: 'on-call schedule' as const, name: then.onCall, place: ['then', 'onCall'] }]),
   ];
   return named.filter(({ kind, name }) => pruned[kind].has(name));
 }
@@ -55,7 +59,7 @@ function panelsAt({ panels }: Pick<WholeRule['then'], 'panels'>, place: Path): P
   return panels.names.map((name, i) => ({ kind: 'panel', name, place: [...place, 'panels', 'names', i] }));
 }
 
-const verbs = { panel: 'chooses', channel: 'names' } as const;
+const verbs = { panel: 'chooses', channel: 'names', 'on-call schedule': 'names' } as const;
 
 /** Rules that are only on the server, stay, and choose a panel, or name a channel, which --prune deletes: as lines for people. */
 export function prunedTargetLines(plan: Plan, current: Current): string[] {

@@ -35,6 +35,7 @@ export function configurationOf(current: Current): Configuration {
       ...(channel.secrets.length > 0 && { secrets: { ...placeholders[i] } }),
     })),
     panels: current.panels.map(panelEntry),
+    onCall: current.onCall.map((schedule) => names.onCallEntry(schedule)),
     rules: rules.map((rule) => briefRule(names.ruleEntry(rule))),
     searches: current.searches.map(searchEntry),
   };
@@ -86,10 +87,12 @@ export function leftOutLines(current: Current): string[] {
   const names = new Names(current);
   return current.rules.flatMap(({ name, then }) => {
     const rule = `rule "${visibleText(name)}"`;
-    if (names.isEmptied(then)) return [`${rule} only names channels that are deleted; it is left out`];
-    const { channels, ...others } = names.withoutDeleted(then);
-    const { channels: chosen, ...before } = then;
+    if (names.isEmptied(then))
+      return [`${rule} only names channels or on-call schedules that are deleted; it is left out`];
+    const { channels, onCall, ...others } = names.withoutDeleted(then);
+    const { channels: chosen, onCall: schedule, ...before } = then;
     return [
+      ...(onCall === schedule ? [] : [`${rule} names an on-call schedule that is deleted; it is left out`]),
       ...(isDeepStrictEqual(before, others)
         ? []
         : [`${rule} chooses a panel that is deleted; it is left out`]),

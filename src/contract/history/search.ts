@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { OnCallSummary } from '../routing/on-call.ts';
 import { closed, component, Instant, Name, nullable } from '../schema.ts';
 import { alarmsTabs } from './alarm-states.ts';
 import { labelFieldPattern } from './labels.ts';
@@ -86,6 +87,7 @@ export const Overview = component('Overview', {
   live: Type.Record(Type.String(), Type.Integer(), {
     description: 'What panels should show now, by level, also while no screen is connected.',
   }),
+  onCall: Type.Array(OnCallSummary, { description: 'Who is on call, of each on-call schedule by name.' }),
 });
 export type Overview = Static<typeof Overview>;
 

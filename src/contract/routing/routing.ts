@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import { PanelReceipt } from '../panels/panel.ts';
 import { closed, component, Instant, NamedRef, nullable } from '../schema.ts';
 import { Level, LevelName } from './level.ts';
+import { OnCallCreate } from './on-call.ts';
 import { RuleCreate } from './rule.ts';
 
 const DraftRules = Type.Array(closed({ id: Type.Optional(Type.String()), ...RuleCreate.properties }), {
@@ -73,6 +74,12 @@ export const RuleTrace = component('RuleTrace', {
   reason: Type.String({ description: 'One sentence: the condition that failed, or what the rule did.' }),
   condition: Type.Optional(
     Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' }),
+  ),
+  onCall: Type.Optional(
+    closed(
+      { id: Type.String(), name: Type.String(), people: Type.Array(Type.String()) },
+      { description: 'Who was on call by the schedule that it names (`then.onCall`).' },
+    ),
   ),
   suppresses: Type.Optional(
     Type.Boolean({
@@ -143,6 +150,13 @@ export const ReplayRequest = component('ReplayRequest', {
     Type.Array(closed({ id: Type.String(), name: Type.String(), enabled: Type.Boolean() }), {
       maxItems: 1_000,
       description: 'Channels as a draft has them, as with panels.',
+    }),
+  ),
+  onCall: Type.Optional(
+    Type.Array(closed({ id: Type.String(), ...OnCallCreate.properties }), {
+      maxItems: 1_000,
+      description:
+        'On-call schedules as a draft has them, as with panels. A known calendar is not read again.',
     }),
   ),
 });

@@ -127,6 +127,14 @@ export const RuleThen = component('RuleThen', {
       description: 'Channels that deliver it, by id or name; kept by id.',
     }),
   ),
+  onCall: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'An on-call schedule, by id or name; kept by id. Adds the channels and panels of whoever is on call when the notification comes.',
+    }),
+  ),
   setLevel: Type.Optional(LevelName),
   setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
   mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),

@@ -1,4 +1,4 @@
-/** Wiring of expectations and notifications of lost panels. */
+/** Wiring of expectations, and of notifications of lost panels and of times at which nobody is on call. */
 
 import { AppError } from '../errors.ts';
 import type { Intake, IntakeOptions } from '../intake/intake.ts';
@@ -9,6 +9,7 @@ import type { TakeOffContext } from '../log/take-off.ts';
 import type { Tenancy } from '../tenants/tenancy.ts';
 import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
+import { lookAtOnCall, type OnCallContext } from './on-call-gaps.ts';
 import { RunningKeys } from './running-keys.ts';
 import { type DueTimes, Schedule } from './schedule.ts';
 
@@ -35,7 +36,8 @@ export interface AttentionParts {
   handleWith(
     intake: Pick<Intake, 'raise' | 'findRaised'>,
     directory: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'> &
-      Pick<ExpectationContext, 'credentials'>,
+      Pick<ExpectationContext, 'credentials'> &
+      Pick<OnCallContext, 'onCall'>,
   ): void;
 }
 
@@ -65,9 +67,10 @@ export function createAttention(options: AttentionOptions): AttentionParts {
           return `The notification is stored, but the next one is not expected: ${(error as Error).message}`;
         },
       ),
-    handleWith(intake, { credentials, ...ofPanels }) {
+    handleWith(intake, { credentials, onCall, ...ofPanels }) {
       const context = { schedule, intake, history, bus, channels, now };
       schedule.handle('expectation', (due) => raiseMissing({ ...context, credentials }, due));
+      schedule.handle('on-call', (due) => lookAtOnCall({ ...context, onCall }, due));
       const lost = { ...context, ...ofPanels, startedAt: now() };
       schedule.handle('panel', (due) => lookAtPanel(lost, due));
     },

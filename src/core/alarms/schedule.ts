@@ -1,6 +1,6 @@
 /**
- * Alarms: what Belfry does later, when something stays silent. There are two kinds: an *expectation* (the next notification of a
- * key has not come) and a *panel* (no screen of it is connected). Each is a due time: a row in the database with a kind, a
+ * Alarms: what Belfry does later, when something stays silent. There are three kinds: an *expectation* (the next notification of a
+ * key has not come), a *panel* (no screen of it is connected) and *on-call* (nobody will be on call). Each is a due time: a row in the database with a kind, a
  * subject, a time and data, at most one of each subject. A due time is waiting until its time, then one node claims it for thirty
  * seconds, acts, and settles it: it gets a new time, or is removed. Settling succeeds only if nobody changed the due time since
  * it was read (its version); then the handler reads it again. A node that dies in between does not settle, so another one acts
@@ -14,14 +14,15 @@ import { AppError } from '../errors.ts';
 import type { TenantId } from '../log/route.ts';
 
 /**
- * `expectation`: the next notification of a key has not come. `panel`: checks whether a panel is connected.
+ * `expectation`: the next notification of a key has not come. `panel`: checks whether a panel is connected. `on-call`: checks
+ * whether somebody will be on call.
  */
-export type DueKind = 'expectation' | 'panel';
+export type DueKind = 'expectation' | 'on-call' | 'panel';
 
 export interface DueSubject {
   readonly tenant: TenantId;
   readonly kind: DueKind;
-  /** The key or panel concerned. */
+  /** The key, panel or on-call schedule concerned. */
   readonly subject: string;
 }
 
@@ -87,6 +88,7 @@ const steppedMs = 60_000;
 /** The most due times of a kind that a tenant may have. */
 const maxOfKind: Readonly<Record<DueKind, number>> = {
   expectation: 1_000,
+  'on-call': 1_000,
   panel: 20_000,
 };
 /** How long a count is cached; shorter if the limit is reached. */

@@ -19,6 +19,8 @@ export interface Route {
   readonly target: Target;
   /** The channels that rules named, by id; absent when there are none. */
   readonly channels?: readonly string[];
+  /** Who was on call by the schedules that rules named, by name; absent when none named one. */
+  readonly onCall?: readonly RouteOnCall[];
   /** Set when its alarm was shelved then: it was not shown on the panels of `target`. */
   readonly shelved?: true;
   /** Set when it was suppressed then, and so not shown: by a notification of the alarm that was its cause, with this key. */
@@ -37,6 +39,11 @@ export interface Route {
   readonly repeats?: string;
   /** Of an escalation, and of repeats of one. */
   readonly escalated?: Escalated;
+}
+
+/** An on-call schedule, and the names of those who were on call. */
+export interface RouteOnCall extends Ref {
+  readonly people: readonly string[];
 }
 
 export interface Escalated {

@@ -8,6 +8,7 @@ import { type CheckedFields, checkFields } from '../intake/notification.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../limits/concurrency.ts';
 import { channelsReached, panelsReached, targetView } from '../log/history-view.ts';
 import type { HistoryRecord } from '../log/log.ts';
+import type { OnCallPlan } from '../on-call/on-call.ts';
 import type { CredentialRecord, Directory } from '../tenants/directory.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { RankedLevels } from './conditions.ts';
@@ -15,13 +16,7 @@ import { clipTraces, type Explainer, type Explanation, subjectOf, withSuppressin
 import { prepareRegexes } from './regex.ts';
 import type { NamedPanel, ReplayChannel } from './replay-counts.ts';
 import type { Router } from './router.ts';
-import {
-  compileRulesInSlices,
-  newRule,
-  type RuleSurroundings,
-  validateRule,
-  withChannelIds,
-} from './rules.ts';
+import { compileRulesInSlices, newRule, type RuleSurroundings, validateRule, withIds } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 type DraftRules = NonNullable<ExplainRequest['rules']>;
@@ -32,6 +27,7 @@ export interface DraftSurroundings extends Pick<TenantSnapshot, 'record'> {
   readonly levels: RankedLevels;
   readonly panels: ReadonlyMap<string, NamedPanel>;
   readonly channels: ReadonlyMap<string, ReplayChannel>;
+  readonly onCall: ReadonlyMap<string, OnCallPlan>;
 }
 
 /**
@@ -44,17 +40,17 @@ export async function draftRouter(
   snapshot: DraftSurroundings,
   yieldToEventLoop: YieldToEventLoop = createYieldToEventLoop(),
 ): Promise<Router> {
-  const { levels, panels, channels, record } = snapshot;
+  const { levels, panels, channels, onCall, record } = snapshot;
   const specs = drafts.map(({ id, ...draft }, i) =>
-    withChannelIds(newRule(id ?? `draft-${i + 1}`, draft, record.timeZone), channels),
+    withIds(newRule(id ?? `draft-${i + 1}`, draft, record.timeZone), snapshot),
   );
   await prepareRegexes(specs, yieldToEventLoop, { limited: true });
   for (const [i, spec] of specs.entries()) {
-    checkDraft(spec, i, { levels, panels, channels });
+    checkDraft(spec, i, { levels, panels, channels, onCall });
     const pause = yieldToEventLoop();
     if (pause) await pause;
   }
-  return compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { yieldToEventLoop });
+  return compileRulesInSlices({ revision: 0, rules: specs }, { levels, onCall }, { yieldToEventLoop });
 }
 
 /** Errors contain the index of the draft rule in the request. */
@@ -167,7 +163,7 @@ export function routerAt(
   snapshot: TenantSnapshot,
   revision: number,
 ): Promise<Router | undefined> {
-  const { record: tenant, router: current, levels } = snapshot;
+  const { record: tenant, router: current, levels, onCall } = snapshot;
   if (revision === current.revision) return Promise.resolve(current);
   const last = pastRouters.get(snapshot);
   if (last?.revision === revision) return last.router;
@@ -179,7 +175,7 @@ export function routerAt(
         set &&
         compileRulesInSlices(
           set,
-          { levels, onError: () => undefined },
+          { levels, onCall, onError: () => undefined },
           { yieldToEventLoop: createYieldToEventLoop() },
         ),
     );
@@ -208,7 +204,8 @@ export async function traceOf(
 ): Promise<RuleTrace[] | null> {
   const router = await routerAt(rules, snapshot, record.route.revision);
   if (!router) return null;
-  const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
+  const { receivedAt: at, route } = record;
+  const question = { router, subject: subjectOf(record, router), at, onCall: route.onCall };
   const { rules: traces } = await explainer.explain(snapshot.record.id, question);
   return clipTraces(withSuppressing(traces, suppression)).rules;
 }

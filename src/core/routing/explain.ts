@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../limits/concurrency.ts';
 import type { HistoryRecord } from '../log/log.ts';
-import type { TenantId } from '../log/route.ts';
+import type { Route, RouteOnCall, TenantId } from '../log/route.ts';
 import { RegexTime, regexBudgetSpent, regexTextTooLong } from './regex.ts';
 import { type CompiledRule, type Decision, type Router, tooManyNames } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
@@ -43,7 +43,8 @@ export function routeRecorded(record: Recorded, router: Router, at: number): Dec
   const subject = subjectOf(record, router);
   const { route } = record;
   const isEscalation = record.tokenId === ownSenderId('escalation');
-  const decision = ownDecision(router.route(subject, at), subject, isEscalation ? route : undefined);
+  const decided = router.route(subject, at, undefined, route.onCall);
+  const decision = ownDecision(decided, subject, isEscalation ? route : undefined);
   return route.repeats === undefined || decision.route.muted ? decision : keepEscalated(decision, record);
 }
 
@@ -60,6 +61,8 @@ export interface Question {
   readonly at: number;
   /** Set for a recorded notification. */
   readonly recorded?: Recorded | undefined;
+  /** Who was on call when a notification came that is not routed as a recorded one. */
+  readonly onCall?: Route['onCall'];
 }
 
 /** Explains decisions. Each tenant has a time budget for it, as large as its budget for regular expressions at intake, but separate. */
@@ -108,8 +111,16 @@ export class Explainer {
 }
 
 /** Yields after each traced rule. Routing and tracing each have the budget that one notification has at intake. */
-function* explainSteps({ router, subject, at, recorded }: Question): Generator<undefined, Explanation> {
-  const decision = recorded ? routeRecorded(recorded, router, at) : router.route(subject, at);
+function* explainSteps({
+  router,
+  subject,
+  at,
+  recorded,
+  onCall,
+}: Question): Generator<undefined, Explanation> {
+  const decision = recorded
+    ? routeRecorded(recorded, router, at)
+    : router.route(subject, at, undefined, onCall);
   const matched = new Set(decision.route.rules);
   const context = new EvaluationContext(subject);
   const rules: RuleTrace[] = [];
@@ -119,7 +130,7 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
     if (ended !== undefined) {
       rules.push({ ...rule.ref, outcome: 'not-tried', reason: ended });
     } else if (matched.has(rule.ref)) {
-      rules.push({ ...rule.ref, outcome: 'matched', reason: effects(rule.spec) });
+      rules.push(traceMatched(rule, decision.route));
       names += rule.names;
       if (!rule.spec.continue) ended = `rule ${rule.ordinal + 1} stopped the evaluation`;
       else if (names >= limits.namesPerNotification) ended = tooManyNames.message;
@@ -164,6 +175,12 @@ export function clipTraces(
   return { rules: traces.filter((trace) => kept.has(trace)), rulesOmitted: traces.length - kept.size };
 }
 
+function traceMatched({ spec, ref }: CompiledRule, { onCall = [] }: Route): RuleTrace {
+  const own = onCall.find(({ id }) => id === spec.then.onCall);
+  const named = own && { onCall: { ...own, people: [...own.people] } };
+  return { ...ref, outcome: 'matched', reason: effects(spec, own), ...named };
+}
+
 /** Why a rule did not match. */
 function traceUnmatched(
   { spec, ref, broken, activity, conditions }: CompiledRule,
@@ -193,11 +210,12 @@ const outOfBudget =
   'skipped: the regular expressions of the rules before it, and globs with ?, took all the time there is for one notification';
 
 /** The effects of a rule that matches. */
-function effects({ then, continue: goesOn }: RuleSpec): string {
+function effects({ then, continue: goesOn }: RuleSpec, onCall: RouteOnCall | undefined): string {
   const done: string[] = [];
   if (then.panels !== undefined) done.push(`names ${panelsText(then.panels)}`);
   if (then.channels !== undefined)
     done.push(then.channels.length === 1 ? 'adds one channel' : `adds ${then.channels.length} channels`);
+  if (then.onCall !== undefined) done.push(onCallText(onCall));
   if (then.setLevel !== undefined) done.push(`sets the level to ${then.setLevel}`);
   if (then.setTtl !== undefined)
     done.push(then.setTtl === 0 ? 'keeps it until cleared' : `sets the ttl to ${then.setTtl} ms`);
@@ -209,6 +227,14 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
   if (then.escalate) done.push(...then.escalate.map(escalationText));
   if (then.instructions !== undefined) done.push('has instructions');
   return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;
+}
+
+function onCallText(onCall: RouteOnCall | undefined): string {
+  if (!onCall) return 'adds nobody: its on-call schedule is deleted';
+  const { name, people } = onCall;
+  return people.length === 0
+    ? `adds nobody: nobody is on call (${name})`
+    : `adds who is on call: ${people.join(', ')} (${name})`;
 }
 
 const acknowledgementText = (ms: number): string =>

@@ -427,7 +427,7 @@ describe('a message that is longer than a pattern reads', () => {
 
 describe('what a tenant may keep', () => {
   const patternsOf = (count: number) => Array.from({ length: count }, (_, i) => costly(i));
-  const surroundings = { levels, panels: new Map(), channels: new Map() };
+  const surroundings = { levels, panels: new Map(), channels: new Map(), onCall: new Map() };
 
   test('a rule beyond it is refused, alone or next to those in force; one that costs less than before is not', () => {
     const heavy = rule('a', { message: { regex: patternsOf(500) } });

@@ -12,8 +12,9 @@
 import type { PanelsTarget } from '#contract/history/notification.ts';
 import { limits } from '#contract/limits.ts';
 import type { RuleSpec, RuleThen } from '#contract/routing/rule.ts';
-import type { Escalation, Ref, Route, SuppressKeys } from '../log/route.ts';
-import { everyPanel, isEmpty, namesSize, noPanel, type Target } from '../log/target.ts';
+import type { Escalation, Ref, Route, RouteOnCall, SuppressKeys } from '../log/route.ts';
+import { everyPanel, isEmpty, namesSize, noPanel, type Target, unite } from '../log/target.ts';
+import type { OnCall, OnCallPlan } from '../on-call/on-call.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import { regexBudgetSpent, regexTextTooLong } from './regex.ts';
 import type { RuleIndex } from './rule-index.ts';
@@ -29,6 +30,8 @@ export interface RoutingContext {
    * If not given, compiling throws the error of the first such rule. Must not throw.
    */
   readonly onError?: (error: unknown, rule: Ref) => void;
+  /** The on-call schedules by id. A rule that names another one adds nobody. */
+  readonly onCall?: ReadonlyMap<string, OnCallPlan> | undefined;
 }
 
 export interface Decision {
@@ -37,7 +40,7 @@ export interface Decision {
   /** Milliseconds; 0 stays until cleared. */
   readonly ttl: number;
   /**
-   * Equal decisions of one router are the same object, unless alarms suppress each other by it. A muted notification's target is no
+   * Equal decisions of one router are the same object, unless alarms suppress each other by it or somebody is on call. A muted notification's target is no
    * panel.
    */
   readonly route: Route;
@@ -85,6 +88,7 @@ interface Effect {
 }
 
 const nothing: readonly ThrottleDemand[] = [];
+const nobody: readonly OnCall[] = [];
 /** The most bytes of the names in cached effects. */
 const maxCachedBytes = 4_000_000;
 /** Why a rule is not tried after `limits.namesPerNotification`. */
@@ -104,6 +108,7 @@ export class Router {
   /** In the order of evaluation. */
   readonly rules: readonly CompiledRule[];
   readonly levels: RankedLevels;
+  readonly onCall: ReadonlyMap<string, OnCallPlan>;
   /** The rules with instructions, by id. */
   readonly instructing: ReadonlyMap<string, Instructing>;
   /** The sum of all its rules. */
@@ -122,7 +127,8 @@ export class Router {
   /** Errors that every notification may cause; each is reported once. */
   readonly #reported = new Set<unknown>();
 
-  constructor({ revision, rules, index }: IndexedRules, { levels, onError }: RoutingContext) {
+  constructor({ revision, rules, index }: IndexedRules, { levels, onError, onCall }: RoutingContext) {
+    this.onCall = onCall ?? new Map();
     this.revision = revision;
     this.rules = rules;
     this.levels = levels;
@@ -132,6 +138,12 @@ export class Router {
     this.#index = index;
     this.#suppressing = rules.filter(suppresses).slice(0, limits.suppressRules);
     this.#unmatched = this.#effectOf([]);
+  }
+
+  /** The same rules with other on-call schedules. */
+  withOnCall(onCall: ReadonlyMap<string, OnCallPlan>): Router {
+    const { revision, rules, levels } = this;
+    return new Router({ revision, rules, index: this.#index }, { levels, onError: this.#onError, onCall });
   }
 
   /** The rules by which alarms suppress others, as in {@link SuppressKey}. */
@@ -168,16 +180,27 @@ export class Router {
    * muted notification goes to no channel. When the matching rules have reached `limits.namesPerNotification`, the rules
    * after them are not tried, and this is reported.
    *
+   * Whoever is on call at `now` by a schedule that a matching rule names is added: their panels and channels. This does not count as
+   * naming panels. `recorded`: who was on call in fact, by the schedules of an earlier decision.
+   *
    * The ttl is that of the last matching rule that sets one, else the sender's, else the duration of the level the
    * notification ends up with.
    *
    * Never throws: a rule that fails is skipped and reported, as is one whose regular expressions would take more than
    * is left of `regexWork`, or find nothing in the part of a long text that they read.
    */
-  route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
+  route(
+    subject: RoutingSubject,
+    now: number,
+    regexWork?: number,
+    recorded?: readonly RouteOnCall[],
+  ): Decision {
     const context = new EvaluationContext(subject, regexWork);
     const matching = this.#walk(context, now);
-    const { level = subject.level, ttl, throttling, escalation, ...effect } = this.#effect(matching);
+    const onCall = this.#onCallOf(matching, now, recorded);
+    // These effects depend on the time, so they are not cached.
+    const of = onCall.length > 0 ? this.#effectOf(matching, onCall) : this.#effect(matching);
+    const { level = subject.level, ttl, throttling, escalation, ...effect } = of;
     const suppress = isEmpty(effect.route.target) ? undefined : this.#suppressKeys(context, matching, now);
     return {
       level,
@@ -265,11 +288,29 @@ export class Router {
     return effect;
   }
 
-  #effectOf(matching: readonly number[]): Effect {
+  /** By each schedule that the rules name. */
+  #onCallOf(
+    matching: readonly number[],
+    now: number,
+    recorded: readonly RouteOnCall[] = [],
+  ): readonly OnCall[] {
+    if (this.onCall.size === 0) return nobody;
+    const named = matching.flatMap((ordinal) => this.rules[ordinal]?.spec.then.onCall ?? []);
+    return [...new Set(named)].flatMap((id) => {
+      const plan = this.onCall.get(id);
+      const known = recorded.find((each) => each.id === id);
+      return plan ? (known ? plan.named(known.people) : plan.at(now)) : [];
+    });
+  }
+
+  #effectOf(matching: readonly number[], onCall: readonly OnCall[] = nobody): Effect {
     const rules = matching.map((ordinal) => this.rules[ordinal] as CompiledRule);
     const muted = rules.some(({ spec }) => spec.then.mute === true);
-    const target = muted ? noPanel : targetOf(rules);
-    const channels = muted ? [] : channelsOf(rules);
+    const reached = onCall.flatMap(({ people }) => people);
+    const target = muted ? noPanel : unite(targetOf(rules), panelsOf(reached));
+    const channels = muted
+      ? []
+      : [...new Set([...channelsOf(rules), ...reached.flatMap((person) => person.channels ?? [])])];
     const shown = isEmpty(target) ? [] : rules;
     const group = lastOf(shown, 'group');
     const acknowledgeForMs = lastOf(shown, 'acknowledgeForMs');
@@ -280,6 +321,7 @@ export class Router {
         muted,
         target,
         ...(channels.length > 0 && { channels }),
+        ...(onCall.length > 0 && { onCall: onCall.map(namesOf) }),
         ...(group && { group }),
         ...(acknowledgeForMs !== undefined && { acknowledgeForMs }),
       },
@@ -335,6 +377,15 @@ function demandsOf(throttling: readonly CompiledRule[], subject: RoutingSubject)
 function channelsOf(rules: readonly CompiledRule[]): readonly string[] {
   return [...new Set(rules.flatMap(({ spec }) => spec.then.channels ?? []))];
 }
+
+/** The panels by which these people are reached. */
+const panelsOf = (people: OnCall['people']): Target =>
+  people.reduce((target, { panels }) => (panels ? unite(target, targetNamed([panels])) : target), noPanel);
+
+const namesOf = ({ schedule, people }: OnCall): RouteOnCall => ({
+  ...schedule,
+  people: people.map(({ name }) => name),
+});
 
 /** The panels that any of the rules names; every panel when none names any. */
 function targetOf(rules: readonly CompiledRule[]): Target {

@@ -289,6 +289,7 @@ describe('a rule is checked when it is saved', () => {
       levels,
       panels: new Map([['p1', {}]]),
       channels: new Map([['c1', {}]]),
+      onCall: new Map(),
     });
 
   test.each<[Partial<RuleSpec>, string]>([
@@ -308,11 +309,11 @@ describe('a rule is checked when it is saved', () => {
     ],
     [
       { then: {} },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
+      'rule "x": then: does nothing; give panels, channels, onCall, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
     ],
     [
       { then: { mute: false } },
-      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
+      'rule "x": then: does nothing; give panels, channels, onCall, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
     ],
     [{ enabled: false, then: {} }, 'rule "x": then: does nothing'],
   ])('%j is refused', (given, message) => {

@@ -40,16 +40,30 @@ export function changedRule(rule: RuleSpec, patch: RulePatch): RuleSpec {
   return newRule(rule.id, { ...rule, ...patch }, rule.timeZone);
 }
 
-/** Replaces channel names of the rule by ids. Unknown names stay, so that validation refuses them. */
-export function withChannelIds(
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Replaces the names of channels and of the on-call schedule by ids. Unknown names stay, so that validation refuses them. */
+export function withIds(
   rule: RuleSpec,
-  known: ReadonlyMap<string, { readonly id: string; readonly name: string }>,
+  known: { readonly channels: ReadonlyMap<string, Named>; readonly onCall: ReadonlyMap<string, Named> },
 ): RuleSpec {
-  const { channels } = rule.then;
-  if (!channels) return rule;
+  const { channels, onCall } = rule.then;
+  if (!channels && onCall === undefined) return rule;
+  const then = {
+    ...rule.then,
+    ...(channels && { channels: idsOf(channels, known.channels) }),
+    ...(onCall !== undefined && { onCall: idsOf([onCall], known.onCall)[0] }),
+  };
+  return { ...rule, then };
+}
+
+/** Names and ids, all as ids, each once. */
+export function idsOf(given: readonly string[], known: ReadonlyMap<string, Named>): string[] {
   const byName = new Map([...known.values()].map(({ id, name }) => [name, id]));
-  const ids = channels.map((given) => (known.has(given) ? given : (byName.get(given) ?? given)));
-  return { ...rule, then: { ...rule.then, channels: [...new Set(ids)] } };
+  return [...new Set(given.map((each) => (known.has(each) ? each : (byName.get(each) ?? each))))];
 }
 
 /** Unknown names of one rule that are named; the others are counted. */
@@ -207,9 +221,10 @@ const weightOf = (conditions: readonly Condition[]): number =>
   conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
 
 /** How many panels, tags and channels a rule names for the notifications that match it. */
-function namedBy({ then: { panels, channels = [] } }: RuleSpec): number {
-  if (panels === undefined || typeof panels === 'string') return channels.length;
-  return channels.length + ('ids' in panels ? panels.ids : panels.tags).length;
+function namedBy({ then: { panels, channels = [], onCall } }: RuleSpec): number {
+  const named = channels.length + (onCall === undefined ? 0 : limits.onCallNames);
+  if (panels === undefined || typeof panels === 'string') return named;
+  return named + ('ids' in panels ? panels.ids : panels.tags).length;
 }
 
 const never: Activity = { isActive: () => false, reason: () => 'disabled' };
@@ -244,6 +259,8 @@ export interface RuleSurroundings {
   readonly panels: { has(id: string): boolean };
   /** Its channels by id. */
   readonly channels: { has(id: string): boolean };
+  /** Its on-call schedules by id. */
+  readonly onCall: { has(id: string): boolean };
   /** The current rules that it joins. */
   readonly router?: Pick<Router, 'rules' | 'regexWeight'>;
 }
@@ -271,7 +288,7 @@ export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): vo
     if (!doesAnything(spec))
       throw badField(
         'then',
-        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
+        'does nothing; give panels, channels, onCall, setLevel, setTtl, mute, throttle, escalate, instructions, suppress, group or acknowledgeForMs',
       );
   });
 }
@@ -283,7 +300,7 @@ function checkSuppressRules({ id, enabled }: RuleSpec, router: RuleSurroundings[
     throw badField('then.suppress', `at most ${limits.suppressRules} rules of a tenant can suppress alarms`);
 }
 
-function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): void {
+function checkTargets(spec: RuleSpec, { panels, channels, onCall }: RuleSurroundings): void {
   for (const [path, { panels: target }] of effectsOf(spec)) {
     if (typeof target !== 'object') continue;
     if ('ids' in target)
@@ -291,9 +308,16 @@ function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): v
   }
   const named = spec.then.channels ?? [];
   requireKnown('then.channels', named, channels, "channel's id or name; GET /api/channels lists them");
+  const schedule = spec.then.onCall;
+  if (schedule !== undefined && !onCall.has(schedule))
+    throw badField(
+      'then.onCall',
+      `"${schedule}" is no on-call schedule's id or name; GET /api/on-call lists them`,
+    );
 }
 
-function requireKnown(
+/** @throws AppError `bad-request`, naming the first of these ids that is not known. */
+export function requireKnown(
   field: string,
   ids: readonly string[],
   known: { has(id: string): boolean },
@@ -307,6 +331,7 @@ function doesAnything({ then }: RuleSpec): boolean {
   return (
     then.panels !== undefined ||
     then.channels !== undefined ||
+    then.onCall !== undefined ||
     then.setLevel !== undefined ||
     then.setTtl !== undefined ||
     then.mute === true ||

@@ -10,7 +10,7 @@ const levels = new Map([
   ['warning', { rank: 30, durationMs: 120_000 }],
   ['error', { rank: 40, durationMs: 0 }],
 ]);
-const surroundings = { levels, panels: new Set<string>(), channels: new Set<string>() };
+const surroundings = { levels, panels: new Set<string>(), channels: new Set<string>(), onCall: new Map() };
 const now = Date.parse('2026-11-02T12:00:00Z');
 
 const core = (suppress: Suppress, given: Partial<RuleSpec> = {}) =>

@@ -7,6 +7,7 @@ import type { Level, LevelPut } from '#contract/routing/level.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
 import type { Channels, PushDevices } from '../channels/channels.ts';
 import type { Ref, TenantId } from '../log/route.ts';
+import type { OnCallSchedules } from '../on-call/on-call.ts';
 import type { Principal } from '../people/access.ts';
 import type { Invitations, Members } from '../people/members.ts';
 import type { DeletedPanel } from '../search/search-terms.ts';
@@ -285,6 +286,7 @@ export interface Directory {
   readonly mappings: Mappings;
   readonly channels: Channels;
   readonly pushDevices: PushDevices;
+  readonly onCall: OnCallSchedules;
   readonly members: Members;
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;

@@ -13,6 +13,7 @@ import { coalesced, createYieldToEventLoop } from '../limits/concurrency.ts';
 import { createLruMap } from '../limits/lru-map.ts';
 import type { TenantId } from '../log/route.ts';
 import { getOrMake } from '../maps.ts';
+import { type OnCallPlan, plansOf } from '../on-call/on-call.ts';
 import type { Router } from '../routing/router.ts';
 import { compileRulesInSlices } from '../routing/rules.ts';
 import type { Directory, FoundCredential, PanelRecord } from './directory.ts';
@@ -24,6 +25,8 @@ export interface TenantSnapshot {
   readonly levels: ReadonlyMap<string, Level>;
   readonly panels: ReadonlyMap<string, PanelRecord>;
   readonly channels: ReadonlyMap<string, ChannelRecord>;
+  /** The on-call schedules by id; the router uses the same. */
+  readonly onCall: ReadonlyMap<string, OnCallPlan>;
   /** The role of each member, by the person's id; it authorizes requests of people. */
   readonly members: ReadonlyMap<string, Role>;
   readonly router: Router;
@@ -236,25 +239,29 @@ export class Tenancy {
   }
 
   async #readAll(tenant: TenantId): Promise<Kept> {
-    const { tenants, levels, panels, channels, members } = this.#directory;
+    const { tenants, levels, panels, channels, members, onCall } = this.#directory;
     // First, because of its number of changes: everything read after it contains at least these changes, on any connection.
     const record = await tenants.get(tenant);
     // While its data is removed, and afterwards, it has nothing.
     if (isGone(record)) return emptySnapshot(record);
-    const [levelList, panelList, channelList, roles] = await Promise.all([
+    const [levelList, panelList, channelList, schedules, roles] = await Promise.all([
       levels.list(tenant),
       panels.list(tenant),
       channels.list(tenant),
+      onCall.list(tenant),
       members.roles(tenant),
     ]);
     const levelMap = new Map(levelList.map((level) => [level.name, level]));
+    const plans = plansOf(schedules);
+    const router = await this.#router(record, levelMap);
     return {
       record,
       levels: levelMap,
       panels: new Map(panelList.map((panel) => [panel.id, panel])),
       channels: new Map(channelList.map((channel) => [channel.id, channel])),
+      onCall: plans,
       members: roles,
-      router: await this.#router(record, levelMap),
+      router: plans.size === 0 && router.onCall.size === 0 ? router : router.withOnCall(plans),
     };
   }
 
@@ -279,7 +286,8 @@ async function emptySnapshot(record: TenantRecord): Promise<Kept> {
   const set = { revision: record.rulesRevision, rules: [] };
   const options = { yieldToEventLoop: createYieldToEventLoop(), previous: undefined };
   const router = await compileRulesInSlices(set, { levels }, options);
-  return { record, levels, panels: new Map(), channels: new Map(), members: new Map(), router };
+  const none = { panels: new Map(), channels: new Map(), onCall: new Map(), members: new Map() };
+  return { record, levels, ...none, router };
 }
 
 /**

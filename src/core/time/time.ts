@@ -17,6 +17,18 @@ export function checkTimeZone(timeZone: string, field: string): void {
   }
 }
 
+/**
+ * The time at which the wall clock of a time zone shows `wall`, given as if it were in UTC. A time that the clock skips in spring is as
+ * much later; of one that comes twice in autumn it is the first.
+ */
+export function zonedTime(wall: number, timeZone: string): number {
+  const before = zoneOffset(wall - 86_400_000, timeZone);
+  const first = wall - before;
+  if (zoneOffset(first, timeZone) === before) return first;
+  const after = zoneOffset(wall + 86_400_000, timeZone);
+  return zoneOffset(wall - after, timeZone) === after ? wall - after : first;
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** How many milliseconds the wall clock of a time zone is ahead of UTC. */

@@ -26,6 +26,7 @@ const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
   /** An export runs for as long as its client reads. */
   export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },
+  calendar: { most: 2, plural: 'readings of calendars', retryAfterSeconds: 5 },
   'channel test': { most: 2, plural: 'tests of channels', retryAfterSeconds: 5 },
   /** As many screens as a tenant may have panels, and room for those that reconnect before their old stream has ended. */
   'panel stream': { most: 30_000, plural: 'streams of panels', retryAfterSeconds: 30, untilClosed: true },

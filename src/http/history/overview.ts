@@ -3,6 +3,7 @@ import { Overview } from '#contract/history/search.ts';
 import { limits } from '#contract/limits.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { toBuckets } from '#core/log/statistics.ts';
+import { onCallSummary } from '#core/on-call/on-call-setup.ts';
 import { iso } from '#core/time/time.ts';
 import { route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -30,9 +31,10 @@ export function overviewRoutes(app: App, services: Services): void {
     }),
     async ({ principal: { tenant } }) => {
       const at = now();
-      const [{ minutes, ...counted }, panels, rejections] = await Promise.all([
+      const [{ minutes, ...counted }, panels, onCall, rejections] = await Promise.all([
         cached.forceFetch(tenant),
         panelCounts(services, tenant),
+        onCallNow(services, tenant),
         metrics.of(tenant).rejections(),
       ]);
       return {
@@ -43,6 +45,7 @@ export function overviewRoutes(app: App, services: Services): void {
         }),
         ...counted,
         panels,
+        onCall,
         rejections: rejections.sort((a, b) => b.count - a.count),
         countedSince: iso(metrics.since),
       };
@@ -66,6 +69,11 @@ async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): P
   ]);
   const behind = [...connected.values()].filter(({ lag }) => lag > 0).length;
   return { online: connected.size, total: panels.size, behind };
+}
+
+async function onCallNow({ tenancy, now }: Services, tenant: TenantId): Promise<Overview['onCall']> {
+  const { onCall } = await tenancy.get(tenant);
+  return [...onCall.values()].map((plan) => onCallSummary(plan, now()));
 }
 
 /** The overview's counts of history; `minutes`: the minutes of the last day with notifications, by their number. */

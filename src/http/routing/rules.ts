@@ -6,6 +6,7 @@ import { badRequest, conflict, notFound, requireFound } from '#core/errors.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/limits/concurrency.ts';
 import type { Entry } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { draftPlans } from '#core/on-call/on-call-setup.ts';
 import { actorOf } from '#core/people/access.ts';
 import { tokenView } from '#core/people/credentials.ts';
 import { type Explanation, type Question, subjectOf } from '#core/routing/explain.ts';
@@ -24,7 +25,7 @@ import {
   requireKnownNames,
   ruleWarnings,
   validateRule,
-  withChannelIds,
+  withIds,
 } from '#core/routing/rules.ts';
 import type { RuleRecord } from '#core/tenants/directory.ts';
 import type { TenantSnapshot } from '#core/tenants/tenancy.ts';
@@ -54,7 +55,7 @@ export function ruleRoutes(app: App, services: Services): void {
     async ({ principal, body: { position, ...wanted } }) => {
       const { tenant } = principal;
       const snapshot = await tenancy.current(tenant);
-      const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
+      const spec = withIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot);
       await check(spec, snapshot);
       const known = await requireNames(services, tenant, spec);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
@@ -127,7 +128,7 @@ async function changeRule(
     const before = known.find((rule) => rule.id === id);
     if (!before) throw notFound('rule');
     const snapshot = await tenancy.current(tenant);
-    const spec = withChannelIds(changedRule(before, body), snapshot.channels);
+    const spec = withIds(changedRule(before, body), snapshot);
     // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, snapshot);
     if (body.when ?? body.then) await requireNames(services, tenant, spec, before);
@@ -270,17 +271,18 @@ export function routingRoutes(app: App, services: Services): void {
   );
 }
 
-/** The tenant with the levels, panels and channels of a draft, where it has them. */
+/** The tenant with the levels, panels, channels and on-call schedules of a draft, where it has them. */
 function draftSnapshot(
   snapshot: TenantSnapshot,
-  { levels, panels, channels }: Pick<ReplayRequest, 'levels' | 'panels' | 'channels'>,
+  { levels, panels, channels, onCall }: Pick<ReplayRequest, 'levels' | 'panels' | 'channels' | 'onCall'>,
 ): DraftSurroundings {
-  return {
+  const known = {
     record: snapshot.record,
     channels: channels ? new Map(channels.map((channel) => [channel.id, channel])) : snapshot.channels,
     levels: levels ? new Map(levels.map((level) => [level.name, level])) : snapshot.levels,
     panels: panels ? new Map(panels.map((panel) => [panel.id, panel])) : snapshot.panels,
   };
+  return { ...known, onCall: onCall ? draftPlans(onCall, known, snapshot.onCall) : snapshot.onCall };
 }
 
 async function explainBy(

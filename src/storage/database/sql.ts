@@ -55,6 +55,7 @@ export interface Schema {
   pairings: PairingRow;
   saved_searches: SavedSearchRow;
   mappings: MappingRow;
+  on_call: OnCallRow;
   channels: ChannelRow;
   deliveries: DeliveryRow;
   push_devices: PushDeviceRow;
@@ -169,6 +170,24 @@ export interface SavedSearchRow {
   alarms: string | null;
   created_at: number;
   created_by: string;
+}
+
+export interface OnCallRow {
+  tenant: number;
+  id: string;
+  name: string;
+  /** JSON. */
+  spec: string;
+  created_at: number;
+  updated_at: number;
+  /** JSON: the last good copy of the calendar. */
+  copy: string | null;
+  etag: string | null;
+  read_at: number | null;
+  failing_since: number | null;
+  error: string | null;
+  /** null: there is no calendar. */
+  read_due_at: number | null;
 }
 
 export interface MappingRow {

@@ -8,6 +8,7 @@ import { createTenants } from '../people/tenants.ts';
 import { createAuditLog } from './audit.ts';
 import { createLevels } from './levels.ts';
 import { createMappings } from './mappings.ts';
+import { createOnCall } from './on-call.ts';
 import { createPairings, createPanels } from './panels.ts';
 import { createRules } from './rules.ts';
 import { createSavedSearches } from './saved-searches.ts';
@@ -25,6 +26,7 @@ export function createDirectory(db: Database): Directory {
     mappings: createMappings(db),
     channels: createChannels(db),
     pushDevices: createPushDevices(db),
+    onCall: createOnCall(db),
     members: createMembers(db),
     invitations: createInvitations(db),
     auditLog: createAuditLog(db),

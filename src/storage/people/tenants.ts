@@ -315,6 +315,7 @@ const keys: Readonly<Record<Exclude<TableOfTenants, 'pairings'>, readonly string
   rules: ['id', 'since'],
   saved_searches: ['id'],
   mappings: ['name'],
+  on_call: ['id'],
   levels: ['name'],
   audit: ['id'],
 };

@@ -188,6 +188,18 @@ const channels = createRoute({
   validateSearch: readListSearch,
   component: page(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage', 'channels'),
 });
+const onCall = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/on-call',
+  validateSearch: readListSearch,
+  component: page(
+    () => import('./pages/on-call/on-call-page.tsx'),
+    'OnCallPage',
+    'onCall',
+    'rules',
+    'ruleSentence',
+  ),
+});
 const expectations = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/expectations',
@@ -279,6 +291,7 @@ const routeTree = root.addChildren([
       integrations,
       tokens,
       channels,
+      onCall,
       expectations,
       levels,
       members,

@@ -154,6 +154,16 @@ async function signUp(server: ServerProcess): Promise<People> {
   };
 }
 
+const onCallDraft = (name: string): Json => ({
+  name,
+  // An alarm of Belfry itself before the first count would count twice.
+  alertBeforeMs: 0,
+  people: [{ name: 'Ana' }],
+  rota: {
+    firstWeek: '2026-11-30',
+    shifts: [{ days: ['mon'], from: '00:00', until: '24:00', people: ['Ana'] }],
+  },
+});
 /** Nothing is delivered to it: its address is not public. */
 const channelDraft = (name: string): Json => ({
   name,
@@ -194,6 +204,7 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
     'integrations.name': [...webhookNames],
     'integrations.mapping': ['mapped'],
     'mappings.name': ['mapped'],
+    'on-call.id': [await made('/api/on-call', onCallDraft(name))],
     'channels.id': [await made('/api/channels', channelDraft(name)), push],
     'channels.device': [await made(`/api/channels/${push}/devices`)],
     key: ['expected'],

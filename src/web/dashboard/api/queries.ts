@@ -20,6 +20,7 @@ import type { AuditPage } from '#contract/people/audit.ts';
 import type { Invitation, Member } from '#contract/people/member.ts';
 import type { Key, Token } from '#contract/people/token.ts';
 import type { Level } from '#contract/routing/level.ts';
+import type { OnCallDetail, OnCallList, OnCallPreview, OnCallPreviewed } from '#contract/routing/on-call.ts';
 import { isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
@@ -88,6 +89,25 @@ export const panelPath = (id: string): string => `/api/panels/${encodeURICompone
 export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
 export const channelPath = (id: string): string => `/api/channels/${encodeURIComponent(id)}`;
 export const channelsQuery = (tenant: Tenant) => listQuery<Channel>(tenant, 'channels');
+export const onCallPath = (id: string): string => `/api/on-call/${encodeURIComponent(id)}`;
+export const onCallQuery = ({ api, key }: Tenant) =>
+  queryOptions({
+    queryKey: [...key, 'onCall'],
+    queryFn: async ({ signal }) => (await api.get<OnCallList>('/api/on-call', undefined, signal)).schedules,
+  });
+/** A schedule with its next two weeks, refreshed while it is displayed. */
+export const onCallDetailQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    ...resource<OnCallDetail>(tenant, onCallPath(id), 'onCall', id),
+    refetchInterval: panelsRefreshMs,
+  });
+/** Who a rota puts on call. */
+export const onCallPreviewQuery = ({ api, key }: Tenant, body: OnCallPreview) =>
+  queryOptions({
+    queryKey: [...key, 'onCall', 'preview', body],
+    queryFn: ({ signal }) => api.post<OnCallPreviewed>('/api/on-call/preview', body, { signal }),
+    retry: false,
+  });
 export const mappingPath = (name: string): string => `/api/mappings/${encodeURIComponent(name)}`;
 export const mappingsQuery = (tenant: Tenant) => listQuery<Mapping>(tenant, 'mappings');
 /** The last payload that came to a mapping; null when there is none. */

@@ -54,6 +54,29 @@ test('a rule reads as a sentence, in each language', () => {
   );
 });
 
+test('a rule says whose schedule it notifies, and its trace who was on call, in each language', () => {
+  const rule: SentenceRule = { then: { panels: 'none', onCall: 's' } };
+  const [inEnglish, inGerman] = [english, german].map((words) => ({
+    ...words,
+    onCall: [{ id: 's', name: 'Ops' }],
+  }));
+  expect(sentenceOf(rule, inEnglish)).toBe(
+    'Every notification → no panel, notify whoever is on call by Ops, then stop',
+  );
+  expect(sentenceOf(rule, inGerman)).toBe(
+    'Jede Meldung → keine Anzeige, die Bereitschaft nach Ops benachrichtigen, dann Ende',
+  );
+  expect(sentenceOf(rule, { ...english, onCall: [] })).toContain('by an on-call schedule that is deleted');
+  const onCall = { id: 's', name: 'Ops', people: ['Ana', 'Ben'] };
+  const trace = { id: 'r', name: 'r', outcome: 'matched', reason: '', onCall } as const;
+  expect(traceSentence(trace, inEnglish ?? english, { rule })).toBe(
+    'no panel, notify whoever is on call by Ops (on call: Ana, Ben), then stop',
+  );
+  expect(traceSentence({ ...trace, onCall: { ...onCall, people: [] } }, german, { rule })).toContain(
+    '(Bereitschaft: niemand)',
+  );
+});
+
 test('a rule says what it suppresses, in each language', () => {
   const suppress = { when: { title: { contains: 'unreachable' } }, equal: ['label:site' as const] };
   const rule: SentenceRule = { when: { host: ['core-sw'] }, then: { suppress }, continue: true };

@@ -59,6 +59,7 @@ export interface RuleWords {
   /** undefined until they have been read: they are not counted then. */
   readonly panels?: readonly Pick<Panel, 'id' | 'name' | 'tags'>[] | undefined;
   readonly channels?: readonly { readonly id: string; readonly name: string }[] | undefined;
+  readonly onCall?: readonly { readonly id: string; readonly name: string }[] | undefined;
 }
 
 /** The fields that affect routing; the others have the server's defaults. */
@@ -107,6 +108,7 @@ const phrase = (
   { t }: RuleWords,
   key:
     | 'sendTo'
+    | 'notifyOnCall'
     | 'setLevel'
     | 'showFor'
     | 'escalateTo'
@@ -126,6 +128,10 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   if (panels !== undefined) done.push(panelsSentence(panels, words));
   if (channels)
     done.push(phrase(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
+  if (then.onCall !== undefined) {
+    const name = namesOf([then.onCall], words.onCall, t('unknownOnCall'), words);
+    done.push(phrase(words, 'notifyOnCall', name));
+  }
   if (setLevel !== undefined) done.push(phrase(words, 'setLevel', [level(setLevel, words)]));
   if (setTtl === 0) done.push([word(t('showUntilCleared'))]);
   else if (setTtl !== undefined) done.push(phrase(words, 'showFor', [value(words.duration(setTtl))]));
@@ -410,10 +416,17 @@ function outcomeSentence(
     return endedBy === undefined ? trace.reason : t('trace.notTried', { number: endedBy });
   if (!rule) return trace.reason;
   if (trace.outcome === 'matched')
-    return `${sentenceText(thenSentence(rule.then, words))}, ${t(rule.continue ? 'goOn' : 'stop')}`;
+    return `${sentenceText(thenSentence(rule.then, words))}${onCallText(trace, words)}, ${t(rule.continue ? 'goOn' : 'stop')}`;
   return trace.outcome === 'inactive'
     ? inactiveSentence(rule, words, now)
     : failedSentence(trace, words, { rule, notification });
+}
+
+/** Who was on call: "(on call: Ana)". */
+function onCallText({ onCall }: RuleTrace, { t }: RuleWords): string {
+  if (!onCall) return '';
+  const people = onCall.people.length > 0 ? onCall.people.join(', ') : t('nobody');
+  return ` ${t('trace.onCall', { people })}`;
 }
 
 function failedSentence(

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { knownNames, type NamingRule, unmatchedNames } from '#contract/routing/rule-names.ts';
 import { suppressWarning } from '#contract/routing/suppress-warning.ts';
 import { weekdays } from '#contract/time.ts';
-import { channelsQuery, levelsQuery, panelsQuery, tokensQuery } from '../api/queries.ts';
+import { channelsQuery, levelsQuery, onCallQuery, panelsQuery, tokensQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { useLevelLook } from '../components/level-mark.tsx';
 import { clip } from '../formats/formats.ts';
@@ -20,6 +20,7 @@ export function useRuleWords(): RuleWords {
   const tenant = useTenant();
   const { data: panels } = useQuery(panelsQuery(tenant));
   const { data: channels } = useQuery(channelsQuery(tenant));
+  const { data: onCall } = useQuery(onCallQuery(tenant));
   const language = i18n.language;
   return useMemo(() => {
     const weekday = new Intl.DateTimeFormat(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
@@ -27,13 +28,14 @@ export function useRuleWords(): RuleWords {
       t,
       panels,
       channels,
+      onCall,
       level: (name) => look(name).word,
       duration: formats.duration,
       dateTime: formats.dateTime,
       // 5 January 1970 was a Monday.
       weekday: (day) => weekday.format((4 + weekdays.indexOf(day)) * 86_400_000),
     };
-  }, [t, formats, look, panels, channels, language]);
+  }, [t, formats, look, panels, channels, onCall, language]);
 }
 
 /** A rule as a sentence, its values in another style than its words. */

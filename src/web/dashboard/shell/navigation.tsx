@@ -89,6 +89,7 @@ const settingsPlaces = [
   { name: 'integrations', to: '/t/$tenant/settings/integrations' },
   { name: 'tokens', to: '/t/$tenant/settings/tokens', role: 'admin' },
   { name: 'channels', to: '/t/$tenant/settings/channels' },
+  { name: 'onCall', to: '/t/$tenant/settings/on-call' },
   { name: 'expectations', to: '/t/$tenant/settings/expectations' },
   { name: 'levels', to: '/t/$tenant/settings/levels' },
   { name: 'members', to: '/t/$tenant/settings/members' },

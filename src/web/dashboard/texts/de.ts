@@ -3,6 +3,7 @@ export { account, entry } from './de/account.ts';
 export { alarms } from './de/alarms.ts';
 export { audit } from './de/audit.ts';
 export { history } from './de/history.ts';
+export { onCall } from './de/on-call.ts';
 export { overview } from './de/overview.ts';
 export { panels } from './de/panels.ts';
 export { ruleSentence } from './de/rule-sentence.ts';

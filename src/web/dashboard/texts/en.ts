@@ -3,6 +3,7 @@ export { account, entry } from './en/account.ts';
 export { alarms } from './en/alarms.ts';
 export { audit } from './en/audit.ts';
 export { history } from './en/history.ts';
+export { onCall } from './en/on-call.ts';
 export { overview } from './en/overview.ts';
 export { panels } from './en/panels.ts';
 export { ruleSentence } from './en/rule-sentence.ts';

@@ -69,6 +69,7 @@ export function OverviewPage() {
               onRefine={(refinement) => toHistory({ q: refine('', refinement) })}
             />
             <div className={styles.side}>
+              <OnCallNow overview={overview} />
               <PanelProblems overview={overview} />
               <TopHosts overview={overview} onSearch={(q) => toHistory({ q })} />
               <Rejections overview={overview} />
@@ -305,6 +306,46 @@ function PanelProblems({ overview }: { overview: Overview | undefined }) {
           {t('morePanels', { count: withProblem.length - maxListed })}
         </Link>
       )}
+    </section>
+  );
+}
+
+/** Who is on call now and until when, and who is next; nothing without schedules. */
+function OnCallNow({ overview }: { overview: Overview | undefined }) {
+  const { t } = useTranslation('overview');
+  const { name: tenant } = useTenant();
+  const formats = useFormats();
+  if (!overview || overview.onCall.length === 0) return null;
+  const named = (people: readonly string[]) => (people.length > 0 ? people.join(', ') : t('nobody'));
+  return (
+    <section className={styles.part}>
+      <h2>{t('onCallNow')}</h2>
+      <ul className={styles.list}>
+        {overview.onCall.map(({ id, name, now, next }) => (
+          <li key={id}>
+            {now.people.length === 0 && (
+              <span className={styles.warn}>
+                <Icon paths={warnIcon} size={15} />
+              </span>
+            )}
+            <span className={styles.named}>
+              <Link
+                className={`${styles.plain} ${styles.grow}`}
+                to="/t/$tenant/settings/on-call"
+                params={{ tenant }}
+                search={{ id }}
+              >
+                <bdi>{name}</bdi>: <bdi>{named(now.people)}</bdi>
+              </Link>
+              {now.until !== null && next && (
+                <span className={styles.quiet}>
+                  {t('onCallNext', { time: formats.dayTime(now.until), people: named(next.people) })}
+                </span>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

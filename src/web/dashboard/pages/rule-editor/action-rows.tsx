@@ -14,7 +14,7 @@ import {
   type RuleWhen,
   throttleFields,
 } from '#contract/routing/rule.ts';
-import { channelsQuery, useLevels } from '#web/dashboard/api/queries.ts';
+import { channelsQuery, onCallQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import type { Field } from '#web/dashboard/fields/form-values.ts';
@@ -150,6 +150,7 @@ function StepFields({
 const initialActions: Readonly<Required<DraftThen>> = {
   panels: 'all',
   channels: [],
+  onCall: '',
   mute: true,
   setLevel: 'error',
   setTtl: 30_000,
@@ -246,6 +247,8 @@ function ActionFields({
           problem={problem}
         />
       );
+    case 'onCall':
+      return <OnCallFields value={then.onCall ?? ''} onChange={(onCall) => onChange({ ...then, onCall })} />;
     case 'mute':
       return (
         <>
@@ -350,6 +353,28 @@ function ChannelFields({
         }))}
         value={channels}
         onChange={onChange}
+      />
+    </>
+  );
+}
+
+function OnCallFields({ value, onChange }: Field<string>) {
+  const { t } = useTranslation('rules');
+  const { data: known = [] } = useQuery(onCallQuery(useTenant()));
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  return (
+    <>
+      <span className={styles.field}>{t('onCall.notify')}</span>
+      <EditorSelect
+        label={t('action.onCall')}
+        value={value}
+        onChange={onChange}
+        options={[
+          ['', t('onCall.choose'), true],
+          ...[...new Set([...names.keys(), ...(value === '' ? [] : [value])])].map(
+            (id) => [id, names.get(id) ?? id] as const,
+          ),
+        ]}
       />
     </>
   );

@@ -188,6 +188,7 @@ export function missingIn({ conditions, then }: Draft): MissingFields {
   if (then.escalate?.some(({ panels }) => isEmptyTarget(panels)))
     missing.set('then.escalate', 'missing.values');
   if (then.channels?.length === 0) missing.set('then.channels', 'missing.values');
+  if (then.onCall === '') missing.set('then.onCall', 'missing.values');
   if (then.instructions?.trim() === '') missing.set('then.instructions', 'missing.text');
   if (then.group?.length === 0) missing.set('then.group', 'missing.values');
   if (!isAcknowledgeTime(then.acknowledgeForMs ?? 0))

@@ -120,7 +120,8 @@ function Windows({
 
 const timeProps = { size: 'xs', w: 56, classNames: { input: styles.input ?? '' } };
 
-function WindowFields({ value: window, onChange }: Field<RuleWindow>) {
+/** The days, the beginning and the end of a weekly window. */
+export function WindowFields({ value: window, onChange }: Field<RuleWindow>) {
   const { t } = useTranslation('rules');
   const words = useRuleWords();
   const toggle = (day: RuleWindow['days'][number]) => {

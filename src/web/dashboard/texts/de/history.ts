@@ -100,6 +100,7 @@ export const history: TranslatedPage<'history'> = {
   'field.origin': 'Gesendet von',
   'origin.belfry:escalation': 'Belfry, als Eskalation',
   'origin.belfry:expectation': 'Belfry, weil überfällig',
+  'origin.belfry:on-call': 'Belfry, zur Bereitschaft',
   'origin.belfry:panel': 'Belfry, zu einer Anzeige',
   'field.display': 'Anzeigedauer',
   'field.sentAs': 'Gesendet als',
@@ -158,6 +159,8 @@ export const history: TranslatedPage<'history'> = {
   'sentBy.belfry:escalation': 'Belfry hat sie gesendet, um eine frühere Meldung zu eskalieren.',
   'sentBy.belfry:expectation':
     'Belfry hat sie gesendet, weil die nächste Meldung mit diesem Schlüssel ausbleibt.',
+  'sentBy.belfry:on-call':
+    'Belfry hat sie gesendet, weil niemand Bereitschaft hat oder ein Kalender nicht lesbar ist, oder weil das vorbei ist.',
   'sentBy.belfry:panel': 'Belfry hat sie gesendet, weil eine Anzeige ausgefallen ist oder wieder da ist.',
   openEarlier: 'Diese Meldung öffnen',
   openNewer: 'Neuere Meldung öffnen',

@@ -32,6 +32,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   unknownPanel: 'eine gelöschte Anzeige',
   unknownChannel: 'einen gelöschten Kanal',
   sendTo: 'an {{values}} senden',
+  notifyOnCall: 'die Bereitschaft nach {{values}} benachrichtigen',
+  unknownOnCall: 'einem gelöschten Bereitschaftsplan',
   setLevel: 'Stufe {{values}} setzen',
   showFor: '{{values}} lang zeigen',
   showUntilCleared: 'zeigen, bis erledigt',
@@ -65,6 +67,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   'warning.each-other': 'Ihre Alarme unterdrücken einander: Nur der erste ist zu sehen.',
   'warning.each-other-equal':
     'Ihre Alarme unterdrücken einander: Von denen mit gleichen Werten ist nur der erste zu sehen.',
+  'trace.onCall': '(Bereitschaft: {{people}})',
+  nobody: 'niemand',
   'trace.failed': 'Trifft nicht zu, dass {{condition}}',
   'trace.failedSeen': 'Trifft nicht zu, dass {{condition}} (Wert: {{seen}})',
   'trace.failedUnsent': 'Trifft nicht zu, dass {{condition}} (kein Wert)',

@@ -13,6 +13,7 @@ export const shell: TranslatedPage<'shell'> = {
   integrations: 'Integrationen',
   tokens: 'API-Tokens',
   channels: 'Kanäle',
+  onCall: 'Bereitschaft',
   expectations: 'Lebenszeichen',
   levels: 'Stufen',
   members: 'Mitglieder',

@@ -93,6 +93,7 @@ export const history = {
   'field.origin': 'Sent by',
   'origin.belfry:escalation': 'Belfry, as an escalation',
   'origin.belfry:expectation': 'Belfry, as overdue',
+  'origin.belfry:on-call': 'Belfry, about on call',
   'origin.belfry:panel': 'Belfry, about a panel',
   'field.display': 'Display time',
   'field.sentAs': 'Sent as',
@@ -144,6 +145,8 @@ export const history = {
   'why.acknowledgedUntil': 'Acknowledged by {{by}} on {{time}}, until {{until}}.',
   'sentBy.belfry:escalation': 'Belfry sent it to escalate an earlier notification.',
   'sentBy.belfry:expectation': 'Belfry sent it, because the next notification with this key is late.',
+  'sentBy.belfry:on-call':
+    'Belfry sent it, because nobody will be on call, or a calendar cannot be read; or because that is over.',
   'sentBy.belfry:panel': 'Belfry sent it, because a panel went offline or came back.',
   openEarlier: 'Open that notification',
   openNewer: 'Open the newer notification',

@@ -32,6 +32,8 @@ export const ruleSentence = {
   unknownPanel: 'a deleted panel',
   unknownChannel: 'a deleted channel',
   sendTo: 'send to {{values}}',
+  notifyOnCall: 'notify whoever is on call by {{values}}',
+  unknownOnCall: 'an on-call schedule that is deleted',
   setLevel: 'set level to {{values}}',
   showFor: 'show for {{values}}',
   showUntilCleared: 'show until cleared',
@@ -65,6 +67,8 @@ export const ruleSentence = {
   'warning.each-other': 'Its alarms suppress each other: only the first of them is shown.',
   'warning.each-other-equal':
     'Its alarms suppress each other: of those with equal values, only the first is shown.',
+  'trace.onCall': '(on call: {{people}})',
+  nobody: 'nobody',
   'trace.failed': 'Not matched: {{condition}}',
   'trace.failedSeen': 'Not matched: {{condition}} (value: {{seen}})',
   'trace.failedUnsent': 'Not matched: {{condition}} (no value)',

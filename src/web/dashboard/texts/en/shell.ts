@@ -13,6 +13,7 @@ export const shell = {
   integrations: 'Integrations',
   tokens: 'API Tokens',
   channels: 'Channels',
+  onCall: 'On call',
   expectations: 'Expectations',
   levels: 'Levels',
   members: 'Members',

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { eventsOf } from './events.ts';
+import { parseInThread } from './reader.ts';
+
+const file = (events: string, zones = '') =>
+  `BEGIN:VCALENDAR\r\nVERSION:2.0\r\n${zones}${events
+    .split('---')
+    .map(
+      (event, i) =>
+        `BEGIN:VEVENT\r\nUID:${event.includes('UID:') ? '' : `e${i}`}\r\n${event.trim()}\r\nEND:VEVENT\r\n`,
+    )
+    .join('')}END:VCALENDAR\r\n`.replace(/UID:\r\n/g, '');
+const range = { from: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-12-01T00:00:00Z') };
+const read = (events: string, zones?: string) => ({
+  text: file(events, zones),
+  timeZone: 'Europe/Berlin',
+  ...range,
+});
+const times = (events: string, zones?: string) =>
+  eventsOf(read(events, zones)).events.map(({ from, until, text }) =>
+    [new Date(from), new Date(until)].map((each) => each.toISOString().slice(0, 16)).concat(text),
+  );
+
+test('a weekly event keeps its wall time when summer time ends, by the name of its zone alone', () => {
+  const weekly = `SUMMARY:Ana
+DTSTART;TZID=Europe/Berlin:20261012T090000
+DTEND;TZID=Europe/Berlin:20261019T090000
+RRULE:FREQ=WEEKLY;INTERVAL=2;UNTIL=20261109T080000Z`;
+  expect(times(weekly)).toEqual([
+    ['2026-10-12T07:00', '2026-10-19T07:00', 'Ana'],
+    ['2026-10-26T08:00', '2026-11-02T08:00', 'Ana'],
+    ['2026-11-09T08:00', '2026-11-16T08:00', 'Ana'],
+  ]);
+});
+
+test('an event that begins before the change ends at its wall time after it', () => {
+  const long =
+    'SUMMARY:Ana\nDTSTART;TZID=Europe/Berlin:20261019T090000\nDTEND;TZID=Europe/Berlin:20261026T090000\nRRULE:FREQ=WEEKLY;COUNT=2';
+  expect(times(long)).toEqual([
+    ['2026-10-19T07:00', '2026-10-26T08:00', 'Ana'],
+    ['2026-10-26T08:00', '2026-11-02T08:00', 'Ana'],
+  ]);
+});
+
+test('exceptions, moved and cancelled events, and other lengths are as calendars show them', () => {
+  const events = `UID:w
+SUMMARY:Ana
+DTSTART:20261005T090000Z
+DURATION:P1D
+RRULE:FREQ=WEEKLY;COUNT=4
+EXDATE:20261012T090000Z
+---
+UID:w
+RECURRENCE-ID:20261019T090000Z
+SUMMARY:Ben
+DTSTART:20261020T100000Z
+DTEND:20261020T120000Z
+---
+UID:w
+RECURRENCE-ID:20261026T090000Z
+STATUS:CANCELLED
+SUMMARY:Ana
+DTSTART:20261026T090000Z
+DTEND:20261027T090000Z`;
+  expect(times(events)).toEqual([
+    ['2026-10-05T09:00', '2026-10-06T09:00', 'Ana'],
+    ['2026-10-20T10:00', '2026-10-20T12:00', 'Ben'],
+  ]);
+});
+
+test('whole days and times without a zone are of the schedule, and attendees are named', () => {
+  const events = `SUMMARY:On call
+DTSTART;VALUE=DATE:20261024
+DTEND;VALUE=DATE:20261026
+ATTENDEE;CN=Ana Smith:mailto:ana@example.org
+---
+SUMMARY:Ben
+DTSTART:20261101T080000
+DTEND:20261101T180000`;
+  expect(times(events)).toEqual([
+    ['2026-10-23T22:00', '2026-10-25T23:00', 'On call\nAna Smith\nana@example.org'],
+    ['2026-11-01T07:00', '2026-11-01T17:00', 'Ben'],
+  ]);
+});
+
+test('a zone that only the file knows, as of Outlook, is read from it', () => {
+  const zone = `BEGIN:VTIMEZONE\r\nTZID:W. Europe Standard Time\r\nBEGIN:STANDARD\r\nDTSTART:16010101T030000\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\nRRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10\r\nEND:STANDARD\r\nBEGIN:DAYLIGHT\r\nDTSTART:16010101T020000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\nRRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=3\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\n`;
+  const events = `SUMMARY:Ana
+DTSTART;TZID=W. Europe Standard Time:20261019T090000
+DTEND;TZID=W. Europe Standard Time:20261019T170000
+RRULE:FREQ=WEEKLY;COUNT=2`;
+  expect(times(events, zone)).toEqual([
+    ['2026-10-19T07:00', '2026-10-19T15:00', 'Ana'],
+    ['2026-10-26T08:00', '2026-10-26T16:00', 'Ana'],
+  ]);
+});
+
+test('what is no calendar is refused with a sentence', () => {
+  expect(() => eventsOf({ ...read(''), text: '<html>' })).toThrow('no iCalendar file');
+});
+
+test('a thread reads it, and is ended when that takes too long', async () => {
+  const events = 'SUMMARY:Ana\nDTSTART:20261019T090000Z\nDTEND:20261019T170000Z';
+  expect((await parseInThread(read(events))).events).toMatchObject([{ text: 'Ana' }]);
+  await expect(parseInThread({ ...read(''), text: '<html>' })).rejects.toThrow('no iCalendar file');
+  const endless = 'SUMMARY:Ana\nDTSTART:19700101T000000Z\nRRULE:FREQ=SECONDLY';
+  await expect(parseInThread(read(endless))).rejects.toThrow('its events repeat too often');
+  await expect(parseInThread(read(endless), 1)).rejects.toThrow('takes too long');
+});

@@ -1,0 +1,124 @@
+/**
+ * Reads the calendars of on-call schedules. Each is read every five minutes by one node, and what is read is stored for all. While a
+ * calendar cannot be read, its last good copy stays in force.
+ */
+import { Worker } from 'node:worker_threads';
+import { limits } from '#contract/limits.ts';
+import type { TenantId } from '#core/log/route.ts';
+import { calendarAddress } from '#core/on-call/calendar.ts';
+import type {
+  CalendarCopy,
+  CalendarReader,
+  OnCallRecord,
+  OnCallSchedules,
+  ReadResult,
+} from '#core/on-call/on-call.ts';
+import type { Outbound, OutboundResponse } from '#outbound/outbound.ts';
+import type { CalendarFile } from './events.ts';
+
+interface ReaderOptions {
+  readonly schedules: Pick<OnCallSchedules, 'claimCalendars' | 'recordRead'>;
+  readonly outboundOf: (tenant: TenantId) => Outbound;
+  readonly now: () => number;
+  /** Called after each reading; `isOther`: the stored copy has changed. */
+  readonly onRead: (record: OnCallRecord, isOther: boolean) => Promise<void>;
+}
+
+const everyMs = 5 * 60_000;
+const atOnce = 4;
+const requestMs = 15_000;
+const parseMs = 10_000;
+const mostRedirects = 3;
+const dayMs = 86_400_000;
+const pastMs = 30 * dayMs;
+const aheadMs = 100 * dayMs;
+/** A copy that ends sooner is read anew, although the file has not changed. */
+const leastAheadMs = 60 * dayMs;
+
+export function createCalendarReader({ schedules, outboundOf, now, onRead }: ReaderOptions): CalendarReader {
+  const read = async (record: OnCallRecord): Promise<void> => {
+    const outbound = outboundOf(record.tenant);
+    const result = await readCalendar(record, outbound, now()).catch(
+      (error: unknown): ReadResult => ({ kind: 'failed', error: (error as Error).message.slice(0, 500) }),
+    );
+    await onRead(record, await schedules.recordRead(record, result, now()));
+  };
+  return {
+    read,
+    async readDue(isStopped) {
+      while (!isStopped()) {
+        const due = await schedules.claimCalendars(now(), now() + everyMs, atOnce);
+        if (due.length === 0) return;
+        await Promise.all(due.map(read));
+      }
+    },
+  };
+}
+
+async function readCalendar(
+  { calendar, timeZone, reading: { copy, etag } }: OnCallRecord,
+  outbound: Outbound,
+  now: number,
+): Promise<ReadResult> {
+  if (!calendar) return { kind: 'unchanged' };
+  const isKnown = copy !== null && etag !== null && copy.until > now + leastAheadMs;
+  const response = await fetchFile(outbound, calendar.url, isKnown ? { 'if-none-match': etag } : {});
+  if (isKnown && response.status === 304) return { kind: 'unchanged' };
+  if (response.status !== 200) throw new Error(`the calendar's server answered ${response.status}`);
+  if (Buffer.byteLength(response.body) > limits.calendarBytes)
+    throw new Error(`the calendar is larger than ${limits.calendarBytes / 1024 / 1024} MiB`);
+  // Of whole days, so that the copy stays the same for a day.
+  const today = Math.floor(now / dayMs) * dayMs;
+  const range = { from: today - pastMs, until: today + aheadMs };
+  const newTag = response.headers.etag;
+  return {
+    kind: 'read',
+    copy: await parseInThread({ text: response.body, timeZone, ...range }),
+    etag: typeof newTag === 'string' && newTag.length <= 1_000 ? newTag : null,
+  };
+}
+
+/** Each address is checked as the first one is. */
+async function fetchFile(
+  outbound: Outbound,
+  address: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<OutboundResponse> {
+  let url = new URL(calendarAddress(address));
+  for (let i = 0; ; i++) {
+    const request = { url: url.href, headers: { accept: 'text/calendar', ...headers } };
+    const response = await outbound.request(request, {
+      timeoutMs: requestMs,
+      maxBytes: limits.calendarBytes + 1,
+    });
+    const { location } = response.headers;
+    if (response.status < 301 || response.status > 308 || typeof location !== 'string') return response;
+    if (response.status === 304) return response;
+    if (i === mostRedirects) throw new Error('the calendar redirects too often');
+    url = new URL(location, url);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      throw new Error('the calendar redirects to an address that is not HTTP');
+  }
+}
+
+/** In a thread of its own: a file may be made so that reading it never ends. */
+export function parseInThread(file: CalendarFile, timeoutMs = parseMs): Promise<CalendarCopy> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./parsing-thread.ts', import.meta.url), {
+      workerData: file,
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 },
+    });
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      settle();
+      void worker.terminate();
+    };
+    const timer = setTimeout(
+      () => end(() => reject(new Error('reading the calendar takes too long'))),
+      timeoutMs,
+    );
+    worker.once('message', (copy: CalendarCopy) => end(() => resolve(copy)));
+    worker.once('error', (error) => end(() => reject(error)));
+    worker.once('exit', () => end(() => reject(new Error('the calendar could not be read'))));
+  });
+}

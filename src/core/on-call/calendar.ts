@@ -1,0 +1,80 @@
+/** Whom the events of a calendar name. */
+import type { OnCallPerson } from '#contract/routing/on-call.ts';
+import type { CalendarEvent, Stint } from './stints.ts';
+
+/** The address as it is read: webcal is HTTPS. */
+export const calendarAddress = (url: string): string => url.replace(/^webcals?:/i, 'https:');
+
+/** Events that name somebody. */
+export function stintsOfCalendar(
+  events: readonly CalendarEvent[],
+  people: readonly OnCallPerson[],
+): readonly Stint[] {
+  const find = namesIn(people);
+  return events.flatMap(({ from, until, text }) => {
+    const named = find(text);
+    return named.length > 0 ? [{ from, until, people: named }] : [];
+  });
+}
+
+/** The titles of events that name nobody, each once. */
+export function unknownTitles(
+  events: readonly CalendarEvent[],
+  people: readonly OnCallPerson[],
+  most: number,
+): string[] {
+  const find = namesIn(people);
+  const unknown = events.filter(({ text }) => find(text).length === 0);
+  return [...new Set(unknown.map(({ text }) => text.split('\n', 1)[0] || '-'))].slice(0, most);
+}
+
+/**
+ * The people whose name, other name or address is in a text as whole words. Of names that contain each other, as Ana and Ana Maria,
+ * the longest counts. A name that is only a part of a mail address does not.
+ */
+function namesIn(people: readonly OnCallPerson[]): (text: string) => string[] {
+  const known = people
+    .flatMap(({ name, calendarNames = [] }) =>
+      [name, ...calendarNames].map((each) => ({ name, each: fold(each) })),
+    )
+    .sort((a, b) => b.each.length - a.each.length);
+  const addresses = known.filter(({ each }) => each.includes('@'));
+  const names = known.filter(({ each }) => !each.includes('@'));
+  const cache = new Map<string, string[]>();
+  return (text) => {
+    const before = cache.get(text);
+    if (before) return before;
+    const found = new Set<string>();
+    const search = (within: string, some: typeof known) => {
+      let left = within;
+      for (const { name, each } of some) {
+        const without = cut(left, each);
+        if (without !== left) found.add(name);
+        left = without;
+      }
+      return left;
+    };
+    search(search(fold(text), addresses).replaceAll(/\S*@\S*/g, '\n'), names);
+    const result = [...found];
+    cache.set(text, result);
+    return result;
+  };
+}
+
+const fold = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .trim();
+const isPartOfWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
+
+/** The text without each place where `name` stands as whole words. */
+function cut(text: string, name: string): string {
+  let result = text;
+  for (let at = result.indexOf(name); at >= 0; at = result.indexOf(name, at + 1)) {
+    if (isPartOfWord(result[at - 1]) || isPartOfWord(result[at + name.length])) continue;
+    result = `${result.slice(0, at)}\n${result.slice(at + name.length)}`;
+  }
+  return result;
+}
