@@ -240,10 +240,11 @@ async function allowedTopics(services: Services, request: FastifyRequest): Promi
 /** The panels of topics; a stream registers those that are not there. */
 async function subscriptionOf(
   services: Services,
-  { principal }: FastifyRequest,
+  request: FastifyRequest,
   names: readonly string[],
   asked: NtfyParameters & { readonly isSocket?: boolean },
 ): Promise<Subscription> {
+  const { principal } = request;
   const { isPoll, filter, isSocket = false } = asked;
   const topics = new Map<string, string>();
   const panels: PanelRecord[] = [];
