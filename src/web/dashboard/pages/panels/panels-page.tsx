@@ -2,6 +2,7 @@ import panelIcon from 'virtual:icon/device-tv';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panels/panel.ts';
 import { livePanelsQuery, panelShowingQuery } from '#web/dashboard/api/queries.ts';
@@ -13,6 +14,7 @@ import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/n
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { Ago, useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
+import { AddPhoneDialog } from './add-phone.tsx';
 import { AskAdminDialog, OpenPanelButton, PairDialog } from './pairing.tsx';
 import { PanelForm } from './panel-form.tsx';
 import { CommandRow, PanelList, PanelMark } from './panel-list.tsx';
@@ -32,6 +34,7 @@ export function PanelsPage() {
   const show = (search: PanelsSearch, replace = false) => void navigate({ search, replace });
   const mayPair = tenant.may('admin');
   const openPairing = () => show({ pair: 'new' });
+  const [addsPhone, setAddsPhone] = useState(false);
   return (
     <Page
       wide
@@ -40,6 +43,7 @@ export function PanelsPage() {
       actions={
         <>
           <OpenPanelButton />
+          {mayPair && <Button onClick={() => setAddsPhone(true)}>{t('addPhone')}</Button>}
           {mayPair && <CreateButton onClick={openPairing}>{t('approve')}</CreateButton>}
         </>
       }
@@ -52,6 +56,7 @@ export function PanelsPage() {
       {id !== undefined && panels && (
         <PanelDrawer key={id} panel={panels.find((each) => each.id === id)} onClose={() => open(undefined)} />
       )}
+      {addsPhone && panels && <AddPhoneDialog panels={panels} onClose={() => setAddsPhone(false)} />}
       {pair !== undefined && !mayPair && (
         <AskAdminDialog code={pair === 'new' ? '' : pair} onClose={() => show({}, true)} />
       )}

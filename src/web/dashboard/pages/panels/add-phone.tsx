@@ -1,0 +1,124 @@
+/** Adding a phone: a panel, a token to read it, and what to enter in the app. */
+import comeIcon from 'virtual:icon/circle-check';
+import waitingIcon from 'virtual:icon/hourglass';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Panel } from '#contract/panels/panel.ts';
+import { panelsQuery, useListChange } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+import { Ago } from '#web/dashboard/formats/use-formats.tsx';
+import styles from './pairing.module.css';
+
+interface AddedPhone {
+  readonly panel: Panel;
+  /** The password of the app. */
+  readonly token: string;
+}
+
+/** Registers the panel first: doing it again after a failure finds it. */
+const useAddPhone = () =>
+  useListChange('panels', async ({ api }, name: string): Promise<AddedPhone> => {
+    const panel = await api.post<Panel>('/api/panels', { name, kind: 'phone' });
+    const { token } = await api.post<{ token: string }>('/api/tokens', { name, scopes: ['panel'] });
+    return { panel, token };
+  });
+
+export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const [name, setName] = useState('');
+  const add = useAddPhone();
+  const isTaken = panels.some((each) => each.name === name.trim());
+  const { data: added } = add;
+  return (
+    <Dialog
+      onClose={onClose}
+      title={t('addPhone')}
+      size={520}
+      // The token is gone when this closes: that must not happen by mistake.
+      closeOnClickOutside={!added}
+      closeOnEscape={!added}
+      withCloseButton={!added}
+    >
+      {added ? (
+        <PhoneValues {...added} onClose={onClose} />
+      ) : (
+        <DialogForm
+          action={t('addPhone')}
+          request={add}
+          errorTitle={t('addPhoneFailed')}
+          isDisabled={name.trim() === '' || isTaken}
+          onSubmit={() => add.mutate(name.trim())}
+          onClose={onClose}
+        >
+          <p className="muted">{t('addPhoneAbout')}</p>
+          <TextInput
+            label={t('phoneName')}
+            description={t('phoneNameHint')}
+            placeholder={t('phoneNamePlaceholder')}
+            maxLength={100}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={isTaken && t('phoneNameTaken')}
+          />
+        </DialogForm>
+      )}
+    </Dialog>
+  );
+}
+
+const askEveryMs = 1_000;
+
+function PhoneValues({ panel, token, onClose }: AddedPhone & { onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
+  const now = data?.find(({ id }) => id === panel.id) ?? panel;
+  const values = [
+    ['phoneServer', `${location.origin}/ntfy`],
+    ['phoneTopic', panel.topic],
+    ['phoneUser', 'phone'],
+    ['phonePassword', token],
+  ] as const;
+  return (
+    <Stack gap="md">
+      <NewContent>
+        <p>{t('phoneSteps')}</p>
+      </NewContent>
+      {values.map(([label, text]) => (
+        <div key={label}>
+          <strong>{t(label)}</strong>
+          <CopyField text={text} label={t(label)} />
+        </div>
+      ))}
+      <p className="muted">{t('phoneOnce')}</p>
+      <div className={styles.paired ?? ''} role="status">
+        <span className={now.online ? styles.come : styles.waiting}>
+          <Icon paths={now.online ? comeIcon : waitingIcon} size={36} />
+        </span>
+        {now.online ? (
+          <span>
+            {t('phoneConnected', { app: now.version ?? panel.name })}
+            {now.lastSeenAt !== null && (
+              <>
+                {' · '}
+                <Ago at={now.lastSeenAt} />
+              </>
+            )}
+          </span>
+        ) : (
+          <span className="muted">{t('phoneWaiting')}</span>
+        )}
+      </div>
+      <Group justify="flex-end">
+        <Button variant="filled" onClick={onClose}>
+          {t('done')}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
