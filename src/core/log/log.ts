@@ -419,7 +419,7 @@ export interface History {
   /**
    * Suppresses the open alarms of all tenants whose cause stands at `now`, and brings back those whose cause has ended, at most
    * `limit` of them. No tenant holds up another. Returns the entries of each tenant for which it did something, for the bus; there
-   * are none for alarms that only got another cause. An empty map: nothing is left to do.
+   * are none for alarms that only got another cause, and for causes that suppress nothing. An empty map: nothing is left to do.
    */
   updateSuppression(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
   /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */
