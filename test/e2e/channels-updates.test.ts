@@ -105,7 +105,7 @@ const systems: readonly System[] = [
     setup: () => ({ settings: { url: `${receiver.url}/hook`, updates: 'all' } }),
     expected: (event, id) => ({
       ...{ method: 'POST', path: '/hook' },
-      headers: { 'webhook-id': expect.stringMatching(new RegExp(`^${id}\\.\\d+$`)) },
+      headers: { 'webhook-id': expect.stringMatching(new RegExp(`^${id}-\\d+$`)) },
       json: {
         ...{ type: `alarm.${event}`, timestamp: expect.any(String) },
         data: {
@@ -327,6 +327,34 @@ test('a message that cannot be changed any more fails alone, and the channel goe
   );
   const { channels } = (await call('GET', '/api/channels')).json;
   expect(channels[0].state).toMatchObject({ failures: 0, failingSince: null });
+});
+
+test('a message that somebody has deleted on Discord fails alone, and the channel goes on', async () => {
+  const out = await channel({ kind: 'discord', secrets: { url: `${receiver.url}/api/webhooks/1/x` } });
+  receiver.answer = ({ method }) =>
+    method === 'POST'
+      ? { body: JSON.stringify({ id: '42' }) }
+      : { status: 404, body: JSON.stringify({ message: 'Unknown Message', code: 10_008 }) };
+  const id = await alarm();
+  await call('POST', `/api/alarms/${id}/acknowledge`, {});
+  await alarm({ key: 'other' });
+  await eventually(async () =>
+    expect((await deliveriesOf(out)).map(({ state }) => state)).toEqual(['delivered', 'failed', 'delivered']),
+  );
+});
+
+test('a message on Telegram that already says what happened has been delivered', async () => {
+  const settings = { url: receiver.url, chat: '-1' };
+  const out = await channel({ kind: 'telegram', settings, secrets: { token: '1:x' } });
+  receiver.answer = ({ path }) =>
+    path.endsWith('/sendMessage')
+      ? { body: JSON.stringify({ ok: true, result: { message_id: 17 } }) }
+      : { status: 400, body: 'Bad Request: message is not modified' };
+  const id = await alarm();
+  await call('POST', `/api/alarms/${id}/acknowledge`, {});
+  await eventually(async () =>
+    expect((await deliveriesOf(out)).map(({ state }) => state)).toEqual(['delivered', 'delivered']),
+  );
 });
 
 test('an alarm that Belfry raised and takes off itself has ended, by nobody', async () => {

@@ -27,6 +27,12 @@ export const telegram: HttpKind = {
 
   referenceOf: ({ body }) => /"message_id"\s*:\s*(\d{1,15})/.exec(body)?.[1],
   retryAfterMs: retryAfterInBody,
+
+  outcomeOf({ status, body }) {
+    // As when an attempt is repeated after a crash.
+    if (status === 400 && body.includes('message is not modified')) return { outcome: 'delivered' };
+    return undefined;
+  },
 };
 
 const call = (
