@@ -163,6 +163,20 @@ export function updatesConformance(lab: () => HistoryLab): void {
     expect(await events(tenant, 'ended')).toEqual([null, 'ended']);
   });
 
+  test('what people do about the end of an alarm is not queued: its channels had the end', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const tenant = await newTenant();
+    await channel(tenant, 'c');
+    await store(history, tenant, { ...to('c'), key: 'disk' });
+    const end = await store(history, tenant, { ...to('c'), key: 'disk', level: 'success', rank: 10 });
+    await act(tenant, end.id, acknowledge);
+    await act(tenant, end.id, { kind: 'clear' });
+    const again = await store(history, tenant, { ...to('c'), key: 'disk', level: 'success', rank: 10 });
+    await history.clear(tenant, again.id, 'ada', now);
+    expect(await events(tenant)).toEqual([null, null, null]);
+  });
+
   test('of an alarm without a key, channels of the notifications that were escalated are told', async () => {
     const { database, newTenant } = lab();
     const { history } = database;
