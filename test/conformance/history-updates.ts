@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Delivery } from '#core/channels/channels.ts';
 import type { AlarmAction, NotificationDraft } from '#core/log/log.ts';
+import { enforceLiveLimit } from '#core/log/retention.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
-import { draft, everyone, type HistoryLab, now, store } from './history-lab.ts';
+import { draft, everyone, type HistoryLab, lobby, now, store } from './history-lab.ts';
 
 type Doing = AlarmAction extends infer A ? (A extends AlarmAction ? Omit<A, 'at' | 'by'> : never) : never;
 
@@ -73,6 +74,23 @@ export function updatesConformance(lab: () => HistoryLab): void {
     await history.clear(tenant, id, 'belfry', now + 11);
     await history.clear(tenant, id, 'belfry', now + 12);
     expect(await events(tenant)).toEqual([null, 'acknowledged', 'unacknowledged', 'ended']);
+  });
+
+  test('what leaves the panels because there are too many is not over, and is not queued', async () => {
+    const { directory, history } = lab().database;
+    const tenant = await lab().newTenant();
+    await channel(tenant, 'c');
+    for (let i = 0; i < 3; i++) await store(history, tenant, to('c'));
+    const record = await directory.tenants.get(tenant);
+    await enforceLiveLimit(
+      {
+        ...{ history, bus: { publish: () => undefined }, warn: () => undefined, now: () => now, most: 1 },
+        directory: { tenants: { list: async () => [record] } },
+      },
+      () => false,
+    );
+    expect((await history.live(tenant, lobby, now, 9)).positions).toHaveLength(1);
+    expect(await events(tenant)).toEqual([null, null, null]);
   });
 
   test('a channel gets what its kind and its setting say', async () => {
