@@ -29,7 +29,7 @@ export type AlarmState = 'open' | 'acknowledged' | 'shelved' | 'ended';
 
 /** What happened to the alarm of a notification that the channel had. */
 export interface OutgoingUpdate {
-  /** The same for every attempt, and another one for each event. */
+  /** The same for every attempt, and another one for each event. Without `.`, which separates it from what else a webhook signs. */
   readonly id: string;
   readonly event: AlarmEvent;
   readonly at: number;
@@ -80,10 +80,10 @@ export interface HttpKind {
   readonly referenceOf?: (response: OutboundResponse) => string | undefined;
   /** The pause that the receiver names in its body instead of in `Retry-After`. */
   readonly retryAfterMs?: (response: OutboundResponse) => number | undefined;
-  /** Set where a status means something else than for the other kinds. */
+  /** Set where an answer means something else than for the other kinds. */
   readonly outcomeOf?: (
-    status: number,
-  ) => { readonly outcome: SendResult['outcome']; readonly answer?: string } | undefined;
+    response: OutboundResponse,
+  ) => (Pick<SendResult, 'outcome' | 'isFinal'> & { readonly answer?: string }) | undefined;
 }
 
 /** A custom level counts as the built-in one at or below its rank. */

@@ -114,12 +114,13 @@ async function sendOverHttp(
   if (!request)
     return {
       ...{ outcome: 'failed', isFinal: true },
-      answer: 'the message of the notification is not known: it was sent before an upgrade of this server',
+      answer:
+        'the message of the notification is not known: it was sent before an upgrade of this server, or its delivery is no longer listed',
     };
   const response = await outbound.request(request, { timeoutMs: attemptMs, signal });
   const { status } = response;
   const answer = answerLine(response, mask);
-  const known = kind.outcomeOf?.(status);
+  const known = kind.outcomeOf?.(response);
   if (known) return { answer, ...known };
   if (status >= 200 && status < 300)
     return { outcome: 'delivered', answer, reference: update ? undefined : kind.referenceOf?.(response) };

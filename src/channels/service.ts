@@ -222,7 +222,7 @@ function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUp
   const until = 'until' in entry ? (entry.until ?? null) : null;
   const isItself = entry.by === belfryAsActor || entry.by.startsWith(ownSenderPrefix);
   const by = isItself ? null : entry.by;
-  return { id: `${id}.${entry.position}`, event, at: entry.at, by, note, until, reference };
+  return { id: `${id}-${entry.position}`, event, at: entry.at, by, note, until, reference };
 }
 
 function reasonOf({ since, unless }: Escalated, at: number): string {

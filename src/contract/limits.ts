@@ -68,11 +68,11 @@ export const limits = {
   calendarEvents: 1_000,
   /** Of a channel of the kind push. */
   devicesPerChannel: 100,
-  /** Deliveries of one channel that wait; the oldest beyond it fail. */
+  /** Deliveries of one channel that wait, and as many events of alarms; the oldest beyond it fail. */
   pendingPerChannel: 10_000,
   /** A delivery that has not gone through so long after its notification fails. */
   deliveryMs: 24 * 3_600_000,
-  /** Finished deliveries that are kept, of each channel, and for how long. */
+  /** Finished deliveries that are kept, of each channel, and as many events of alarms; and for how long. */
   deliveryLog: 1_000,
   deliveryLogMs: 30 * 24 * 3_600_000,
   liveSet,

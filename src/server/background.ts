@@ -125,7 +125,7 @@ export function startLoops(
       try {
         await enforceRetention({ ...retention, trustedNow: () => clock.now() }, stopped);
       } finally {
-        await enforceLiveLimit({ directory, history, bus, channels: services.channels, now, warn }, stopped);
+        await enforceLiveLimit({ directory, history, bus, now, warn }, stopped);
         await removeDeletedTenants({ tenants: directory.tenants, history, now, onRemoved }, stopped);
       }
     };

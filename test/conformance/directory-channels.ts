@@ -264,6 +264,37 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(await queue.list(tenant, 'c', 20_000)).toEqual([]);
   });
 
+  test('what happened to alarms pushes no notification out of the queue, nor out of the list, and is bounded itself', async () => {
+    const [tenant, queue] = [await made(), queueOf()];
+    const { pendingPerChannel: most, deliveryLog } = limits;
+    const insert = (from: number, count: number, event: string | null, state: string) =>
+      lab().execute(
+        `insert into deliveries (tenant, channel, position, notification, state, queued_at, finished_at, event)
+         with recursive number (n) as (select cast(? as bigint) union all select n + 1 from number where n < ?)
+         select cast(? as bigint), 'c', n, 'x', '${state}', 1, 1, ${event === null ? 'null' : `'${event}'`} from number`,
+        [from, from + count - 1, tenant],
+      );
+    await insert(1, 5, null, 'delivered');
+    await insert(6, 5, null, 'pending');
+    await insert(11, deliveryLog + 3, 'acknowledged', 'delivered');
+    await insert(11 + deliveryLog + 3, most + 3, 'ended', 'pending');
+    let failed = 0;
+    const onFailed = (of: number, count: number) => {
+      if (of === tenant) failed += count;
+    };
+    await queue.trim({ now: 50, trustedNow: 50, onFailed });
+    expect(failed).toBe(3);
+    const rows = await queue.list(tenant, 'c', 20_000);
+    const states = Map.groupBy(rows, ({ event, state }) => `${event} ${state}`);
+    expect(Object.fromEntries([...states].map(([name, some]) => [name, some.length]))).toEqual({
+      ...{ 'null delivered': 5, 'null pending': 5, 'ended pending': most },
+      ...{ 'acknowledged delivered': deliveryLog - 3, 'ended failed': 3 },
+    });
+    expect(rows.find(({ event, state }) => event === 'ended' && state === 'failed')?.answer).toContain(
+      'events of alarms were waiting',
+    );
+  });
+
   test('of those that are ready, the one that was not worked on for the longest time is first', async () => {
     const [tenant, queue] = [await made(), queueOf()];
     for (const id of ['a', 'b']) await lab().directory.channels.create(channel(tenant, id), 'ann');

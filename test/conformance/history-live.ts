@@ -131,7 +131,6 @@ export function liveConformance(lab: () => HistoryLab): void {
         bus: {
           publish: (tenant, entries) => published.push(...entries.map((entry) => [tenant, entry.kind])),
         },
-        channels: { wake: () => undefined },
         now: () => now,
         warn: (message) => warnings.push(message),
         most: 3,
@@ -172,7 +171,6 @@ export function liveConformance(lab: () => HistoryLab): void {
           },
         },
         bus: { publish: () => undefined },
-        channels: { wake: () => undefined },
         now: () => now,
         warn: () => undefined,
         most: 1,

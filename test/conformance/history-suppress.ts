@@ -15,6 +15,15 @@ const suppress = (given: Partial<SuppressKeys>) => ({
 const cause = suppress({ causes: [{ key, rule }] });
 const follower = suppress({ follows: ['another', key] });
 
+/** Of the call that changes the first ones: each call takes the tenants in another order, and has little time. */
+async function changeSome(history: History, tenant: TenantId, limit: number): Promise<readonly Entry[]> {
+  for (;;) {
+    const changed = await history.updateSuppression(now, limit);
+    const entries = changed.get(tenant) ?? [];
+    if (changed.size === 0 || entries.length > 0) return entries;
+  }
+}
+
 /** Suppresses and brings back until nothing is left; returns the entries of the tenant. */
 async function sweep(history: History, tenant: TenantId, at = now + 10): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
@@ -325,13 +334,14 @@ export function suppressConformance(lab: () => HistoryLab): void {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const { history } = database;
+    // The limit counts what other tests have left.
+    await sweep(history, tenant);
     for (let i = 0; i < 5; i++) await store(history, tenant, follower);
     const core = await store(history, tenant, cause);
-    const first = await history.updateSuppression(now, 3);
-    expect(first.get(tenant)).toHaveLength(3);
+    expect(await changeSome(history, tenant, 3)).toHaveLength(3);
     expect(await sweep(history, tenant)).toHaveLength(2);
     await history.act(tenant, [core.id], { kind: 'clear', at: now, by: 'Ada' });
-    expect((await history.updateSuppression(now, 3)).get(tenant)).toHaveLength(3);
+    expect(await changeSome(history, tenant, 3)).toHaveLength(3);
     expect(await sweep(history, tenant)).toHaveLength(2);
     expect(await shownOn(history, tenant)).toHaveLength(5);
   });

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Delivery } from '#core/channels/channels.ts';
 import type { AlarmAction, NotificationDraft } from '#core/log/log.ts';
+import { enforceLiveLimit } from '#core/log/retention.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
-import { draft, everyone, type HistoryLab, now, store } from './history-lab.ts';
+import { draft, everyone, type HistoryLab, lobby, now, store } from './history-lab.ts';
 
 type Doing = AlarmAction extends infer A ? (A extends AlarmAction ? Omit<A, 'at' | 'by'> : never) : never;
 
@@ -75,6 +76,23 @@ export function updatesConformance(lab: () => HistoryLab): void {
     expect(await events(tenant)).toEqual([null, 'acknowledged', 'unacknowledged', 'ended']);
   });
 
+  test('what leaves the panels because there are too many is not over, and is not queued', async () => {
+    const { directory, history } = lab().database;
+    const tenant = await lab().newTenant();
+    await channel(tenant, 'c');
+    for (let i = 0; i < 3; i++) await store(history, tenant, to('c'));
+    const record = await directory.tenants.get(tenant);
+    await enforceLiveLimit(
+      {
+        ...{ history, bus: { publish: () => undefined }, warn: () => undefined, now: () => now, most: 1 },
+        directory: { tenants: { list: async () => [record] } },
+      },
+      () => false,
+    );
+    expect((await history.live(tenant, lobby, now, 9)).positions).toHaveLength(1);
+    expect(await events(tenant)).toEqual([null, null, null]);
+  });
+
   test('a channel gets what its kind and its setting say', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
@@ -83,8 +101,12 @@ export function updatesConformance(lab: () => HistoryLab): void {
       hookEnds: ['webhook', { updates: 'ends' }, ['ended']],
       hookAll: ['webhook', all, ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended']],
       slack: ['slack', {}, []],
-      telegram: ['telegram', {}, ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended']],
-      telegramNone: ['telegram', { updates: 'none' }, []],
+      telegram: [
+        'telegram',
+        { updates: 'all' },
+        ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended'],
+      ],
+      telegramNone: ['telegram', {}, []],
       pager: ['pagerduty', {}, ['acknowledged', 'shelved', 'ended']],
       pagerEnds: ['pagerduty', { updates: 'ends' }, ['ended']],
       mqtt: ['mqtt', { topic: 't' }, []],
@@ -92,7 +114,7 @@ export function updatesConformance(lab: () => HistoryLab): void {
         ...(['mqtt', { topic: 't', stateTopic: 's/{alarm}' }] as const),
         ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended'],
       ],
-      push: ['push', {}, []],
+      push: ['push', {}, ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended']],
     };
     for (const [id, [kind, settings]] of Object.entries(channels))
       await channel(tenant, id, { kind, settings });
@@ -161,6 +183,20 @@ export function updatesConformance(lab: () => HistoryLab): void {
       ...{ event: 'acknowledged', notification: first.id },
     });
     expect(await events(tenant, 'ended')).toEqual([null, 'ended']);
+  });
+
+  test('what people do about the end of an alarm is not queued: its channels had the end', async () => {
+    const { database, newTenant } = lab();
+    const { history } = database;
+    const tenant = await newTenant();
+    await channel(tenant, 'c');
+    await store(history, tenant, { ...to('c'), key: 'disk' });
+    const end = await store(history, tenant, { ...to('c'), key: 'disk', level: 'success', rank: 10 });
+    await act(tenant, end.id, acknowledge);
+    await act(tenant, end.id, { kind: 'clear' });
+    const again = await store(history, tenant, { ...to('c'), key: 'disk', level: 'success', rank: 10 });
+    await history.clear(tenant, again.id, 'ada', now);
+    expect(await events(tenant)).toEqual([null, null, null]);
   });
 
   test('of an alarm without a key, channels of the notifications that were escalated are told', async () => {

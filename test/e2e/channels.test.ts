@@ -425,7 +425,10 @@ test.each([
     'settings.url: must not contain a user',
   ],
   [{ kind: 'slack', settings: { url: 'https://example.org' } }, 'settings.url: belongs in secrets'],
-  [{ kind: 'push', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has no settings'],
+  [
+    { kind: 'push', settings: { uri: 'https://example.org' } },
+    'settings.uri: this kind has actions, updates',
+  ],
   [{ kind: 'slack', settings: { uri: 'https://example.org' } }, 'settings.uri: this kind has updates'],
   [
     { kind: 'mqtt', settings: { url: 'mqtt://x.example.org', topic: 't', stateTopic: 's' } },

@@ -28,7 +28,7 @@ export const apprise: HttpKind = {
   update: (setup, { title }, update) =>
     notify(setup, { title, body: updateText(update), type: update.event === 'ended' ? 'success' : 'info' }),
 
-  outcomeOf(status) {
+  outcomeOf({ status }) {
     if (status === 204) return { outcome: 'retry', answer: 'there is no configuration with this key' };
     // 424: one of several services failed. A retry would send a duplicate to the others.
     return status === 424 ? { outcome: 'failed' } : undefined;

@@ -14,6 +14,9 @@ import {
   withoutLinks,
 } from '../message.ts';
 
+/** https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+const unknownMessage = 10_008;
+
 /** An embed has at most 6,000 characters in all: https://discord.com/developers/docs/resources/webhook#execute-webhook */
 export const discord: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
@@ -34,11 +37,17 @@ export const discord: HttpKind = {
 
   referenceOf: ({ body }) => /^\d{1,30}$/.exec(String(readJson(body)?.id))?.[0],
   retryAfterMs: retryAfterInBody,
+
+  // Somebody has deleted the message. Other codes of the same status are about the webhook.
+  outcomeOf: ({ status, body }) =>
+    status === 404 && readJson(body)?.code === unknownMessage
+      ? { outcome: 'failed', isFinal: true }
+      : undefined,
 };
 
-function readJson(body: string): { readonly id?: unknown } | undefined {
+function readJson(body: string): { readonly id?: unknown; readonly code?: unknown } | undefined {
   try {
-    return JSON.parse(body) as { readonly id?: unknown };
+    return JSON.parse(body);
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { noTexts } from '#contract/history/fields.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { Receiver } from '#test/support/receiver.ts';
-import type { ChannelSetup, OutgoingNotification } from '../message.ts';
+import type { ChannelSetup, OutgoingNotification, OutgoingUpdate } from '../message.ts';
 import { send } from '../send.ts';
 
 let receiver: Receiver;
@@ -54,14 +54,18 @@ function setUp(kind: ChannelKind): ChannelSetup {
   return { settings: {}, secrets: {}, ...setups[kind] };
 }
 
-async function deliver(kind: ChannelKind, over: Partial<OutgoingNotification> = {}) {
+const acknowledgedWith = (note: string): OutgoingUpdate => ({
+  ...{ id: '0193-7', event: 'acknowledged', at: 0, by: 'Ada', note, until: null, reference: '17' },
+});
+
+async function deliver(kind: ChannelKind, over: Partial<OutgoingNotification> = {}, update?: OutgoingUpdate) {
   const [outbound, brokers] = [createOutbound(['127.0.0.1']), { idleMs: 0, kept: new Map() }];
-  const options = { outbound, brokers, mail: undefined, now: Date.now, signal: AbortSignal.any([]) };
+  const options = { outbound, brokers, mail: undefined, now: Date.now, signal: AbortSignal.any([]), update };
   return send(kind, setUp(kind), { ...usual, ...over }, options);
 }
 
-async function sent(kind: ChannelKind, over: Partial<OutgoingNotification> = {}) {
-  expect(await deliver(kind, over)).toMatchObject({ outcome: 'delivered' });
+async function sent(kind: ChannelKind, over: Partial<OutgoingNotification> = {}, update?: OutgoingUpdate) {
+  expect(await deliver(kind, over, update)).toMatchObject({ outcome: 'delivered' });
   const { method, path, headers, json, body } = receiver.received.at(-1) ?? {};
   expect([method, headers?.['content-type'], headers?.['user-agent']]).toEqual([
     ...['POST', 'application/json', 'belfry'],
@@ -330,6 +334,10 @@ describe('what a sender wrote', () => {
     const telegram = (await sent('telegram', long)).json.text;
     expect(telegram.length).toBeLessThanOrEqual(4_096);
     expect(telegram.endsWith(long.url)).toBe(true);
+    const changed = (await sent('telegram', long, acknowledgedWith(letter.repeat(2_000)))).json.text;
+    expect(changed.length).toBeLessThanOrEqual(4_096);
+    expect(changed).toMatch(/^Acknowledged by Ada: /);
+    expect(changed.endsWith(long.url)).toBe(true);
     const pagerduty = (await sent('pagerduty', long)).json;
     expect(Array.from(pagerduty.dedup_key).length).toBeLessThanOrEqual(255);
     expect(pagerduty.payload.summary.length).toBeLessThanOrEqual(1_024);

@@ -72,7 +72,7 @@ export async function sendMqtt(
   }
 }
 
-interface Told {
+interface Publication {
   readonly notification: OutgoingNotification;
   readonly update: OutgoingUpdate | undefined;
   readonly now: number;
@@ -81,7 +81,7 @@ interface Told {
 async function publish(
   connection: MqttConnection,
   { settings }: ChannelSetup,
-  { notification, update, now }: Told,
+  { notification, update, now }: Publication,
 ): Promise<SendResult> {
   const { maximumQoS, retainAvailable } = connection.accepted.properties ?? {};
   const retain = settings.retain === 'true';
@@ -122,7 +122,7 @@ function stateJson(notification: OutgoingNotification, update: OutgoingUpdate | 
 }
 
 /** The values come from senders, so they must not add topic levels or wildcards. */
-function topicOf(template: string, notification: OutgoingNotification): string {
+export function topicOf(template: string, notification: OutgoingNotification): string {
   const { level, host, ip, key, tenant, alarm } = notification;
   const values: Readonly<Record<string, string | null>> = { level, host: host ?? ip, key, tenant };
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -132,10 +132,12 @@ function topicOf(template: string, notification: OutgoingNotification): string {
 
 const nameOf = (value: string): string => clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
 
-/** With a part of its hash if it had to be changed: two alarms never share a topic. */
+/** With a part of its hash if it had to be changed, or looks like one that had to be: two alarms do not share a topic. */
 function distinct(alarm: string): string {
   const name = nameOf(alarm);
-  return name === alarm ? name : `${name}-${createHash('sha256').update(alarm).digest('hex').slice(0, 8)}`;
+  return name === alarm && !/-[\da-f]{8}$/.test(alarm)
+    ? name
+    : `${name}-${createHash('sha256').update(alarm).digest('hex').slice(0, 8)}`;
 }
 
 async function findBroker(

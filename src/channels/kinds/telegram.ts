@@ -21,12 +21,18 @@ export const telegram: HttpKind = {
   /** Changes the message: https://core.telegram.org/bots/api#editmessagetext */
   update(setup, notification, update) {
     if (update.reference === null) return undefined;
-    const text = textOf(notification, `${clip(updateText(update), 1_000)}\n\n`);
+    const text = textOf(notification, updateText(update));
     return call(setup, 'editMessageText', { message_id: Number(update.reference), text });
   },
 
   referenceOf: ({ body }) => /"message_id"\s*:\s*(\d{1,15})/.exec(body)?.[1],
   retryAfterMs: retryAfterInBody,
+
+  outcomeOf({ status, body }) {
+    // As when an attempt is repeated after a crash.
+    if (status === 400 && body.includes('message is not modified')) return { outcome: 'delivered' };
+    return undefined;
+  },
 };
 
 const call = (
@@ -40,10 +46,13 @@ const call = (
     link_preview_options: { is_disabled: true },
   });
 
-function textOf(notification: OutgoingNotification, before = ''): string {
+/** `happened`: above all else. */
+function textOf(notification: OutgoingNotification, happened = ''): string {
   const { title, url: link } = notification;
   const end = [detailsWithRunbookOf(notification), link].filter((part) => part !== null).join('\n');
-  const room = 4_000 - before.length - end.length;
+  const free = 4_000 - end.length;
+  const before = happened === '' ? '' : `${clip(happened, Math.min(1_000, Math.floor(free / 2)))}\n\n`;
+  const room = free - before.length;
   const text = `${title}\n\n${messageText(notification, Math.max(leastChars, room - title.length - 2))}`;
   return `${before}${clip(text, room)}\n\n${end}`;
 }

@@ -46,8 +46,8 @@ const secret = { isSecret: true } as const;
 const secretUrl = (example: string) => url({ ...required, ...secret, example });
 
 /**
- * Which events of its alarms a channel is told. By default all where Belfry changes a message that is there, and none where each
- * would be one more message.
+ * Which events of its alarms a channel gets. By default all where Belfry changes a message that is there, and none where each would
+ * be one more message, or count as one.
  */
 const updates = (usual: 'all' | 'none'): ChannelField => ({
   ...{ name: 'updates', type: 'choice' },
@@ -87,7 +87,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('chat', { ...required, example: '-1001234567890' }),
     text('token', { ...required, ...secret, example: '123456:ABC…' }),
     url({ example: 'https://api.telegram.org' }),
-    updates('all'),
+    updates('none'),
   ],
   pagerduty: [
     text('routingKey', { ...required, ...secret }),

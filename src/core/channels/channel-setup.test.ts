@@ -42,6 +42,10 @@ test.each([
   ...['a/+', 'a/#', '$SYS/a', '{nobody}', '{level', 'a\u0007', 'x'.repeat(501)].map(
     (topic) => [{ topic }, {}, 'settings.topic: must be a topic'] as const,
   ),
+  ...['s', 's/{alarm}/+', '$SYS/{alarm}', '{alarm}{key}', `{alarm}${'x'.repeat(500)}`].map(
+    (stateTopic) => [{ stateTopic }, {}, 'settings.stateTopic: must be a topic with {alarm}'] as const,
+  ),
+  [{ topic: '{key}', stateTopic: '{alarm}' }, {}, 'settings.stateTopic: must be another topic than topic'],
   [{ qos: '2' }, {}, 'settings.qos: must be 1 or 0'],
   [{ retain: 'yes' }, {}, 'settings.retain: must be false or true'],
   [{}, { password: 'p' }, 'settings.user: is required with password'],

@@ -138,7 +138,9 @@ function requireWholeMqtt({ url = '', topic = '', stateTopic, user }: Texts, { p
       'settings.stateTopic',
       `must be a topic with {alarm}, which stands for the key, and without + and #, of at most ${longestTopic} characters; {tenant} stands for the tenant`,
     );
-  if (stateTopic === topic) throw badField('settings.stateTopic', 'must be another topic than topic');
+  // For most keys {alarm} is {key}.
+  if (stateTopic.replaceAll('{alarm}', '{key}') === topic)
+    throw badField('settings.stateTopic', 'must be another topic than topic');
   requireUser(user, password);
 }
 

@@ -392,8 +392,11 @@ export interface History {
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Removes a live notification from its panels, and queues that for channels as `act` does. `by`: who did. */
-  clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
+  /**
+   * Removes a live notification from its panels, and queues that for channels as `act` does, unless `isQuiet`: then nobody has said
+   * that the alarm is over. `by`: who did.
+   */
+  clear(tenant: TenantId, id: string, by: string, at: number, isQuiet?: boolean): Promise<ClearOutcome>;
   /**
    * Applies an action to the alarms of these notifications, all of them durable or none; at most some hundred. The answers are in the
    * order of `ids`. An id of any notification of an alarm names it. `within`: an alarm that does not reach this panel is not found.
@@ -412,7 +415,7 @@ export interface History {
   /**
    * Suppresses the open alarms of all tenants whose cause stands at `now`, and brings back those whose cause has ended, at most
    * `limit` of them. No tenant holds up another. Returns the entries of each tenant for which it did something, for the bus; there
-   * are none for alarms that only got another cause. An empty map: nothing is left to do.
+   * are none for alarms that only got another cause, and for causes that suppress nothing. An empty map: nothing is left to do.
    */
   updateSuppression(now: number, limit: number): Promise<ReadonlyMap<TenantId, readonly Entry[]>>;
   /** The rules by which alarms suppress others, as {@link SuppressKey} names them, and the newest revision of the rule set with each. */

@@ -4,7 +4,6 @@ import { atMost, type TenantBounds, type TenantRecord, type Tenants } from '../t
 import type { Bus } from './bus.ts';
 import type { History } from './log.ts';
 import type { TenantId } from './route.ts';
-import { type TakeOffContext, takeOff } from './take-off.ts';
 
 /** The most tenants named in an error. */
 const mostNamed = 10;
@@ -113,9 +112,11 @@ function bound(wanted: number | 'off', most: number | 'off'): number | null {
 /** Who clears a notification because of the limit, in its history. */
 const liveLimitActor = 'live-limit';
 
-export interface LiveLimitOptions extends Omit<TakeOffContext, 'history'> {
+export interface LiveLimitOptions {
   readonly directory: { readonly tenants: Pick<Directory['tenants'], 'list'> };
   readonly history: Pick<History, 'clear' | 'stayingBeyond'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly now: () => number;
   readonly warn: (message: string) => void;
   /** Default: `limits.stayingPerTenant`. */
   readonly most?: number;
@@ -154,13 +155,18 @@ async function clearSome(
   most: number,
   stopped: () => boolean,
 ): Promise<number> {
-  const { history, now } = options;
+  const { history, bus, now } = options;
   const ids = await history.stayingBeyond(tenant, most, now() + limits.stayingMs);
   let cleared = 0;
   for (let from = 0; from < ids.length && !stopped(); from += clearedTogether) {
     const together = ids.slice(from, from + clearedTogether);
-    const outcomes = await Promise.all(together.map((id) => takeOff(options, tenant, id, liveLimitActor)));
-    cleared += outcomes.filter(({ kind }) => kind === 'cleared').length;
+    // Quietly: an incident must not be resolved because there are too many.
+    const outcomes = await Promise.all(
+      together.map((id) => history.clear(tenant, id, liveLimitActor, now(), true)),
+    );
+    const entries = outcomes.flatMap((outcome) => (outcome.kind === 'cleared' ? outcome.entry : []));
+    if (entries.length > 0) bus.publish(tenant, entries);
+    cleared += entries.length;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return cleared;

@@ -226,21 +226,45 @@ interface Bounds {
   readonly finished: number | null;
 }
 
-const isPending = sql`state = 'pending'`;
-const isFinished = sql`state <> 'pending'`;
+interface Limited {
+  /** In an answer. */
+  readonly name: string;
+  readonly isPending: RawBuilder<unknown>;
+  readonly isFinished: RawBuilder<unknown>;
+}
+
+const limited = (name: string, of: RawBuilder<unknown>): Limited => ({
+  name,
+  isPending: sql`state = 'pending' and ${of}`,
+  isFinished: sql`state <> 'pending' and ${of}`,
+});
+
+/** Each has the limits for itself: thousands of acknowledgements must not push notifications out of the queue, nor open alerts. */
+const allLimited = [
+  limited('notifications', sql`event is null`),
+  limited('events of alarms', sql`event is not null`),
+];
 
 async function trimDeliveries(db: Database, options: TrimOptions): Promise<void> {
+  for (const each of allLimited) await trimLimited(db, each, options);
+}
+
+async function trimLimited(db: Database, each: Limited, options: TrimOptions): Promise<void> {
   let page: readonly Bounds[] = [];
   do {
-    page = await readBounds(db, page.at(-1) ?? { tenant: 0, id: '' });
+    page = await readBounds(db, each, page.at(-1) ?? { tenant: 0, id: '' });
     for (const bounds of page) {
-      const failed = await trim(db, bounds, options);
+      const failed = await trim(db, { ...bounds, ...each }, options);
       if (failed > 0) options.onFailed(bounds.tenant, failed);
     }
   } while (page.length === channelsAtOnce && !options.signal?.aborted);
 }
 
-function readBounds(db: Database, after: Pick<Bounds, 'tenant' | 'id'>): Promise<Bounds[]> {
+function readBounds(
+  db: Database,
+  { isPending, isFinished }: Limited,
+  after: Pick<Bounds, 'tenant' | 'id'>,
+): Promise<Bounds[]> {
   const selectDelivery = (column: string, rest: RawBuilder<unknown>) =>
     sql`(select ${sql.ref(column)} from deliveries d where d.tenant = c.tenant and d.channel = c.id ${rest})`;
   const beyond = (state: RawBuilder<unknown>, kept: number) =>
@@ -251,15 +275,20 @@ function readBounds(db: Database, after: Pick<Bounds, 'tenant' | 'id'>): Promise
         ${beyond(isPending, limits.pendingPerChannel)} as overflow,
         ${beyond(isFinished, limits.deliveryLog)} as logged,
         ${selectDelivery('queued_at', sql`and ${isPending} order by position limit 1`)} as queued,
-        ${selectDelivery('finished_at', sql`order by position limit 1`)} as finished
+        ${selectDelivery('finished_at', sql`and ${isFinished} order by position limit 1`)} as finished
       from channels c where c.tenant > ${after.tenant} or (c.tenant = ${after.tenant} and c.id > ${after.id})
       order by c.tenant, c.id limit ${sql.lit(channelsAtOnce)}`,
   );
 }
 
 /** Returns how many failed. */
-async function trim(db: Database, bounds: Bounds, { now, trustedNow, signal }: TrimOptions): Promise<number> {
+async function trim(
+  db: Database,
+  bounds: Bounds & Limited,
+  { now, trustedNow, signal }: TrimOptions,
+): Promise<number> {
   const { tenant, id, forgotten, overflow, logged, queued, finished } = bounds;
+  const { name, isPending, isFinished } = bounds;
   const inSteps = async (statement: RawBuilder<unknown>, which: RawBuilder<unknown>) => {
     let all = 0;
     while (!signal?.aborted) {
@@ -286,7 +315,7 @@ async function trim(db: Database, bounds: Bounds, { now, trustedNow, signal }: T
   if (forgotten !== null) failed += await inSteps(remove, sql`${isPending} and position <= ${forgotten}`);
   if (overflow !== null) {
     const answer = sql.lit(
-      `more than ${limits.pendingPerChannel} notifications were waiting, and this was the oldest`,
+      `more than ${limits.pendingPerChannel} ${name} were waiting, and this was the oldest`,
     );
     failed += await inSteps(fail(answer), sql`${isPending} and position <= ${overflow}`);
   }

@@ -84,9 +84,9 @@ export function createSqliteHistory({
       return toRepeat(await reader.findRetry(tenant, idempotency.key, now), idempotency);
     },
 
-    async clear(tenant, id, by, at) {
+    async clear(tenant, id, by, at, isQuiet = false) {
       if (!isUuid(id)) return { kind: 'not-found' };
-      return queue.push('clear', tenant, id.toLowerCase(), { by, at });
+      return queue.push('clear', tenant, id.toLowerCase(), { by, at, isQuiet });
     },
 
     async act(tenant, ids, action, within) {

@@ -54,14 +54,14 @@ export const createPostgresHistory = (lanes: PostgresLanes): History => ({
     return toRepeat(earlier, idempotency);
   },
 
-  async clear(tenant, given, by, at) {
+  async clear(tenant, given, by, at, isQuiet = false) {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
     await lanes.queue.settled(id);
     const { rows } = await lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
         'SELECT * FROM clear_notification($1, $2, $3, $4, wanted_by => $5)',
-        [tenant, id, by, at, JSON.stringify(wantedUpdates.ended)],
+        [tenant, id, by, at, isQuiet ? null : JSON.stringify(wantedUpdates.ended)],
       ),
     );
     const [cleared] = rows;

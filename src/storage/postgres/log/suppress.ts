@@ -25,28 +25,27 @@ export const createSuppression = (
   'updateSuppression' | 'suppressingRules' | 'endSuppressing' | 'suppression' | 'findCause'
 > => ({
   async updateSuppression(now, limit) {
-    // Each call takes the tenants in another order, so that one with much to do holds up no other. Of a tenant with a key that has
-    // ended, alarms may only get another cause, which is no entry.
-    const due = await lanes.reads.query<{ tenant: TenantId; hasEnded: boolean }>(
+    // Each call takes the tenants in another order, so that one with much to do holds up no other. A tenant may have no entry, and
+    // still more to do: its alarms only get another cause, or the time was over before all its causes.
+    const due = await lanes.reads.query<{ tenant: TenantId }>(
       'all',
       `WITH used AS MATERIALIZED (SELECT DISTINCT l.tenant, l.suppressed FROM live l WHERE l.suppressed IS NOT NULL AND ${standing('$1')})
-       SELECT tenant, bool_or(has_ended) AS "hasEnded" FROM (
-         SELECT c.tenant, false AS has_ended FROM alarm_causes c WHERE c.is_new
-         UNION ALL
-         SELECT u.tenant, true FROM used u
-           WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
-       ) d GROUP BY tenant ORDER BY random()`,
+       SELECT tenant FROM (
+         SELECT c.tenant FROM alarm_causes c WHERE c.is_new
+         UNION
+         SELECT u.tenant FROM used u WHERE NOT is_held(u.tenant, u.suppressed, $1, NULL)
+       ) d ORDER BY random()`,
       [now],
     );
     const changed = new Map<TenantId, readonly Entry[]>();
     let left = limit;
     let failed: { readonly error: unknown } | undefined;
-    for (const { tenant, hasEnded } of due) {
+    for (const { tenant } of due) {
       if (left <= 0) break;
       try {
         const entries = await updateTenant(lanes, tenant, now, left);
         left -= entries.length;
-        if (hasEnded || entries.length > 0) changed.set(tenant, entries);
+        changed.set(tenant, entries);
       } catch (error) {
         // One whose counters are locked for too long has its turn the next time.
         failed ??= { error };

@@ -9,14 +9,14 @@ ALTER TABLE deliveries
 ALTER TYPE alarm_action ADD ATTRIBUTE wanted jsonb, ADD ATTRIBUTE channel text;
 
 -- Queues what happened to an alarm for the channels that had a notification of it, in the transaction of its entry. Of an alarm without a
--- key, these are the notifications that its escalations replaced. Nothing, if the alarm has ended.
+-- key, these are the notifications that its escalations replaced. Nothing, if the alarm has ended, or the entry is its end.
 CREATE FUNCTION queue_update(entry log, shown live, at_position bigint, at bigint, new_event text, wanted jsonb, except_channel text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   ids text[] := ARRAY[entry.id::text];
   earlier jsonb := entry.route;
 BEGIN
-  IF wanted IS NULL OR shown.row IS NULL THEN
+  IF wanted IS NULL OR shown.row IS NULL OR NOT is_alarm(entry.key, entry.rank) THEN
     RETURN;
   END IF;
   WHILE earlier ? 'escalates' AND cardinality(ids) <= 100 LOOP

@@ -472,7 +472,7 @@ export function clear(
   writer: LogWriter,
   tenant: TenantId,
   id: string,
-  given: Pick<Clear, 'by' | 'at'>,
+  { isQuiet, ...given }: Pick<Clear, 'by' | 'at'> & { readonly isQuiet?: boolean },
 ): ClearOutcome {
   const found = findById(writer.sql, tenant, id);
   if (!found) return { kind: 'not-found' };
@@ -480,7 +480,7 @@ export function clear(
   if (!live) return { kind: 'not-live' };
   const entry = writer.takeOff(tenant, found, id, { ...given, reason: 'cleared' });
   const update = { event: 'ended', position: entry.position, at: given.at } as const;
-  queueUpdate(writer, tenant, { id, found, since: live.since }, update);
+  if (!isQuiet) queueUpdate(writer, tenant, { id, found, since: live.since }, update);
   return { kind: 'cleared', entry };
 }
 

@@ -97,7 +97,7 @@ interface Update {
   readonly from?: string | undefined;
 }
 
-/** For the channels that had a notification of the alarm since it began, and want to be told. */
+/** For the channels that had a notification of the alarm since it began, and want to be told. The end of an alarm is none. */
 export function queueUpdate(
   writer: LogWriter,
   tenant: TenantId,
@@ -106,7 +106,9 @@ export function queueUpdate(
 ): void {
   const { sql } = writer;
   const wanted = wantedUpdates[event];
-  const had = channelsOf(writer, tenant, alarm);
+  const key = keyAt(sql, alarm.found);
+  if (isResolve({ key, rank: alarm.found.rank })) return;
+  const had = channelsOf(writer, tenant, { ...alarm, key });
   for (const [channel, notification] of had) {
     if (channel === from) continue;
     const found = sql
@@ -128,7 +130,7 @@ export function queueUpdate(
 function channelsOf(
   writer: LogWriter,
   tenant: TenantId,
-  { found, id, since }: Parameters<typeof queueUpdate>[2],
+  { found, id, since, key }: Parameters<typeof queueUpdate>[2] & { readonly key: string | null },
 ): ReadonlyMap<string, string> {
   const from = [id, ...escalatedIds(writer, tenant, found)];
   const rows = writer.sql
@@ -140,7 +142,7 @@ function channelsOf(
        ) WHERE event IS NULL AND state <> 'failed' AND queued_at >= @since ORDER BY position`,
     )
     .all({
-      ...{ tenant, ids: JSON.stringify(from), key: keyAt(writer.sql, found) },
+      ...{ tenant, ids: JSON.stringify(from), key },
       since: since ?? found.receivedAt,
     });
   return new Map(rows.map(({ channel, notification }) => [channel, notification]));

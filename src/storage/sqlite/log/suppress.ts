@@ -111,13 +111,18 @@ export function updateSuppression(
   for (const ended of endedKeys(sql, now))
     for (const each of suppressedBy(sql, ended, { now, limit: limit - changed.length }))
       changed.push({ tenant: each.tenant, entry: release(writer, each, now) });
+  const scanned: { tenant: TenantId; entry?: undefined }[] = [];
   const until = performance.now() + scanMs;
   for (const cause of newCauses(sql)) {
-    if (changed.length >= limit || performance.now() > until) break;
+    if (changed.length >= limit) break;
     changed.push(...suppressByCause(writer, cause, { now, limit }));
+    // Without an entry it is no change, but there may be more to do.
+    scanned.push({ tenant: cause.tenant });
+    // On a busy machine the time may be over before the first one.
+    if (performance.now() > until) break;
   }
   return new Map(
-    [...Map.groupBy(changed, ({ tenant }) => tenant)].map(([tenant, some]) => [
+    [...Map.groupBy([...changed, ...scanned], ({ tenant }) => tenant)].map(([tenant, some]) => [
       tenant,
       some.flatMap(({ entry }) => entry ?? []),
     ]),
