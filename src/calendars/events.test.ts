@@ -95,6 +95,37 @@ RRULE:FREQ=WEEKLY;COUNT=2`;
   ]);
 });
 
+test('a moved event counts that the file has alone, and one that changes all after it', () => {
+  const alone = `RECURRENCE-ID:20261010T090000Z
+DTSTART:20261011T090000Z
+DTEND:20261011T100000Z
+SUMMARY:Ana`;
+  expect(times(alone)).toEqual([['2026-10-11T09:00', '2026-10-11T10:00', 'Ana']]);
+  const future = `UID:w
+DTSTART:20261005T090000Z
+DTEND:20261005T100000Z
+RRULE:FREQ=WEEKLY;COUNT=4
+SUMMARY:Ana
+---
+UID:w
+RECURRENCE-ID;RANGE=THISANDFUTURE:20261012T090000Z
+DTSTART:20261013T090000Z
+DTEND:20261013T110000Z
+SUMMARY:Ben`;
+  expect(times(future)).toEqual([
+    ['2026-10-05T09:00', '2026-10-05T10:00', 'Ana'],
+    ['2026-10-13T09:00', '2026-10-13T11:00', 'Ben'],
+    ['2026-10-20T09:00', '2026-10-20T11:00', 'Ben'],
+    ['2026-10-27T09:00', '2026-10-27T11:00', 'Ben'],
+  ]);
+});
+
+test('events that repeat daily for many years can be read', () => {
+  const daily = 'DTSTART;TZID=Europe/Berlin:20100101T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY';
+  const several = Array.from({ length: 10 }, () => daily).join('\n---\n');
+  expect(eventsOf(read(several)).events).toHaveLength(610);
+});
+
 test('what is no calendar is refused with a sentence', () => {
   expect(() => eventsOf({ ...read(''), text: '<html>' })).toThrow('no iCalendar file');
 });

@@ -15,8 +15,9 @@ export interface CalendarFile {
 }
 
 /** A rule that repeats every second would go on for ever. */
-const mostSteps = 50_000;
+const mostSteps = 200_000;
 const mostTextChars = 200;
+const dayMs = 86_400_000;
 
 /** A time zone by its IANA name: programs need not describe it in the file, and what they do describe may be out of date. */
 class NamedZone extends ICAL.Timezone {
@@ -53,8 +54,8 @@ export function eventsOf(file: CalendarFile): CalendarCopy {
   );
   let steps = 0;
   for (const component of components) {
-    if (component.hasProperty('recurrence-id')) continue;
-    const own = exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? [];
+    const isException = component.hasProperty('recurrence-id');
+    const own = isException ? [] : (exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? []);
     for (const found of occurrences(new ICAL.Event(component, { exceptions: own }), file)) {
       steps += 1;
       if (steps > mostSteps) throw new Error('its events repeat too often');
@@ -75,17 +76,31 @@ function parse(text: string): unknown[] {
   }
 }
 
-/** In order of time; undefined for one that is cancelled. Ends after the file's range. */
+/**
+ * In order of time; undefined for one that is cancelled, too long ago, or moved: a moved one is an event of its own, also when the
+ * file has it alone. Ends after the file's range.
+ */
 function* occurrences(event: ICAL.Event, file: CalendarFile): Generator<CalendarEvent | undefined> {
   if (!event.startDate) return;
-  if (!event.isRecurring()) return yield eventAt(event, event.startDate, file);
+  if (!event.isRecurring() || event.isRecurrenceException())
+    return yield eventAt(event, event.startDate, file);
+  // Wall times differ from times by less than two days, and finding the time of each would take long.
+  const length = wallOf(event.endDate) - wallOf(event.startDate);
+  const [first, last] = [file.from - length - 2 * dayMs, file.until + 2 * dayMs];
+  const isInRange = (wall: number) => wall >= first || event.rangeExceptions.length > 0;
   const iterator = event.iterator();
   for (let start = iterator.next(); start; start = iterator.next()) {
-    const { item } = event.getOccurrenceDetails(start);
-    const isMoved = item.isRecurrenceException();
-    yield isMoved ? eventAt(item, item.startDate, file) : eventAt(event, start, file);
-    if (timeOf(start, file.timeZone) >= file.until) return;
+    const wall = wallOf(start);
+    if (wall >= last) return;
+    yield isInRange(wall) ? occurrenceAt(event, start, file) : undefined;
   }
+}
+
+function occurrenceAt(event: ICAL.Event, start: ICAL.Time, file: CalendarFile): CalendarEvent | undefined {
+  const { item, startDate } = event.getOccurrenceDetails(start);
+  // An exception that also changes those after it is the item of each, at their times.
+  const isMoved = item.isRecurrenceException() && startDate === item.startDate;
+  return isMoved ? undefined : eventAt(item, startDate, file);
 }
 
 function eventAt(event: ICAL.Event, start: ICAL.Time, { timeZone }: CalendarFile): CalendarEvent | undefined {
