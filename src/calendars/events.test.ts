@@ -14,6 +14,7 @@ const range = { from: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('202
 const read = (events: string, zones?: string) => ({
   text: file(events, zones),
   timeZone: 'Europe/Berlin',
+  now: range.from,
   ...range,
 });
 const times = (events: string, zones?: string) =>
@@ -120,6 +121,28 @@ SUMMARY:Ben`;
   ]);
 });
 
+test('of too many events, those that are over are left out first, and the last to come', () => {
+  const hourly = 'DTSTART:20261001T000000Z\nDURATION:PT1H\nRRULE:FREQ=HOURLY';
+  const keptAt = (now: string) => {
+    const { events } = eventsOf({ ...read(hourly), now: Date.parse(now) });
+    return [
+      events.length,
+      ...[events[0], events.at(-1)].map((each) => new Date(each?.from ?? 0).toISOString()),
+    ];
+  };
+  const first = '2026-10-20T08:00:00.000Z';
+  expect(keptAt('2026-10-02T00:00:00Z')).toEqual([
+    ...[1_000, '2026-10-02T00:00:00.000Z', '2026-11-12T15:00:00.000Z'],
+  ]);
+  expect(keptAt('2026-11-30T00:00:00Z')).toEqual([1_000, first, '2026-11-30T23:00:00.000Z']);
+});
+
+test('a file may have several calendars', () => {
+  const two = 'SUMMARY:Ana\nDTSTART:20261005T090000Z\nDTEND:20261005T100000Z';
+  const text = file(two) + file(two.replace('Ana', 'Ben'));
+  expect(eventsOf({ ...read(''), text }).events.map((each) => each.text)).toEqual(['Ana', 'Ben']);
+});
+
 test('events that repeat daily for many years can be read', () => {
   const daily = 'DTSTART;TZID=Europe/Berlin:20100101T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY';
   const several = Array.from({ length: 10 }, () => daily).join('\n---\n');
@@ -132,9 +155,9 @@ test('what is no calendar is refused with a sentence', () => {
 
 test('a thread reads it, and is ended when that takes too long', async () => {
   const events = 'SUMMARY:Ana\nDTSTART:20261019T090000Z\nDTEND:20261019T170000Z';
-  expect((await parseInThread(read(events))).events).toMatchObject([{ text: 'Ana' }]);
+  expect((await parseInThread(read(events), 60_000)).events).toMatchObject([{ text: 'Ana' }]);
   await expect(parseInThread({ ...read(''), text: '<html>' })).rejects.toThrow('no iCalendar file');
   const endless = 'SUMMARY:Ana\nDTSTART:19700101T000000Z\nRRULE:FREQ=SECONDLY';
-  await expect(parseInThread(read(endless))).rejects.toThrow('its events repeat too often');
+  await expect(parseInThread(read(endless), 60_000)).rejects.toThrow('its events repeat too often');
   await expect(parseInThread(read(endless), 1)).rejects.toThrow('takes too long');
 });

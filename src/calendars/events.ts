@@ -12,10 +12,12 @@ export interface CalendarFile {
   /** Events that touch this range are listed. */
   readonly from: number;
   readonly until: number;
+  /** If there are too many events, those that ended before it are left out first. */
+  readonly now: number;
 }
 
 /** A rule that repeats every second would go on for ever. */
-const mostSteps = 200_000;
+const mostSteps = 100_000;
 const mostTextChars = 200;
 const dayMs = 86_400_000;
 
@@ -41,12 +43,11 @@ class Calendar extends ICAL.Component {
 }
 
 /**
- * @returns events that begin first, at most `limits.calendarEvents`; cancelled ones are left out.
+ * @returns events in order of time, at most `limits.calendarEvents`; cancelled ones are left out.
  * @throws Error with a sentence for people.
  */
 export function eventsOf(file: CalendarFile): CalendarCopy {
-  const root = new Calendar(parse(file.text));
-  const components = root.getAllSubcomponents('vevent');
+  const components = parse(file.text).flatMap((each) => each.getAllSubcomponents('vevent'));
   const events: CalendarEvent[] = [];
   const exceptions = Map.groupBy(
     components.filter((each) => each.hasProperty('recurrence-id')),
@@ -62,15 +63,28 @@ export function eventsOf(file: CalendarFile): CalendarCopy {
       if (found && found.until > file.from && found.from < file.until) events.push(found);
     }
   }
-  events.sort((a, b) => a.from - b.from || a.until - b.until);
-  return { events: events.slice(0, limits.calendarEvents), until: file.until };
+  return { events: mostImportant(events, file.now), until: file.until };
 }
 
-function parse(text: string): unknown[] {
+/** At most `limits.calendarEvents`, in order of time. */
+function mostImportant(events: CalendarEvent[], now: number): CalendarEvent[] {
+  const inOrder = events.sort((a, b) => a.from - b.from || a.until - b.until);
+  const [past = [], coming = []] = [true, false].map((isOver) =>
+    inOrder.filter(({ until }) => until <= now === isOver),
+  );
+  const kept = coming.slice(0, limits.calendarEvents);
+  const left = limits.calendarEvents - kept.length;
+  return [...past.slice(Math.max(0, past.length - left)), ...kept];
+}
+
+/** A file may have several calendars. */
+function parse(text: string): Calendar[] {
   if (!/^\s*BEGIN:VCALENDAR/i.test(text.replace(/^\uFEFF/, '')))
     throw new Error('it is no iCalendar file: it does not begin with BEGIN:VCALENDAR');
   try {
-    return ICAL.parse(text.replace(/^\uFEFF/, '')) as unknown[];
+    const parsed = ICAL.parse(text.replace(/^\uFEFF/, '')) as unknown[];
+    const roots = Array.isArray(parsed[0]) ? (parsed as unknown[][]) : [parsed];
+    return roots.map((root) => new Calendar(root));
   } catch (error) {
     throw new Error(`it cannot be read as iCalendar: ${(error as Error).message}`);
   }
