@@ -69,11 +69,12 @@ DTEND:20261027T090000Z`;
   ]);
 });
 
-test('whole days and times without a zone are of the schedule, and attendees are named', () => {
+test('whole days and times without a zone are of the schedule, and attendees are named unless they declined', () => {
   const events = `SUMMARY:On call
 DTSTART;VALUE=DATE:20261024
 DTEND;VALUE=DATE:20261026
 ATTENDEE;CN=Ana Smith:mailto:ana@example.org
+ATTENDEE;PARTSTAT=DECLINED;CN=Ben:mailto:ben@example.org
 ---
 SUMMARY:Ben
 DTSTART:20261101T080000

@@ -151,10 +151,11 @@ function isNamedZone(tzid: string): boolean {
   }
 }
 
-/** The title, and after it the names and addresses of the attendees, a line each. */
+/** The title, and after it the names and addresses of the attendees who have not declined, a line each. */
 function textOf({ component }: ICAL.Event): string {
   const title = String(component.getFirstPropertyValue('summary') ?? '');
   const attendees = component.getAllProperties('attendee').flatMap((each) => {
+    if (each.getFirstParameter('partstat')?.toUpperCase() === 'DECLINED') return [];
     const name = each.getFirstParameter('cn');
     return [name, String(each.getFirstValue()).replace(/^mailto:/i, '')];
   });

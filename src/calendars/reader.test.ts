@@ -47,3 +47,10 @@ test('a redirect leads to no other protocol', async () => {
     { kind: 'failed', error: 'the calendar redirects to an address that is not HTTP' },
   ]);
 });
+
+test('an error that quotes the file has no control characters, which PostgreSQL could not store', async () => {
+  const body = 'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:a\u0000b\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n';
+  const { results } = await read({ status: 200, headers: {}, body });
+  expect(results).toEqual([{ kind: 'failed', error: expect.stringContaining('invalid date-time value') }]);
+  expect(JSON.stringify(results)).not.toMatch(/\\u00/);
+});

@@ -39,7 +39,7 @@ export function createCalendarReader({ schedules, outboundOf, now, onRead }: Rea
   const read = async (record: OnCallRecord): Promise<void> => {
     const outbound = outboundOf(record.tenant);
     const result = await readCalendar(record, outbound, now()).catch(
-      (error: unknown): ReadResult => ({ kind: 'failed', error: (error as Error).message.slice(0, 500) }),
+      (error: unknown): ReadResult => ({ kind: 'failed', error: errorText(error as Error) }),
     );
     await onRead(record, await schedules.recordRead(record, result, now()));
   };
@@ -54,6 +54,9 @@ export function createCalendarReader({ schedules, outboundOf, now, onRead }: Rea
     },
   };
 }
+
+/** It may quote the file, and PostgreSQL stores no NUL. */
+const errorText = ({ message }: Error): string => message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
 
 async function readCalendar(
   { calendar, timeZone, reading: { copy, etag } }: OnCallRecord,
