@@ -14,6 +14,7 @@ const range = { from: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('202
 const read = (events: string, zones?: string) => ({
   text: file(events, zones),
   timeZone: 'Europe/Berlin',
+  now: range.from,
   ...range,
 });
 const times = (events: string, zones?: string) =>
@@ -68,11 +69,12 @@ DTEND:20261027T090000Z`;
   ]);
 });
 
-test('whole days and times without a zone are of the schedule, and attendees are named', () => {
+test('whole days and times without a zone are of the schedule, and attendees are named unless they declined', () => {
   const events = `SUMMARY:On call
 DTSTART;VALUE=DATE:20261024
 DTEND;VALUE=DATE:20261026
 ATTENDEE;CN=Ana Smith:mailto:ana@example.org
+ATTENDEE;PARTSTAT=DECLINED;CN=Ben:mailto:ben@example.org
 ---
 SUMMARY:Ben
 DTSTART:20261101T080000
@@ -93,6 +95,59 @@ RRULE:FREQ=WEEKLY;COUNT=2`;
     ['2026-10-19T07:00', '2026-10-19T15:00', 'Ana'],
     ['2026-10-26T08:00', '2026-10-26T16:00', 'Ana'],
   ]);
+});
+
+test('a moved event counts that the file has alone, and one that changes all after it', () => {
+  const alone = `RECURRENCE-ID:20261010T090000Z
+DTSTART:20261011T090000Z
+DTEND:20261011T100000Z
+SUMMARY:Ana`;
+  expect(times(alone)).toEqual([['2026-10-11T09:00', '2026-10-11T10:00', 'Ana']]);
+  const future = `UID:w
+DTSTART:20261005T090000Z
+DTEND:20261005T100000Z
+RRULE:FREQ=WEEKLY;COUNT=4
+SUMMARY:Ana
+---
+UID:w
+RECURRENCE-ID;RANGE=THISANDFUTURE:20261012T090000Z
+DTSTART:20261013T090000Z
+DTEND:20261013T110000Z
+SUMMARY:Ben`;
+  expect(times(future)).toEqual([
+    ['2026-10-05T09:00', '2026-10-05T10:00', 'Ana'],
+    ['2026-10-13T09:00', '2026-10-13T11:00', 'Ben'],
+    ['2026-10-20T09:00', '2026-10-20T11:00', 'Ben'],
+    ['2026-10-27T09:00', '2026-10-27T11:00', 'Ben'],
+  ]);
+});
+
+test('of too many events, those that are over are left out first, and the last to come', () => {
+  const hourly = 'DTSTART:20261001T000000Z\nDURATION:PT1H\nRRULE:FREQ=HOURLY';
+  const keptAt = (now: string) => {
+    const { events } = eventsOf({ ...read(hourly), now: Date.parse(now) });
+    return [
+      events.length,
+      ...[events[0], events.at(-1)].map((each) => new Date(each?.from ?? 0).toISOString()),
+    ];
+  };
+  const first = '2026-10-20T08:00:00.000Z';
+  expect(keptAt('2026-10-02T00:00:00Z')).toEqual([
+    ...[1_000, '2026-10-02T00:00:00.000Z', '2026-11-12T15:00:00.000Z'],
+  ]);
+  expect(keptAt('2026-11-30T00:00:00Z')).toEqual([1_000, first, '2026-11-30T23:00:00.000Z']);
+});
+
+test('a file may have several calendars', () => {
+  const two = 'SUMMARY:Ana\nDTSTART:20261005T090000Z\nDTEND:20261005T100000Z';
+  const text = file(two) + file(two.replace('Ana', 'Ben'));
+  expect(eventsOf({ ...read(''), text }).events.map((each) => each.text)).toEqual(['Ana', 'Ben']);
+});
+
+test('events that repeat daily for many years can be read', () => {
+  const daily = 'DTSTART;TZID=Europe/Berlin:20100101T090000\nDURATION:PT1H\nRRULE:FREQ=DAILY';
+  const several = Array.from({ length: 10 }, () => daily).join('\n---\n');
+  expect(eventsOf(read(several)).events).toHaveLength(610);
 });
 
 test('what is no calendar is refused with a sentence', () => {

@@ -12,11 +12,14 @@ export interface CalendarFile {
   /** Events that touch this range are listed. */
   readonly from: number;
   readonly until: number;
+  /** If there are too many events, those that ended before it are left out first. */
+  readonly now: number;
 }
 
 /** A rule that repeats every second would go on for ever. */
-const mostSteps = 50_000;
+const mostSteps = 100_000;
 const mostTextChars = 200;
+const dayMs = 86_400_000;
 
 /** A time zone by its IANA name: programs need not describe it in the file, and what they do describe may be out of date. */
 class NamedZone extends ICAL.Timezone {
@@ -40,12 +43,11 @@ class Calendar extends ICAL.Component {
 }
 
 /**
- * @returns events that begin first, at most `limits.calendarEvents`; cancelled ones are left out.
+ * @returns events in order of time, at most `limits.calendarEvents`; cancelled ones are left out.
  * @throws Error with a sentence for people.
  */
 export function eventsOf(file: CalendarFile): CalendarCopy {
-  const root = new Calendar(parse(file.text));
-  const components = root.getAllSubcomponents('vevent');
+  const components = parse(file.text).flatMap((each) => each.getAllSubcomponents('vevent'));
   const events: CalendarEvent[] = [];
   const exceptions = Map.groupBy(
     components.filter((each) => each.hasProperty('recurrence-id')),
@@ -53,39 +55,66 @@ export function eventsOf(file: CalendarFile): CalendarCopy {
   );
   let steps = 0;
   for (const component of components) {
-    if (component.hasProperty('recurrence-id')) continue;
-    const own = exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? [];
+    const isException = component.hasProperty('recurrence-id');
+    const own = isException ? [] : (exceptions.get(String(component.getFirstPropertyValue('uid'))) ?? []);
     for (const found of occurrences(new ICAL.Event(component, { exceptions: own }), file)) {
       steps += 1;
       if (steps > mostSteps) throw new Error('its events repeat too often');
       if (found && found.until > file.from && found.from < file.until) events.push(found);
     }
   }
-  events.sort((a, b) => a.from - b.from || a.until - b.until);
-  return { events: events.slice(0, limits.calendarEvents), until: file.until };
+  return { events: mostImportant(events, file.now), until: file.until };
 }
 
-function parse(text: string): unknown[] {
+/** At most `limits.calendarEvents`, in order of time. */
+function mostImportant(events: CalendarEvent[], now: number): CalendarEvent[] {
+  const inOrder = events.sort((a, b) => a.from - b.from || a.until - b.until);
+  const [past = [], coming = []] = [true, false].map((isOver) =>
+    inOrder.filter(({ until }) => until <= now === isOver),
+  );
+  const kept = coming.slice(0, limits.calendarEvents);
+  const left = limits.calendarEvents - kept.length;
+  return [...past.slice(Math.max(0, past.length - left)), ...kept];
+}
+
+/** A file may have several calendars. */
+function parse(text: string): Calendar[] {
   if (!/^\s*BEGIN:VCALENDAR/i.test(text.replace(/^\uFEFF/, '')))
     throw new Error('it is no iCalendar file: it does not begin with BEGIN:VCALENDAR');
   try {
-    return ICAL.parse(text.replace(/^\uFEFF/, '')) as unknown[];
+    const parsed = ICAL.parse(text.replace(/^\uFEFF/, '')) as unknown[];
+    const roots = Array.isArray(parsed[0]) ? (parsed as unknown[][]) : [parsed];
+    return roots.map((root) => new Calendar(root));
   } catch (error) {
     throw new Error(`it cannot be read as iCalendar: ${(error as Error).message}`);
   }
 }
 
-/** In order of time; undefined for one that is cancelled. Ends after the file's range. */
+/**
+ * In order of time; undefined for one that is cancelled, too long ago, or moved: a moved one is an event of its own, also when the
+ * file has it alone. Ends after the file's range.
+ */
 function* occurrences(event: ICAL.Event, file: CalendarFile): Generator<CalendarEvent | undefined> {
   if (!event.startDate) return;
-  if (!event.isRecurring()) return yield eventAt(event, event.startDate, file);
+  if (!event.isRecurring() || event.isRecurrenceException())
+    return yield eventAt(event, event.startDate, file);
+  // Wall times differ from times by less than two days, and finding the time of each would take long.
+  const length = wallOf(event.endDate) - wallOf(event.startDate);
+  const [first, last] = [file.from - length - 2 * dayMs, file.until + 2 * dayMs];
+  const isInRange = (wall: number) => wall >= first || event.rangeExceptions.length > 0;
   const iterator = event.iterator();
   for (let start = iterator.next(); start; start = iterator.next()) {
-    const { item } = event.getOccurrenceDetails(start);
-    const isMoved = item.isRecurrenceException();
-    yield isMoved ? eventAt(item, item.startDate, file) : eventAt(event, start, file);
-    if (timeOf(start, file.timeZone) >= file.until) return;
+    const wall = wallOf(start);
+    if (wall >= last) return;
+    yield isInRange(wall) ? occurrenceAt(event, start, file) : undefined;
   }
+}
+
+function occurrenceAt(event: ICAL.Event, start: ICAL.Time, file: CalendarFile): CalendarEvent | undefined {
+  const { item, startDate } = event.getOccurrenceDetails(start);
+  // An exception that also changes those after it is the item of each, at their times.
+  const isMoved = item.isRecurrenceException() && startDate === item.startDate;
+  return isMoved ? undefined : eventAt(item, startDate, file);
 }
 
 function eventAt(event: ICAL.Event, start: ICAL.Time, { timeZone }: CalendarFile): CalendarEvent | undefined {
@@ -122,10 +151,11 @@ function isNamedZone(tzid: string): boolean {
   }
 }
 
-/** The title, and after it the names and addresses of the attendees, a line each. */
+/** The title, and after it the names and addresses of the attendees who have not declined, a line each. */
 function textOf({ component }: ICAL.Event): string {
   const title = String(component.getFirstPropertyValue('summary') ?? '');
   const attendees = component.getAllProperties('attendee').flatMap((each) => {
+    if (each.getFirstParameter('partstat')?.toUpperCase() === 'DECLINED') return [];
     const name = each.getFirstParameter('cn');
     return [name, String(each.getFirstValue()).replace(/^mailto:/i, '')];
   });

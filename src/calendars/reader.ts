@@ -39,7 +39,7 @@ export function createCalendarReader({ schedules, outboundOf, now, onRead }: Rea
   const read = async (record: OnCallRecord): Promise<void> => {
     const outbound = outboundOf(record.tenant);
     const result = await readCalendar(record, outbound, now()).catch(
-      (error: unknown): ReadResult => ({ kind: 'failed', error: (error as Error).message.slice(0, 500) }),
+      (error: unknown): ReadResult => ({ kind: 'failed', error: errorText(error as Error) }),
     );
     await onRead(record, await schedules.recordRead(record, result, now()));
   };
@@ -54,6 +54,9 @@ export function createCalendarReader({ schedules, outboundOf, now, onRead }: Rea
     },
   };
 }
+
+/** It may quote the file, and PostgreSQL stores no NUL. */
+const errorText = ({ message }: Error): string => message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
 
 async function readCalendar(
   { calendar, timeZone, reading: { copy, etag } }: OnCallRecord,
@@ -73,24 +76,25 @@ async function readCalendar(
   const newTag = response.headers.etag;
   return {
     kind: 'read',
-    copy: await parseInThread({ text: response.body, timeZone, ...range }),
+    copy: await parseInThread({ text: response.body, timeZone, now, ...range }),
     etag: typeof newTag === 'string' && newTag.length <= 1_000 ? newTag : null,
   };
 }
 
-/** Each address is checked as the first one is. */
+/** Each address is checked as the first one is; all answers together have the time of one. */
 async function fetchFile(
   outbound: Outbound,
   address: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<OutboundResponse> {
   let url = new URL(calendarAddress(address));
+  const options = {
+    ...{ timeoutMs: requestMs, signal: AbortSignal.timeout(requestMs) },
+    maxBytes: limits.calendarBytes + 1,
+  };
   for (let i = 0; ; i++) {
     const request = { url: url.href, headers: { accept: 'text/calendar', ...headers } };
-    const response = await outbound.request(request, {
-      timeoutMs: requestMs,
-      maxBytes: limits.calendarBytes + 1,
-    });
+    const response = await outbound.request(request, options);
     const { location } = response.headers;
     if (response.status < 301 || response.status > 308 || typeof location !== 'string') return response;
     if (response.status === 304) return response;

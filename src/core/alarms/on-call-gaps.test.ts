@@ -94,6 +94,18 @@ test('a gap is an alarm once, as long before as the schedule says, until it is o
   expect(sent).toEqual([gapOnWednesday, fixed]);
 });
 
+test('a gap that has begun is named as it is, however long ago it began', async () => {
+  const { sent, change } = createLab({ rota: rota('wed') });
+  await change({});
+  const calendar = { url: 'https://calendar.example/a.ics' };
+  const copy = { events: [], until: 0 };
+  await change({ rota: null, calendar, reading: { ...neverRead, readAt: 0, copy } });
+  expect(sent.map((each) => each.split(': ').at(-1))).toEqual([
+    'Nobody is on call now until 2026-12-02 00:00 (UTC).',
+    'Nobody is on call now, without an end in sight (UTC).',
+  ]);
+});
+
 test('the alarm ends at once when the gap is filled, and with the schedule', async () => {
   const { sent, cleared, pass, change, isWatched } = createLab({
     rota: rota('mon', 'tue', 'thu', 'fri', 'sat', 'sun'),

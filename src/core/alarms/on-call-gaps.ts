@@ -77,7 +77,7 @@ function problemOf(record: OnCallRecord, now: number): Problem | undefined {
   const isFailing = reading.failingSince !== null && reading.failingSince <= now - failingMs;
   if (!gap && !isFailing) return undefined;
   const sentences = [
-    ...(gap ? [gapText(gap, record)] : []),
+    ...(gap ? [gapText(gap, record, now)] : []),
     ...(isFailing
       ? [`Its calendar could not be read for ${durationText(failingMs)} or longer; the last copy is in use.`]
       : []),
@@ -92,11 +92,14 @@ function problemOf(record: OnCallRecord, now: number): Problem | undefined {
 function gapText(
   { from, until }: { readonly from: number; readonly until: number },
   { timeZone }: OnCallRecord,
+  now: number,
 ): string {
   const time = (at: number) =>
     new Date(at + zoneOffset(at, timeZone)).toISOString().slice(0, 16).replace('T', ' ');
-  const end = Number.isFinite(until) ? ` until ${time(until)}` : ' on, without an end in sight';
-  return `Nobody is on call from ${time(from)}${end} (${timeZone}).`;
+  // When a gap began that is there already may be further back than the plan knows.
+  const [begin, more] = from <= now ? ['now', ''] : [`from ${time(from)}`, ' on'];
+  const end = Number.isFinite(until) ? ` until ${time(until)}` : `${more}, without an end in sight`;
+  return `Nobody is on call ${begin}${end} (${timeZone}).`;
 }
 
 /** Both notifications have the same key, so that the end replaces the alarm. */

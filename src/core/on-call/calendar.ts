@@ -33,28 +33,33 @@ export function unknownTitles(
  * the longest counts. A name that is only a part of a mail address does not.
  */
 function namesIn(people: readonly OnCallPerson[]): (text: string) => string[] {
-  const known = people
-    .flatMap(({ name, calendarNames = [] }) =>
-      [name, ...calendarNames].map((each) => ({ name, each: fold(each) })),
-    )
-    .sort((a, b) => b.each.length - a.each.length);
-  const addresses = known.filter(({ each }) => each.includes('@'));
-  const names = known.filter(({ each }) => !each.includes('@'));
+  const known = people.flatMap(({ name, calendarNames = [] }) =>
+    [name, ...calendarNames].map((each) => ({ name, each: fold(each) })),
+  );
+  const [addresses, names] = [true, false].map((isAddress) =>
+    Map.groupBy(
+      known.filter(({ each }) => each.includes('@') === isAddress),
+      ({ each }) => each.match(word)?.[0] ?? '',
+    ),
+  );
   const cache = new Map<string, string[]>();
   return (text) => {
     const before = cache.get(text);
     if (before) return before;
     const found = new Set<string>();
-    const search = (within: string, some: typeof known) => {
+    const search = (within: string, byFirstWord: Map<string, typeof known> | undefined) => {
       let left = within;
-      for (const { name, each } of some) {
+      // Only names whose first word is in the text: a schedule may have a thousand names, and a calendar as many events.
+      const possible = new Set(['', ...(within.match(words) ?? [])]);
+      const some = [...possible].flatMap((first) => byFirstWord?.get(first) ?? []);
+      for (const { name, each } of some.sort((a, b) => b.each.length - a.each.length)) {
         const without = cut(left, each);
         if (without !== left) found.add(name);
         left = without;
       }
       return left;
     };
-    search(search(fold(text), addresses).replaceAll(/\S*@\S*/g, '\n'), names);
+    search(search(fold(text), addresses).replaceAll(/(?<!\S)\S*@\S*/g, '\n'), names);
     const result = [...found];
     cache.set(text, result);
     return result;
@@ -67,7 +72,9 @@ const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^\S\n]+/g, ' ')
     .trim();
-const isPartOfWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
+const word = /[\p{L}\p{N}]+/u;
+const words = /[\p{L}\p{N}]+/gu;
+const isPartOfWord = (char: string | undefined): boolean => char !== undefined && word.test(char);
 
 /** The text without each place where `name` stands as whole words. */
 function cut(text: string, name: string): string {

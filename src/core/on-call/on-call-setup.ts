@@ -156,11 +156,11 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
 
 /** Who is on call now, and next. */
 export function onCallSummary(plan: OnCallPlan, now: number): OnCallSummary {
-  const [current, next] = plan.from(now);
+  const [current, next] = shiftsOf(plan.from(now), (_, i) => i < 2);
   return {
     ...{ id: plan.id, name: plan.name },
-    now: current ? shiftView(current, plan, now) : { from: iso(now), until: null, people: [] },
-    next: next ? shiftView(next, plan, now) : null,
+    now: current ?? { from: iso(now), until: null, people: [] },
+    next: next ?? null,
   };
 }
 
@@ -171,12 +171,13 @@ export const onCallDetail = (plan: OnCallPlan, now: number, isAdmin: boolean): O
 
 /** Of the next two weeks. */
 export const shiftsAhead = (plan: OnCallPlan, now: number): OnCallShift[] =>
-  plan
-    .from(now)
-    .filter(({ from }) => from < now + lookAheadMs)
-    .map((stint) => shiftView(stint, plan, now));
+  shiftsOf(plan.from(now), ({ from }) => from < now + lookAheadMs);
 
-function shiftView(stint: Stint, plan: OnCallPlan, now: number): OnCallShift {
-  const isLast = stint === plan.from(now).at(-1);
-  return { from: iso(stint.from), until: isLast ? null : iso(stint.until), people: [...stint.people] };
+function shiftsOf(stints: readonly Stint[], isShown: (stint: Stint, i: number) => boolean): OnCallShift[] {
+  const last = stints.at(-1);
+  return stints.filter(isShown).map((stint) => ({
+    from: iso(stint.from),
+    until: stint === last ? null : iso(stint.until),
+    people: [...stint.people],
+  }));
 }

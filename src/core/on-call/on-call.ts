@@ -92,14 +92,14 @@ const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 /** How far ahead schedules are shown and checked. */
 export const lookAheadMs = 2 * weekMs;
+const mostWeeks = 8;
 
 /** A schedule, ready to be asked. */
 export class OnCallPlan {
   readonly id: string;
   readonly record: OnCallRecord;
   readonly #byName: ReadonlyMap<string, OnCallPerson>;
-  #week = Number.NaN;
-  #timeline: readonly Stint[] = [];
+  readonly #timelines = new Map<number, readonly Stint[]>();
 
   constructor(record: OnCallRecord) {
     this.id = record.id;
@@ -132,15 +132,16 @@ export class OnCallPlan {
     return found ?? { from: at, until: at, people: [] };
   }
 
-  /** The timeline is made once a week, from the week before to four weeks after. */
+  /** From the week before to four weeks after; kept for some weeks, because a replay asks for earlier ones meanwhile. */
   #around(at: number): readonly Stint[] {
     const week = Math.floor(at / weekMs);
-    if (week !== this.#week) {
-      const [from, until] = [(week - 1) * weekMs, (week + 5) * weekMs];
-      this.#timeline = timelineOf(stintsOf(this.record, from, until), from, until);
-      this.#week = week;
-    }
-    return this.#timeline;
+    const known = this.#timelines.get(week);
+    if (known) return known;
+    const [from, until] = [(week - 1) * weekMs, (week + 5) * weekMs];
+    const timeline = timelineOf(stintsOf(this.record, from, until), from, until);
+    if (this.#timelines.size >= mostWeeks) this.#timelines.clear();
+    this.#timelines.set(week, timeline);
+    return timeline;
   }
 }
 

@@ -16,12 +16,17 @@ export interface CalendarEvent {
 
 /** What overlaps is united, and what is alike and adjacent is one. The result covers all of `from` to `until`. */
 export function timelineOf(stints: readonly Stint[], from: number, until: number): readonly Stint[] {
-  const within = stints.filter((each) => each.until > from && each.from < until);
+  const within = stints
+    .filter((each) => each.until > from && each.from < until && each.until > each.from)
+    .sort((a, b) => a.from - b.from);
   const edges = within.flatMap((each) => [Math.max(from, each.from), Math.min(until, each.until)]);
   const times = [...new Set([from, ...edges, until])].sort((a, b) => a - b);
   const timeline: Stint[] = [];
+  let on: Stint[] = [];
+  let begun = 0;
   for (const [i, start] of times.slice(0, -1).entries()) {
-    const on = within.filter((each) => each.from <= start && each.until > start);
+    on = on.filter((each) => each.until > start);
+    for (let next = within[begun]; next && next.from <= start; next = within[++begun]) on.push(next);
     const people = [...new Set(on.flatMap((each) => each.people))].sort();
     const last = timeline.at(-1);
     const end = times[i + 1] as number;

@@ -22,17 +22,40 @@ export function checkTimeZone(timeZone: string, field: string): void {
  * much later; of one that comes twice in autumn it is the first.
  */
 export function zonedTime(wall: number, timeZone: string): number {
-  const before = zoneOffset(wall - 86_400_000, timeZone);
+  const before = zoneOffset(wall - dayMs, timeZone);
   const first = wall - before;
   if (zoneOffset(first, timeZone) === before) return first;
-  const after = zoneOffset(wall + 86_400_000, timeZone);
+  const after = zoneOffset(wall + dayMs, timeZone);
   return zoneOffset(wall - after, timeZone) === after ? wall - after : first;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
+const dayMs = 86_400_000;
+/** Offsets at the beginning of days (UTC), by zone and number of the day: asking Intl is slow. */
+const dayOffsets = new Map<string, Map<number, number>>();
+const mostDaysOfZone = 100;
 
 /** How many milliseconds the wall clock of a time zone is ahead of UTC. */
 export function zoneOffset(instant: number, timeZone: string): number {
+  const day = Math.floor(instant / dayMs);
+  const atStart = offsetOfDay(day, timeZone);
+  // No zone changes its clock there and back within a day.
+  return atStart === offsetOfDay(day + 1, timeZone) ? atStart : computeOffset(instant, timeZone);
+}
+
+function offsetOfDay(day: number, timeZone: string): number {
+  const known = dayOffsets.get(timeZone) ?? new Map<number, number>();
+  const before = known.get(day);
+  if (before !== undefined) return before;
+  const offset = computeOffset(day * dayMs, timeZone);
+  if (known.size >= mostDaysOfZone) known.clear();
+  known.set(day, offset);
+  // Only as many as there are formats.
+  if (formats.has(timeZone)) dayOffsets.set(timeZone, known);
+  return offset;
+}
+
+function computeOffset(instant: number, timeZone: string): number {
   let format = formats.get(timeZone);
   if (!format) {
     const shape = {

@@ -110,7 +110,12 @@ export function createOnCall(db: Database): OnCallSchedules {
     },
 
     async claimCalendars(now, until, limit) {
-      const due = db.selectFrom('on_call').select('id').where('read_due_at', '<=', now).limit(1);
+      const due = db
+        .selectFrom('on_call')
+        .select('id')
+        .where('read_due_at', '<=', now)
+        .where(isActive('tenant'))
+        .limit(1);
       if ((await db.read(due)).length === 0) return [];
       // PostgreSQL tests the outer condition again if another node has claimed the same row meanwhile.
       const [result] = await db.write([
