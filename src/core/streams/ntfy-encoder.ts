@@ -102,7 +102,9 @@ function ntfyEncoder(
       return readers.map(({ address }) => address);
     },
     bytesOf,
-    ready: (_data, { cursor }) => (isPoll ? '' : event('open', cursor) + after),
+    // Before a live set a client has nothing yet: continuing after this id must not skip it.
+    ready: ({ resume }, { cursor }) =>
+      isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after,
     event: undefined,
     async live(n: LiveNotification) {
       if (n.acknowledged) return '';
