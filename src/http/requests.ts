@@ -64,8 +64,9 @@ export function logRequests(server: Server, logger: FastifyBaseLogger): void {
   });
 }
 
-/** The secret of a pairing is in its path. */
-const pathOf = (url: string) => url.replace(/[?#].*$/s, '').replace(/^(\/api\/pairings\/).+/s, '$1…');
+/** The secret of a pairing is in its path, and what allows a phone to act. */
+const pathOf = (url: string) =>
+  url.replace(/[?#].*$/s, '').replace(/^(\/api\/pairings\/|\/ntfy\/act\/).+/s, '$1…');
 
 /** The path of a request, as clients write it that join a base URL and a path. */
 
@@ -125,7 +126,7 @@ export function endWhenStalled(response: ServerResponse, stalledMs = 60_000): vo
 const isWatching = (url: string) => ['/healthz', '/readyz', '/metrics'].includes(url);
 
 /** Streams stay open for hours, so a separate span measures how long opening a stream took. */
-const isStream = (url: string) => /\/(?:events|stream)$/.test(url);
+const isStream = (url: string) => /\/(?:events|stream)$|^\/ntfy\/:topic\/(?:json|sse|raw|ws)$/.test(url);
 
 const isNotify = (url: string) => url === '/api/notify' || url === '/api/notify/send';
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { limits } from '#contract/limits.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
@@ -67,6 +68,23 @@ export function panelsConformance(lab: () => DirectoryLab): void {
       names.map((name, i) => directory.panels.register(tenant, draft(String(i), name), 'x', 1)),
     );
     expect(made.map((each) => each?.panel.topic).sort()).toEqual(['noc', 'noc-2', 'noc-3', 'noc-4']);
+  });
+
+  test('many panels from before there were topics get different ones, also of two nodes at once', async () => {
+    const { directory, newTenant, db } = lab();
+    const [tenant, count] = [await newTenant(), 1_200];
+    await directory.panels.register(tenant, draft('0', 'noc'), 'x', 1);
+    const ids = Array.from({ length: count }, (_, i) => String(i + 1));
+    const rest = sql`tags, display, created_at, kind`;
+    const older = (id: string, i: number) => {
+      const name = `noc ${'!'.repeat(i % 50)}${'?'.repeat(i / 50)}`;
+      return sql`insert into panels (tenant, id, name, ${rest})
+        select tenant, ${id}, ${name}, ${rest} from panels where tenant = ${tenant} and id = '0'`;
+    };
+    await db.write(ids.map(older));
+    await Promise.all([directory.panels.nameTopics(), directory.panels.nameTopics()]);
+    const topics = (await directory.panels.list(tenant)).map(({ topic }) => topic);
+    expect(new Set(topics)).toEqual(new Set(['noc', ...ids.map((id) => `noc-${Number(id) + 1}`)]));
   });
 
   test('a panel from before there were topics gets one', async () => {

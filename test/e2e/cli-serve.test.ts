@@ -59,6 +59,7 @@ test('SIGTERM stops it in order; stdout is for people, the log is on stderr', as
   const { running, url } = await cli.serve({ BELFRY_LOG_REQUESTS: 'on' });
   await fetch(`${url}/api/levels?auth=secret`, { headers: { 'x-request-id': 'request-1' } });
   await fetch(`${url}/api/pairings/secret`);
+  await fetch(`${url}/ntfy/act/secret`, { method: 'POST' });
   running.child.kill('SIGTERM');
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(0);
@@ -74,7 +75,8 @@ test('SIGTERM stops it in order; stdout is for people, the log is on stderr', as
   expect(requests).toContainEqual(
     expect.objectContaining({ requestId: 'request-1', method: 'GET', path: '/api/levels', status: 401 }),
   );
-  expect(requests.map(({ path }) => path)).toContain('/api/pairings/…');
+  const paths = requests.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['/api/pairings/…', '/ntfy/act/…']));
   expect(stderr).not.toContain('secret');
 });
 

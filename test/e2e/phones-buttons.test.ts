@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { appHeaders, type NtfyEvent, subscribe } from '#test/support/ntfy-client.ts';
 import { TestServer } from '#test/support/server.ts';
@@ -61,6 +62,48 @@ test('the setting of the panel says which buttons there are, in its language', a
   const second = await stream.next(titled('two'));
   expect(second.actions).toBeUndefined();
   expect((await press(message)).status).toBe(403);
+});
+
+test('callers that may not acknowledge alarms get no buttons, and a phone loses them with its scope', async () => {
+  const { tenant, send, stream, call } = await world();
+  await send({ title: 'one', level: 'error' });
+  const message = await stream.next(titled('one'));
+  const read = async (token: string): Promise<NtfyEvent> =>
+    JSON.parse((await server.call('GET', '/ntfy/ada/json?poll=1', { token })).text);
+  expect((await read(await server.key('viewer', tenant))).actions).toBeUndefined();
+  expect((await press(await read(await server.key('member', tenant)))).status).toBe(200);
+  const { tokens } = (await call('GET', '/api/tokens')).json;
+  const { id } = tokens.find(({ name }: { name: string }) => name === 'phone');
+  await call('PATCH', `/api/tokens/${id}`, { scopes: ['notify'] });
+  expect((await press(message)).status).toBe(403);
+});
+
+test('the buttons post to the address at which the phone reads', async () => {
+  const { token, send } = await world();
+  const opened: string[] = [];
+  const reading = ['one.example', 'two.example'].map((host) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const read = request(
+      `${server.url}/ntfy/ada/json?since=none`,
+      { headers: { ...appHeaders(token), host } },
+      async (answer) => {
+        let text = '';
+        for await (const chunk of answer) {
+          if (text === '') opened.push(host);
+          text += String(chunk);
+          if (text.includes('"actions"')) break;
+        }
+        resolve(text);
+      },
+    );
+    onTestFinished(() => void read.destroy());
+    read.on('error', reject).end();
+    return promise;
+  });
+  await expect.poll(() => opened.length).toBe(2);
+  await send({ title: 'one', level: 'error' });
+  const bases = (await Promise.all(reading)).map((text) => /http:\/\/[^/]+/.exec(text)?.[0]);
+  expect(bases).toEqual(['http://one.example', 'http://two.example']);
 });
 
 test('what is wrong with nothing has no button', async () => {

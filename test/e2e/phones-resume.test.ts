@@ -9,6 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+test('a client that is cut off before what stands now has come gets it when it continues', async () => {
+  const { open, send, poll, register } = await phoneWorld(server);
+  await register('p');
+  for (const title of ['a', 'b']) await send({ title });
+  const stream = await open('p/json?since=zzzzzzzzzzzz');
+  const { id } = await stream.next(({ event }) => event === 'open');
+  expect((await poll(`p/json?poll=1&since=${id}`)).map(({ title }) => title)).toEqual(['a', 'b']);
+});
+
 test.each(['json', 'ws'] as const)(
   'a client that is cut off 200 times and continues after the last id gets each message once (%s)',
   async (form) => {

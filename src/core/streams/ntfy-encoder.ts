@@ -30,8 +30,13 @@ export interface NtfyReading {
   readonly isPoll?: boolean;
   /** A WebSocket, which has a ping of its own. */
   readonly isSocket?: boolean;
-  /** The id of the credential with which the client reads. */
-  readonly credential: string;
+  /** Absent: the client may not act, so its notifications have no buttons. */
+  readonly buttons?: ButtonLinks;
+}
+
+export interface ButtonLinks {
+  /** Equal for clients that get the same addresses. */
+  readonly group: string;
   /** The address to which a button of a notification posts. */
   readonly urlOf: (pressed: Omit<ActionLink, 'tenant' | 'credential'>) => string;
 }
@@ -72,13 +77,12 @@ function ntfyEncoder(
   panels: readonly PanelAddress[],
   reading: NtfyReading,
 ): StreamEncoder {
-  const { topics, filter, after = '', isPoll = false, isSocket = false, credential } = reading;
+  const { topics, filter, after = '', isPoll = false, isSocket = false, buttons: links } = reading;
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, topics));
   const names = [...topics.values()].join(',');
-  // Buttons are of one panel and one credential.
   const nameOf = () =>
-    JSON.stringify([readers.map(({ prefix: _, ...reader }) => reader), names, filter, credential]);
+    JSON.stringify([readers.map(({ prefix: _, ...reader }) => reader), names, filter, links?.group]);
   let group = nameOf();
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
@@ -87,7 +91,7 @@ function ntfyEncoder(
   ): Buffer | undefined => {
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
-    const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, reading)]);
+    const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, links)]);
     return line && passes(filter, line) ? line : undefined;
   };
   return {
@@ -98,7 +102,9 @@ function ntfyEncoder(
       return readers.map(({ address }) => address);
     },
     bytesOf,
-    ready: (_data, { cursor }) => (isPoll ? '' : event('open', cursor) + after),
+    // Before a live set a client has nothing yet: continuing after this id must not skip it.
+    ready: ({ resume }, { cursor }) =>
+      isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after,
     event: undefined,
     async live(n: LiveNotification) {
       if (n.acknowledged) return '';
@@ -144,16 +150,16 @@ const labels = {
 function withButtons(
   { bytes, alarm }: Pick<NtfyFrame, 'bytes' | 'alarm'>,
   { address, buttons, isGerman }: Reader,
-  { urlOf }: NtfyReading,
+  links: ButtonLinks | undefined,
 ): Buffer[] {
-  if (alarm === undefined || buttons.length === 0) return [bytes];
+  if (!links || alarm === undefined || buttons.length === 0) return [bytes];
   const actions = buttons.map((button) => ({
     id: button,
     action: 'http',
     label: labels[button][isGerman ? 'de' : 'en'],
     clear: true,
     method: 'POST',
-    url: urlOf({ panel: address.id, notification: alarm, button }),
+    url: links.urlOf({ panel: address.id, notification: alarm, button }),
   }));
   const end = Buffer.from(`,"actions":${JSON.stringify(actions)}`);
   return [bytes.subarray(0, -lineEnd.length), end, lineEnd];

@@ -9,8 +9,9 @@ import { pressButton } from '#core/alarms/buttons.ts';
 import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { forbidden, notFound } from '#core/errors.ts';
 import { actorOf, allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { principalOf } from '#core/people/credentials.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
-import { type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
+import { type ButtonLinks, type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
@@ -18,6 +19,7 @@ import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import { networkOf, originReader } from '../callers/forwarded.ts';
 import { takeFrom } from '../callers/rate-limits.ts';
+import { panelsOrMembers } from '../history/alarm-actions.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
 import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
@@ -148,6 +150,9 @@ function actRoute(app: App, services: Services): void {
       ]);
       if (!panel || credential?.tenant !== tenant || !isInForce(credential, now())) throw notFound('link');
       assertActive(await directory.tenants.get(tenant));
+      const principal = principalOf(credential);
+      if (!mayAct(principal) || !mayUsePanel(principal, panel.id))
+        throw forbidden('the credential of this phone may not acknowledge alarms any more');
       if (!buttonsOf(panel.display.actions).includes(button))
         throw forbidden(`the setting actions of this panel does not allow it to ${button}`);
       const by = `${panel.kind} ${panel.name}`;
@@ -155,6 +160,10 @@ function actRoute(app: App, services: Services): void {
     },
   );
 }
+
+/** Links are of credentials: people act on the dashboard. */
+const mayAct = (principal: Principal): boolean =>
+  principal.kind !== 'person' && allows(panelsOrMembers, principal);
 
 const isInForce = ({ revokedAt, expiresAt }: FoundCredential, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now);
@@ -261,9 +270,13 @@ async function subscriptionOf(
   const { actionLinks, settings } = services;
   const { tenant, id: credential } = principal;
   const base = settings.baseUrl ?? originReader(settings).of(request);
-  const reading: NtfyReading = {
-    ...{ topics, filter, isPoll, isSocket, credential },
+  const links: ButtonLinks = {
+    group: `${credential} ${base}`,
     urlOf: (pressed) => `${base}/ntfy/act/${actionLinks.sign({ tenant, credential, ...pressed })}`,
+  };
+  const reading: NtfyReading = {
+    ...{ topics, filter, isPoll, isSocket },
+    ...(mayAct(principal) && { buttons: links }),
   };
   return { tenant, panels, asked, reading };
 }

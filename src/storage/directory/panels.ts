@@ -158,20 +158,31 @@ async function findFreeTopic(db: Database, tenant: TenantId, topic: string): Pro
   return freeTopic(topic, new Set((await db.read(numbered)).map((each) => each.topic ?? '')));
 }
 
+/** Panels that get their topics in one transaction. */
+const namedAtOnce = 500;
+
 async function nameTopics(db: Database): Promise<void> {
+  const panels = db.selectFrom('panels');
   const unnamed = await db.read(
-    db.selectFrom('panels').select(['tenant', 'id', 'name']).where('topic', 'is', null).orderBy('created_at'),
+    panels.select(['tenant', 'id', 'name']).where('topic', 'is', null).orderBy('created_at').orderBy('id'),
   );
-  for (const { tenant, id, name } of unnamed) {
-    const topic = await findFreeTopic(db, tenant, topicOf(name));
-    await db.write([
-      lockTenant(tenant),
-      updateWhen(
+  for (const [tenant, ofTenant] of Map.groupBy(unnamed, (panel) => panel.tenant)) {
+    const named = await db.read(
+      panels.select('topic').where('tenant', '=', tenant).where('topic', 'is not', null),
+    );
+    const taken = new Set(named.map(({ topic }) => topic ?? ''));
+    const updates = ofTenant.map(({ id, name }) => {
+      const topic = freeTopic(topicOf(name), taken);
+      taken.add(topic);
+      return updateWhen(
         'panels',
         { set: { topic }, where: { tenant, id, topic: null } },
+        // Another node may have given it to a panel meanwhile.
         sql<SqlBool>`not ${precondition('panels', { tenant, topic })}`,
-      ),
-    ]);
+      );
+    });
+    for (let start = 0; start < updates.length; start += namedAtOnce)
+      await db.write([lockTenant(tenant), ...updates.slice(start, start + namedAtOnce)]);
   }
 }
 
