@@ -44,7 +44,7 @@ interface Topics {
 }
 const indexes = new WeakMap<ReadonlyMap<string, PanelRecord>, Topics>();
 
-/** The panel of a topic; the id of a panel is a topic, too. */
+/** The panel of a topic; the id of a panel is a topic, too. Keyboards of phones begin with a capital: so `Ada` is `ada`, unless there is an `Ada`. */
 export function findByTopic(
   panels: ReadonlyMap<string, PanelRecord>,
   topic: string,
@@ -57,5 +57,5 @@ export function findByTopic(
     index = { panels: panels.size, byTopic };
     indexes.set(panels, index);
   }
-  return index.byTopic.get(topic);
+  return index.byTopic.get(topic) ?? index.byTopic.get(topic.toLowerCase());
 }

@@ -43,7 +43,7 @@ export const defects = {
     file: 'core/streams/panel-stream.ts',
     changes: [
       [
-        'if (this.#cursor < buffer.floor) return void this.#catchUp();',
+        'if (this.#cursor < Math.max(buffer.floor, this.#pastUntil)) return this.#catchUp();',
         'if (this.#cursor < buffer.floor) { this.#cursor = buffer.floor; continue; }',
       ],
     ],
