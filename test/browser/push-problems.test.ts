@@ -167,6 +167,9 @@ test('a subscription that could not be sent to the server is sent again at the n
     PushManager.prototype.subscribe = async () => subscription as unknown as PushSubscription;
     scope.registration.showNotification = async () => undefined;
     scope.registration.sync.register = async () => undefined;
+    // A browser without windows answers neither.
+    scope.registration.getNotifications = async () => [];
+    Object.defineProperty(navigator, 'setAppBadge', { value: async () => undefined });
     const send = fetch;
     let count = 0;
     globalThis.fetch = async () => {

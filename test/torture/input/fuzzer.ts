@@ -42,7 +42,7 @@ const seldom = new Map([
 ]);
 const sends = ({ path }: Route) => /^\/(?:api\/(?:notify$|integrations\/)|ntfy|gotify)/.test(path);
 const isDownload = ({ path }: Route) => path === '/api/history/export';
-const isStream = ({ path }: Route) => /\/(events|stream)$/.test(path);
+const isStream = ({ path }: Route) => /\/(events|stream)$|^\/ntfy\/[^/]+\/(json|sse|raw)$/.test(path);
 
 export class Fuzzer {
   readonly tally: Tally;
