@@ -159,7 +159,9 @@ test('a thread reads it, and is ended when that takes too long', async () => {
   // Only the last one is about the limit: on a busy machine, a thread alone may take seconds to begin.
   const unhurried = 120_000;
   expect((await parseInThread(read(events), unhurried)).events).toMatchObject([{ text: 'Ana' }]);
-  await expect(parseInThread({ ...read(''), text: '<html>' }, unhurried)).rejects.toThrow('no iCalendar file');
+  await expect(parseInThread({ ...read(''), text: '<html>' }, unhurried)).rejects.toThrow(
+    'no iCalendar file',
+  );
   const endless = 'SUMMARY:Ana\nDTSTART:19700101T000000Z\nRRULE:FREQ=SECONDLY';
   await expect(parseInThread(read(endless), unhurried)).rejects.toThrow('its events repeat too often');
   await expect(parseInThread(read(endless), 1)).rejects.toThrow('takes too long');
