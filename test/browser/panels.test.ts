@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { appHeaders, subscribe } from '../support/ntfy-client.ts';
 import { faultsIn } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 import { fillPanels } from './panels-scenes.ts';
@@ -98,6 +99,38 @@ test('a phone is shown as one, with its topic, and without what only screens do'
     expect(await phone.getByRole('button', { name: 'Identify' }).count()).toBe(0);
     expect(errors).toEqual([]);
     await lab.server.call('DELETE', `/api/panels/${json.id}`, { token });
+  }));
+
+test('adding a phone shows what to enter in its app, and when it is connected', () =>
+  at({}, async ({ page, errors }) => {
+    await page.getByRole('button', { name: 'Add phone' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add phone' });
+    const add = dialog.getByRole('button', { name: 'Add phone' });
+    await dialog.getByLabel('Name of the phone').fill('NOC east wall');
+    await dialog.getByText('A panel has this name.').waitFor();
+    expect(await add.isDisabled()).toBe(true);
+    await dialog.getByLabel('Name of the phone').fill('Pixel 8');
+    await add.click();
+    await dialog.getByText('Waiting for the phone').waitFor();
+    const values = await dialog.locator('pre').allTextContents();
+    expect(values).toEqual([
+      `${lab.server.url}/ntfy`,
+      'pixel-8',
+      'phone',
+      expect.stringMatching(/^bfy_\w+$/),
+    ]);
+    for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    // Without it, the token is lost: neither Escape nor a click beside it closes the dialog.
+    await page.keyboard.press('Escape');
+    const [server = '', topic = '', , token = ''] = values;
+    const phone = await subscribe(`${server}/${topic}/json?since=none`, appHeaders(token));
+    await dialog.getByText('Connected: ntfy/1.25.0').waitFor();
+    phone.close();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(await panelOf('Pixel 8')).toMatchObject({ kind: 'phone', topic: 'pixel-8' });
+    expect(errors).toEqual([]);
   }));
 
 test('settings are checked at their place, saved together, and not lost by closing', () =>
