@@ -6,7 +6,7 @@ const net = (link: number) => `10.231.${7 + link}`;
 /** Why there can be none here; undefined when there can. */
 export function missingNamespace(): string | undefined {
   try {
-    new FarSide('belfry-probe').remove();
+    new FarSide(`belfry-probe-${process.pid}`).remove();
     return undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n').join(' ') : String(error);
