@@ -11,7 +11,7 @@ import { Fuzzer } from './fuzzer.ts';
 const requests = countOf('fuzzedRequests');
 /**
  * Succeeding takes what nobody can make up: a password, a code, a passkey's signature, a provider, the link of the first
- * start, the ids of all rules in a row, another program's payload or signature, the settings of a kind of channel.
+ * start, the link of a button, the ids of all rules in a row, another program's payload or signature, the settings of a kind of channel.
  */
 const beyondReach = [
   'PUT /api/rules/order',
@@ -33,6 +33,8 @@ const beyondReach = [
   'POST /api/account/two-factor/backup-codes',
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
+  'POST /ntfy/act/{link}',
+  'POST /api/push/device/act',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */
 const missedByChance = 20;
