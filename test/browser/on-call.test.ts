@@ -68,9 +68,9 @@ test('a rota is made with its preview, chosen in a rule, and shown on the overvi
   await page.getByRole('button', { name: 'Create rule' }).first().click();
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Add action' }).click();
-  await page.getByRole('menuitem', { name: 'Notify whoever is on call' }).click();
-  await sheet.getByRole('combobox', { name: 'Notify whoever is on call' }).selectOption({ label: 'Ops' });
-  await sheet.getByText('notify whoever is on call by Ops').first().waitFor();
+  await page.getByRole('menuitem', { name: 'Notify the people on call' }).click();
+  await sheet.getByRole('combobox', { name: 'Notify the people on call' }).selectOption({ label: 'Ops' });
+  await sheet.getByText('notify the people on call by Ops').first().waitFor();
   await sheet.getByRole('button', { name: 'Save' }).click();
   await expect
     .poll(async () => (await call('GET', '/api/rules')).json.rules.map(({ then }: { then: object }) => then))

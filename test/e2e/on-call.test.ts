@@ -53,7 +53,7 @@ const icsOf = (...events: (readonly [title: string, from: number, until: number]
 const ownAlarms = async () =>
   (await call('GET', `/api/history?q=${encodeURIComponent('token:belfry:on-call')}`)).json.notifications;
 
-test('a rule adds the channels and panels of whoever is on call, and its explanation names them', async () => {
+test('a rule adds the channels and panels of the people on call, and its explanation names them', async () => {
   const hook = await receiver.webhook((...args) => call(...args));
   const panels = await Promise.all(
     ['wall', 'phone'].map((name) => call('POST', '/api/panels', { name }, token).then(({ json }) => json.id)),

@@ -17,7 +17,7 @@ export const channelKinds = [
 ] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
-/** What happens to an alarm after its notifications, as channels are told. */
+/** The events of an alarm that channels can get after its notifications. */
 export const alarmEvents = ['acknowledged', 'unacknowledged', 'shelved', 'unshelved', 'ended'] as const;
 export type AlarmEvent = (typeof alarmEvents)[number];
 

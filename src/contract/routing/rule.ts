@@ -132,7 +132,7 @@ export const RuleThen = component('RuleThen', {
       minLength: 1,
       maxLength: 100,
       description:
-        'An on-call schedule, by id or name; kept by id. Adds the channels and panels of whoever is on call when the notification comes.',
+        'An on-call schedule, by id or name; kept by id. Adds the channels and panels of the people on call when the notification comes.',
     }),
   ),
   setLevel: Type.Optional(LevelName),

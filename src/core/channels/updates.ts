@@ -20,7 +20,7 @@ const eventOfAction: Readonly<Record<AlarmAction['kind'], AlarmEvent | undefined
   assign: undefined,
 };
 
-/** undefined: no channel is told. */
+/** undefined: channels do not get this. */
 export const eventOf = ({ kind }: Pick<AlarmAction, 'kind'>): AlarmEvent | undefined => eventOfAction[kind];
 
 /** By kind of channel: the values of {@link updatesOf} that take an event. */

@@ -36,7 +36,7 @@ const routerOf = (...thens: RuleThen[]) => {
 const route = (at: number, ...thens: RuleThen[]) => routerOf(...thens).route(subject, at).route;
 const nowhere = { onCall: 's', panels: 'none' } as const;
 
-test('whoever is on call at the time of the notification is reached', () => {
+test('the people on call at the time of the notification are reached', () => {
   expect(route(onMonday, nowhere)).toMatchObject({
     ...{ target: { all: false, ids: ['phone'], tags: [] }, channels: ['mail'] },
     onCall: [{ id: 's', name: 'name of s', people: ['Ana'] }],
@@ -75,7 +75,7 @@ test('who was on call in fact counts for a recorded notification, as far as they
   ]);
 });
 
-test('an escalation count the panels of whoever is on call as panels of the rule', () => {
+test('an escalation counts the panels of the people on call as panels of the rule', () => {
   const then = { ...nowhere, escalate: [{ afterMs: 60_000 }] };
   expect(routerOf(then).route(subject, onMonday).escalation?.steps).toHaveLength(1);
   expect(routerOf(then).route(subject, onFriday).escalation).toBeUndefined();

@@ -61,7 +61,7 @@ test('a rule says whose schedule it notifies, and its trace who was on call, in 
     onCall: [{ id: 's', name: 'Ops' }],
   }));
   expect(sentenceOf(rule, inEnglish)).toBe(
-    'Every notification → no panel, notify whoever is on call by Ops, then stop',
+    'Every notification → no panel, notify the people on call by Ops, then stop',
   );
   expect(sentenceOf(rule, inGerman)).toBe(
     'Jede Meldung → keine Anzeige, die Bereitschaft nach Ops benachrichtigen, dann Ende',
@@ -70,7 +70,7 @@ test('a rule says whose schedule it notifies, and its trace who was on call, in 
   const onCall = { id: 's', name: 'Ops', people: ['Ana', 'Ben'] };
   const trace = { id: 'r', name: 'r', outcome: 'matched', reason: '', onCall } as const;
   expect(traceSentence(trace, inEnglish ?? english, { rule })).toBe(
-    'no panel, notify whoever is on call by Ops (on call: Ana, Ben), then stop',
+    'no panel, notify the people on call by Ops (on call: Ana, Ben), then stop',
   );
   expect(traceSentence({ ...trace, onCall: { ...onCall, people: [] } }, german, { rule })).toContain(
     '(Bereitschaft: niemand)',

@@ -1,6 +1,6 @@
 /** The page of on-call schedules. */
 export const onCall = {
-  about: 'Who takes care of alarms at which time. Rules can notify whoever is on call.',
+  about: 'Who takes care of alarms at which time. Rules can notify the people on call.',
   create: 'Create schedule',
   empty: 'No on-call schedules yet',
   emptyText: 'Set up a weekly rota, or connect a calendar that says who is on call.',

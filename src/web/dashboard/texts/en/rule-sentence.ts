@@ -32,7 +32,7 @@ export const ruleSentence = {
   unknownPanel: 'a deleted panel',
   unknownChannel: 'a deleted channel',
   sendTo: 'send to {{values}}',
-  notifyOnCall: 'notify whoever is on call by {{values}}',
+  notifyOnCall: 'notify the people on call by {{values}}',
   unknownOnCall: 'an on-call schedule that is deleted',
   setLevel: 'set level to {{values}}',
   showFor: 'show for {{values}}',
