@@ -58,7 +58,7 @@ function openOne(port: number, request: string, index: number): Promise<void> {
     // The last byte of a chunk may be the first of a mark.
     let split = false;
     socket.once('data', (head: Buffer) => {
-      if (head.toString('latin1', 0, 12) === 'HTTP/1.1 200') resolve();
+      if (/^HTTP\/1\.1 (200|101)/.test(head.toString('latin1', 0, 12))) resolve();
       else reject(new Error(`a panel was answered ${head.toString('latin1', 0, 200)}`));
     });
     socket.on('data', (chunk: Buffer) => {

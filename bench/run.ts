@@ -57,6 +57,10 @@ const rows: Record<string, Row> = {
     about: 'latency of intake at half of peak, alone and beside everything else',
     steps: [history, [new URL('./mixed.ts', import.meta.url), 'FOLDER/history.db', historyRows]],
   },
+  phones: {
+    about: '2,000 phones beside as many panels',
+    steps: [[new URL('./phones.ts', import.meta.url)]],
+  },
   neighbour: {
     about: 'intake of one tenant beside the most expensive payloads of another',
     steps: [[new URL('./neighbour.ts', import.meta.url)]],
