@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 /** A tenant with the token of a phone. */
 async function world() {
-  const { tenant, name, send, call } = await server.newTenant();
+  const { tenant, send, call } = await server.newTenant();
   const phone = await server.token({ tenant, scopes: ['panel'], name: 'phone' });
   const ask = (method: string, path: string, headers: Record<string, string> = key(phone), json?: unknown) =>
     server.call(method, `/gotify/${path}`, { headers, ...(json !== undefined && { json }) });
@@ -36,7 +36,7 @@ async function world() {
     const { id } = tokens.find((each: { name: string }) => each.name === named);
     await call('DELETE', `/api/tokens/${id}`);
   };
-  return { tenant, name, phone, send, call, ask, get, open, list, titles, panels, signedIn, revoke };
+  return { tenant, phone, send, call, ask, get, open, list, titles, panels, signedIn, revoke };
 }
 const titled = (title: string) => (message: GotifyMessage) => message.title === title;
 
@@ -68,7 +68,7 @@ describe('the Android app', () => {
   });
 
   test('lists messages, newest first, and follows the stream; each message has the fields that it reads', async () => {
-    const { name, send, get, open, list, signedIn, panels } = await world();
+    const { tenant, send, get, open, list, signedIn, panels } = await world();
     await signedIn();
     expect(await get('message?limit=1&since=0')).toEqual({
       ...{ paging: { size: 0, limit: 1, since: 0 }, messages: [] },
@@ -82,12 +82,12 @@ describe('the Android app', () => {
       extras: {
         belfry: { id },
         'client::notification': {
-          click: { url: `https://belfry.example.org/t/${name}/alarms?id=${id}` },
+          click: { url: `https://belfry.example.org/t/${tenant}/alarms?id=${id}` },
         },
       },
     });
     expect(stream.text()).toMatch(/^\{.*\}\n?$/);
-    await send({ title: 'Backup done', message: '', level: 'success' });
+    await send({ title: 'Backup done', level: 'success' });
     const second = await stream.next(titled('Backup done'));
     expect(second.id).toBeGreaterThan(message.id);
     expect(await list()).toEqual([second, message]);
@@ -231,9 +231,9 @@ describe('an alarm on a phone of Gotify', () => {
     const stream = await open();
     const [{ id }] = await panels();
     await call('PATCH', `/api/panels/${id}`, { display: { minLevel: 'error' } });
-    const other = (await call('POST', '/api/panels', { name: 'wall' })).json.id;
-    const then = { panels: { ids: [other] } };
-    const rule = await call('POST', '/api/rules', { name: 'r', when: { title: ['wall *'] }, then });
+    await call('POST', '/api/panels', { name: 'wall' });
+    const then = { panels: { names: ['wall'] } };
+    const rule = await call('POST', '/api/rules', { name: 'r', when: { title: { glob: 'wall *' } }, then });
     expect(rule.status).toBe(201);
     await send({ title: 'low', level: 'warning' });
     await send({ title: 'wall only', level: 'critical' });
