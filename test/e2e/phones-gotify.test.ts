@@ -231,8 +231,8 @@ describe('an alarm on a phone of Gotify', () => {
     const stream = await open();
     const [{ id }] = await panels();
     await call('PATCH', `/api/panels/${id}`, { display: { minLevel: 'error' } });
-    await call('POST', '/api/panels', { name: 'wall' });
-    const then = { panels: { names: ['wall'] } };
+    const other = (await call('POST', '/api/panels', { name: 'wall' })).json.id;
+    const then = { panels: { ids: [other] } };
     const rule = await call('POST', '/api/rules', { name: 'r', when: { title: { glob: 'wall *' } }, then });
     expect(rule.status).toBe(201);
     await send({ title: 'low', level: 'warning' });
