@@ -35,6 +35,11 @@ const version = '2.9.1';
 /** A token alone: an app keeps what it signs in with, and no key or password should stay on a phone. */
 const ofPhones = { senderCredential: true, urlToken: 'of every token', rateLimit: 'by panel' } as const;
 
+/** A whole number, which comes as text. */
+const wholeText = (description?: string) =>
+  Type.String({ ...(description && { description }), describedAs: { type: 'integer', minimum: 0 } });
+const NumberPath = Type.Object({ id: wholeText() });
+
 export function gotifyReadingRoutes(app: App, services: Services, authenticator: Authenticator): void {
   publicRoutes(app);
   clientRoutes(app, services);
@@ -136,7 +141,7 @@ of an earlier call. The answer has the same token.`,
       ...ofPhones,
       summary: 'Sign the calling phone out, as of Gotify',
       description: 'The panel stays. A token that is bound to the panel is revoked.',
-      params: Type.Object({ id: Type.String() }),
+      params: NumberPath,
       response: { 200: Type.Null({ description: 'Done.' }) },
     }),
     async (request, reply) => {
@@ -156,7 +161,7 @@ function messageRoutes(app: App, services: Services): void {
   const { tenancy, receipts, history, now } = services;
   const paging = Type.Object({
     limit: wholeNumber(200, usualLimit, `1 to 200; ${usualLimit} when not given.`),
-    since: Type.Optional(Type.String({ description: 'Messages with smaller ids; 0: the newest.' })),
+    since: Type.Optional(wholeText('Messages with smaller ids; 0: the newest.')),
   });
   const about = { ...ofPhones, querystring: paging, response: { 200: GotifyMessages, ...problems(400) } };
   app.get(
@@ -175,7 +180,7 @@ function messageRoutes(app: App, services: Services): void {
           defaultPriority: priorityOf(rank),
           lastUsed: null,
           createdAt: iso(record.createdAt),
-          sortKey: `a${i}`,
+          sortKey: `a${String(i).padStart(4, '0')}`,
         },
       }));
     },
@@ -195,7 +200,7 @@ function messageRoutes(app: App, services: Services): void {
     route('panel', {
       ...about,
       summary: 'The messages of one level, as of Gotify',
-      params: Type.Object({ id: Type.String() }),
+      params: NumberPath,
     }),
     (request) => {
       const application = wholeIn('id', request.params.id, 0, Number.MAX_SAFE_INTEGER);
@@ -208,7 +213,7 @@ function messageRoutes(app: App, services: Services): void {
       ...ofPhones,
       summary: 'Take a message off the list of the calling phone, as of Gotify',
       description: 'It counts as a receipt `cleared` of its panel. For others nothing changes.',
-      params: Type.Object({ id: Type.String() }),
+      params: NumberPath,
       response: { 200: Type.Null({ description: 'Done.' }) },
     }),
     async (request, reply) => {

@@ -34,7 +34,6 @@ const beyondReach = [
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
   'POST /ntfy/act/{link}',
-  'GET /gotify/image/{file}',
   'DELETE /gotify/client/{id}',
   'DELETE /gotify/message/{id}',
   'POST /api/push/device/act',
