@@ -42,6 +42,7 @@ import { lazyCompilers } from './openapi/lazy-compilers.ts';
 import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
 import { streamRoutes } from './panels/stream.ts';
+import { gotifyReadingRoutes } from './phones/gotify.ts';
 import { ntfyRoutes } from './phones/ntfy.ts';
 import { takeUpgrades, upgrades } from './phones/upgrades.ts';
 import { findHeadProblem, logRequests, nameRequests, tidyUrls, traceRequests } from './requests.ts';
@@ -120,6 +121,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   alarmRoutes(app, services, authenticator);
   streamRoutes(app, services, authenticator);
   ntfyRoutes(app, services, authenticator);
+  gotifyReadingRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
   for (const routesOf of [
     alarmActionRoutes,

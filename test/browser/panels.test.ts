@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { openGotify } from '#test/support/gotify-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { appHeaders, subscribe } from '../support/ntfy-client.ts';
 import { faultsIn } from './accessibility.ts';
@@ -130,6 +131,25 @@ test('adding a phone shows what to enter in its app, and when it is connected', 
     phone.close();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await panelOf('Pixel 8')).toMatchObject({ kind: 'phone', topic: 'pixel-8' });
+    expect(errors).toEqual([]);
+  }));
+
+test('adding a phone with Gotify shows what to enter there; its token is for this panel alone', () =>
+  at({}, async ({ page, errors }) => {
+    await page.getByRole('button', { name: 'Add phone' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add phone' });
+    await dialog.getByLabel('Name of the phone').fill('Galaxy');
+    await dialog.getByText('Gotify', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Add phone' }).click();
+    await dialog.getByText('Waiting for the phone').waitFor();
+    const values = await dialog.locator('pre').allTextContents();
+    expect(values).toEqual([`${lab.server.url}/gotify`, 'phone', expect.stringMatching(/^bfy_\w+$/)]);
+    const [, , token = ''] = values;
+    const phone = await openGotify(lab.server.url, token);
+    await dialog.getByText('Connected: gotify').waitFor();
+    phone.close();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(await panelOf('Galaxy')).toMatchObject({ kind: 'phone', topic: 'galaxy' });
     expect(errors).toEqual([]);
   }));
 

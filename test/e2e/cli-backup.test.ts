@@ -156,7 +156,7 @@ test('restoring brings back what was, keeps what is, and tells every panel by a 
   expect([...look(join(cli.folder, kept)).titles].sort()).toEqual(['new', 'old']);
   const now = look(cli.database);
   expect([...now.titles]).toEqual(['old']);
-  expect(now.epoch).toMatch(/^[0-9a-f]{10}$/);
+  expect(now.epoch).toMatch(/^[0-9a-f]{16}$/);
   expect(now.epoch).not.toBe(epoch);
 
   const second = await cli.serve();

@@ -26,6 +26,7 @@ test('phones that do not read delay nobody, hold one chunk, and get all of it wh
   const stalled = [
     await RawStream.open(server.url, '/ntfy/a/json', phone, begun),
     await RawStream.open(server.url, '/ntfy/b/ws', phone, begun, handshake),
+    await RawStream.open(server.url, '/gotify/stream', phone, 'Sec-WebSocket-Accept', handshake),
   ];
   const reader = await subscribe(`${server.url}/ntfy/c/json`, appHeaders(phone));
   for (let i = 0; i < many - 1; i += 20) {

@@ -233,6 +233,23 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         { request: ({ panel }: World) => ({ path: `/ntfy/${panel}/${form}?poll=1` }) },
       ]),
     ),
+    ...Object.fromEntries(
+      ['version', 'gotifyinfo', 'health', 'image/58a6ff.png'].map((path) => [
+        `GET /gotify/${path.replace(/image.*/, 'image/:file')}`,
+        plain(`/gotify/${path}`),
+      ]),
+    ),
+    'GET /gotify/current/user': plain('/gotify/current/user'),
+    'GET /gotify/application': plain('/gotify/application'),
+    'GET /gotify/application/:id/message': plain('/gotify/application/4/message'),
+    'GET /gotify/message': plain('/gotify/message'),
+    'GET /gotify/client': plain('/gotify/client'),
+    // Each token has a panel of its own, if it is bound to none.
+    'POST /gotify/client': plain('/gotify/client', ({ canary }) => ({ name: canary })),
+    // What they take is proved in phones-gotify.test.ts: the numbers are of the caller's own panel.
+    'DELETE /gotify/client/:id': { ...plain('/gotify/client/2'), ok: [404] },
+    'DELETE /gotify/message/:id': { ...plain('/gotify/message/9000000000000000'), ok: [404] },
+    'GET /gotify/stream': { ...plain('/gotify/stream'), ok: [400] },
     'GET /ntfy/:topic/ws': { ...plain('/ntfy/topic/ws'), ok: [400] },
     'POST /api/panels/:id/receipts': of(({ panel, sent }) => ({
       path: `/api/panels/${panel}/receipts`,

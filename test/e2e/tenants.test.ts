@@ -148,9 +148,17 @@ test('what tokens may call, and what is open to all, is what the interface says 
   expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
   expect(forScope('panel')).toEqual([
     'DELETE /api/alarms/:id/acknowledge',
+    'DELETE /gotify/client/:id',
+    'DELETE /gotify/message/:id',
     'GET /api/panels',
     'GET /api/panels/:id',
     'GET /api/panels/:id/events',
+    'GET /gotify/application',
+    'GET /gotify/application/:id/message',
+    'GET /gotify/client',
+    'GET /gotify/current/user',
+    'GET /gotify/message',
+    'GET /gotify/stream',
     ...['auth', 'json', 'raw', 'sse', 'ws'].map((name) => `GET /ntfy/:topic/${name}`),
     'POST /api/alarms/:id/acknowledge',
     'POST /api/alarms/:id/clear',
@@ -159,6 +167,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/panels',
     'POST /api/panels/:id/receipts',
     'POST /api/panels/:id/unpair',
+    'POST /gotify/client',
     'PUT /api/alarms/:id/owner',
   ]);
   const open = names((policy) => policy === 'public').filter(
@@ -169,6 +178,10 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /api/pairings/:secret',
     'GET /api/session',
     'GET /api/session/oidc/:provider/callback',
+    'GET /gotify/gotifyinfo',
+    'GET /gotify/health',
+    'GET /gotify/image/:file',
+    'GET /gotify/version',
     'GET /healthz',
     'GET /ntfy/v1/config',
     'GET /ntfy/v1/health',

@@ -23,17 +23,19 @@ export interface NtfyEvent {
   }[];
 }
 
-export interface NtfyStream {
-  /** Everything that came, `open` and `keepalive` included. */
-  readonly events: readonly NtfyEvent[];
+export interface PhoneStream<E> {
+  /** Everything that came, of ntfy also `open` and `keepalive`. */
+  readonly events: readonly E[];
   /** Everything as it came. */
   readonly text: () => string;
   /** Resolves with the first event for which `is` holds. */
-  next(is: (event: NtfyEvent) => boolean): Promise<NtfyEvent>;
+  next(is: (event: E) => boolean): Promise<E>;
   /** Resolves when the connection is over: whether in an orderly way. */
   readonly ended: Promise<{ readonly isOrderly: boolean }>;
   close(): void;
 }
+
+export type NtfyStream = PhoneStream<NtfyEvent>;
 
 /** What the Android app sends: the token is the password, and the user is any name. */
 export const basic = (token: string) => ({
@@ -75,7 +77,7 @@ export async function subscribe(
   const abort = new AbortController();
   const response = await fetch(url, { headers, signal: abort.signal });
   if (response.status !== 200) throw new Error(`status ${response.status}`);
-  const stream = collect();
+  const stream = collect<NtfyEvent>();
   let rest = '';
   const read = async () => {
     const decoder = new TextDecoder();
@@ -100,15 +102,23 @@ export async function subscribe(
 }
 
 /** @throws Error naming the status when the server refuses. */
-export async function subscribeSocket(url: string, headers: Record<string, string>): Promise<NtfyStream> {
+export const subscribeSocket = (url: string, headers: Record<string, string>): Promise<NtfyStream> =>
+  openSocket(url, headers, parseStrictly);
+
+/** Each frame is an event, which `parse` reads. @throws Error naming the status when the server refuses. */
+export async function openSocket<E>(
+  url: string,
+  headers: Record<string, string>,
+  parse: (text: string) => E,
+): Promise<PhoneStream<E>> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
-  const stream = collect();
+  const stream = collect<E>();
   const ended = new Promise<{ isOrderly: boolean }>((resolve) => {
     socket.on('close', (code) => resolve({ isOrderly: code !== 1006 }));
   });
   socket.on('message', (data) => {
     const text = String(data);
-    stream.add(text, [parseStrictly(text)]);
+    stream.add(text, [parse(text)]);
   });
   await new Promise<void>((resolve, reject) => {
     socket.on('open', resolve);
@@ -121,12 +131,12 @@ export async function subscribeSocket(url: string, headers: Record<string, strin
   return { ...stream.reader, ended, close: () => socket.terminate() };
 }
 
-function collect() {
-  const events: NtfyEvent[] = [];
+function collect<E>() {
+  const events: E[] = [];
   const waiting = new Set<(error?: Error) => void>();
   let all = '';
-  const next = (is: (event: NtfyEvent) => boolean) =>
-    new Promise<NtfyEvent>((resolve, reject) => {
+  const next = (is: (event: E) => boolean) =>
+    new Promise<E>((resolve, reject) => {
       const look = (error?: Error) => {
         const found = events.find(is);
         if (!found && !error) return;
@@ -141,7 +151,7 @@ function collect() {
     });
   return {
     reader: { events, text: () => all, next },
-    add(text: string, more: readonly NtfyEvent[]) {
+    add(text: string, more: readonly E[]) {
       all += text;
       events.push(...more);
       for (const look of [...waiting]) look();

@@ -27,6 +27,6 @@ export const needsPostgres: readonly string[] = [
 export const alsoOnPostgres: readonly string[] = [
   'test/e2e/history-{histogram,pages,query,values}.test.ts',
   'test/e2e/{channels,overview,panels-receipts,rules-recorded,tenants-contents}.test.ts',
-  'test/e2e/phones{,-resume}.test.ts',
+  'test/e2e/phones{,-gotify,-resume}.test.ts',
   'test/e2e/streams-{begin,gap,pruned,resume}.test.ts',
 ];

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { component, Instant, Name, NullableInstant, nullable, RateLimit } from '../schema.ts';
+import { component, Instant, Name, NullableInstant, nullable, patch, RateLimit } from '../schema.ts';
 
 export const scopes = ['notify', 'panel', 'metrics'] as const;
 export type Scope = (typeof scopes)[number];
@@ -39,7 +39,9 @@ export const Token = component('Token', {
   allowInUrl: AllowInUrl,
   scopes: Type.Array(Type.Enum([...scopes])),
   rate: RateLimit,
-  panelId: nullable(Type.String({ description: 'Bound to this panel by pairing.' })),
+  panelId: nullable(
+    Type.String({ description: 'It reads this panel alone, as the token of a paired screen does.' }),
+  ),
 });
 export type Token = Static<typeof Token>;
 
@@ -52,17 +54,24 @@ const creatable = {
   allowFrom: Type.Optional(AllowList),
 };
 
-export const TokenCreate = component('TokenCreate', {
+const ofTokens = {
   ...creatable,
   scopes: Type.Optional(
     Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' }),
   ),
   rate: Type.Optional(RateLimit),
   allowInUrl: Type.Optional(AllowInUrl),
+};
+
+export const TokenCreate = component('TokenCreate', {
+  ...ofTokens,
+  panelId: Type.Optional(
+    Type.String({ description: 'It reads this panel alone. Only with the scope panel alone.' }),
+  ),
 });
 export type TokenCreate = Static<typeof TokenCreate>;
 
-export const TokenPatch = Type.Partial(TokenCreate, { title: 'TokenPatch', additionalProperties: false });
+export const TokenPatch = patch('TokenPatch', ofTokens);
 export type TokenPatch = Static<typeof TokenPatch>;
 
 export const KeyCreate = component('KeyCreate', { ...creatable, role: Type.Enum([...roles]) });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Scope } from '#contract/people/token.ts';
 import {
   assertMayGrantRole,
   keyView,
@@ -11,6 +12,14 @@ import {
 import { hashSecret, parseSecret } from './secrets.ts';
 
 const at = Date.parse('2026-11-01T00:00:00Z');
+
+test('only a token with the scope panel alone may be for one panel', () => {
+  const make = (scopes?: Scope[]) =>
+    newToken(1, { name: 'x', panelId: 'p', ...(scopes && { scopes }) }, 'cli', at).record.panelId;
+  expect(make(['panel'])).toBe('p');
+  for (const scopes of [undefined, ['panel', 'notify'] as Scope[]])
+    expect(() => make(scopes)).toThrow('only a token with the scope panel alone may be for one panel');
+});
 
 describe('a new credential', () => {
   test('keeps the hash of its secret and not the secret', () => {

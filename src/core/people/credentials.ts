@@ -23,18 +23,19 @@ export interface NewCredential {
   readonly text: string;
 }
 
-/** @throws AppError `bad-request` for an expiry in the past, an invalid allow-list, or scopes with which it must not be in a URL. */
+/** @throws AppError `bad-request` for an expiry in the past, an invalid allow-list, or scopes with which it has no panel, or must not be in a URL. */
 export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: number): NewCredential {
   const minted = mintSecret('token');
-  const { rate = null, allowInUrl = false } = wanted;
+  const { rate = null, allowInUrl = false, panelId = null } = wanted;
   const record = {
     ...base(tenant, minted, wanted, by, at),
     kind: 'token',
     scopes: chosenScopes(wanted.scopes),
-    rate,
-    allowInUrl,
+    ...{ rate, allowInUrl, panelId },
   } as const;
   assertMayAllowInUrl(record);
+  if (panelId !== null && String(record.scopes) !== 'panel')
+    throw badField('panelId', 'only a token with the scope panel alone may be for one panel');
   return { record, text: minted.text };
 }
 
@@ -54,8 +55,8 @@ export function newPanelToken(
   by: Actor,
   at: number,
 ): NewCredential {
-  const { record, text } = newToken(tenant, { name: `panel ${panel.name}`, scopes: ['panel'] }, by, at);
-  return { record: { ...record, panelId: panel.id }, text };
+  const wanted: TokenCreate = { name: `panel ${panel.name}`, scopes: ['panel'], panelId: panel.id };
+  return newToken(tenant, wanted, by, at);
 }
 
 /** @throws AppError `bad-request` as {@link newToken}. */

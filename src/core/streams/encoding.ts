@@ -1,8 +1,9 @@
 /** One stream, several encodings: what a stream of panels writes is made by its encoder, from frames that all streams of an encoding share. */
 import type { ReadyEvent } from '#contract/panels/panel.ts';
+import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { Entry, History, LiveNotification } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
-import type { PanelAddress } from '../log/target.ts';
+import { type PanelAddress, reaches } from '../log/target.ts';
 import type { Router } from '../routing/router.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Frame, FrameReader } from './frame-buffer.ts';
@@ -61,3 +62,27 @@ export interface StreamKind {
   /** How often a quiet stream is written to, as a multiple of the setting. */
   readonly heartbeats: number;
 }
+
+/** The panel of a phone: notifications of a lower rank do not go there. */
+export interface PhonePanel {
+  readonly address: PanelAddress;
+  readonly minRank: number;
+}
+
+export function phonePanelOf(
+  { snapshot }: Pick<EncodingContext, 'snapshot'>,
+  panel: PanelAddress,
+): PhonePanel {
+  const known = snapshot();
+  const display = known?.panels.get(panel.id)?.display;
+  return {
+    address: { id: panel.id, tags: panel.tags },
+    minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** Whether a frame is for the panel of a phone. */
+export const isFor = (
+  { target, unless, rank = Number.POSITIVE_INFINITY }: Pick<Frame, 'target' | 'unless' | 'rank'>,
+  { address, minRank }: PhonePanel,
+): boolean => rank >= minRank && reaches(target, address) && !(unless && reaches(unless, address));

@@ -1,11 +1,16 @@
 /** The streams of phones: what one client gets of the messages in `ntfy-frames.ts`. */
 import { type Button, buttonsOf } from '#contract/panels/buttons.ts';
-import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { LiveNotification } from '../log/log.ts';
-import { type PanelAddress, reaches } from '../log/target.ts';
+import type { PanelAddress } from '../log/target.ts';
 import type { ActionLink } from '../people/action-links.ts';
-import type { EncodingContext, StreamEncoder, StreamKind } from './encoding.ts';
-import type { Frame } from './frame-buffer.ts';
+import {
+  type EncodingContext,
+  isFor,
+  type PhonePanel,
+  phonePanelOf,
+  type StreamEncoder,
+  type StreamKind,
+} from './encoding.ts';
 import { NtfyEncoding, type NtfyFrame } from './ntfy-frames.ts';
 import { ntfyId } from './ntfy-ids.ts';
 
@@ -63,9 +68,7 @@ export const phoneStreams = (reading: NtfyReading): StreamKind => ({
 });
 
 /** A topic, and the panel that it stands for. */
-interface Reader {
-  readonly address: PanelAddress;
-  readonly minRank: number;
+interface Reader extends PhonePanel {
   readonly prefix: Buffer;
   readonly buttons: readonly Button[];
   readonly isGerman: boolean;
@@ -123,15 +126,14 @@ function ntfyEncoder(
 }
 
 function readerOf(
-  { snapshot }: EncodingContext,
-  { id, tags }: PanelAddress,
+  context: EncodingContext,
+  panel: PanelAddress,
   topics: ReadonlyMap<string, string>,
 ): Reader {
-  const known = snapshot();
-  const display = known?.panels.get(id)?.display;
+  const { id } = panel;
+  const display = context.snapshot()?.panels.get(id)?.display;
   return {
-    address: { id, tags },
-    minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
+    ...phonePanelOf(context, panel),
     buttons: buttonsOf(display?.actions),
     isGerman: display?.locale?.startsWith('de') ?? false,
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
@@ -164,11 +166,6 @@ function withButtons(
   const end = Buffer.from(`,"actions":${JSON.stringify(actions)}`);
   return [bytes.subarray(0, -lineEnd.length), end, lineEnd];
 }
-
-const isFor = (
-  { target, unless, rank = Number.POSITIVE_INFINITY }: Pick<Frame, 'target' | 'unless' | 'rank'>,
-  { address, minRank }: Reader,
-) => rank >= minRank && reaches(target, address) && !(unless && reaches(unless, address));
 
 const usualPriority = 3;
 

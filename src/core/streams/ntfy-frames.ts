@@ -223,7 +223,7 @@ export class NtfyEncoding implements Encoding {
 }
 
 /** Whether a phone that was away must not ring for it: it has ended, was replaced, is acknowledged, or is off the panels. */
-const isTakenCareOf = ({ cleared, acknowledged, alarm }: HistoryRecord): boolean =>
+export const isTakenCareOf = ({ cleared, acknowledged, alarm }: HistoryRecord): boolean =>
   cleared !== null ||
   acknowledged !== null ||
   (alarm !== null && (alarm.shelved !== null || alarm.suppressed !== null));

@@ -1,16 +1,13 @@
 /** Reading as from ntfy: the streams of its apps, at /ntfy. A topic is a panel. https://docs.ntfy.sh/subscribe/api/ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { uuidv7 } from 'uuidv7';
 import { NtfyAllowed, NtfyConfig } from '#contract/integrations/integration.ts';
 import { buttonsOf } from '#contract/panels/buttons.ts';
 import { PushActed } from '#contract/panels/push.ts';
 import { pressButton } from '#core/alarms/buttons.ts';
-import { noticeScreen } from '#core/alarms/lost-panels.ts';
 import { forbidden, notFound } from '#core/errors.ts';
-import { actorOf, allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
-import { tooManyPanels } from '#core/people/pairing.ts';
 import { type ButtonLinks, type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
@@ -21,15 +18,12 @@ import { networkOf, originReader } from '../callers/forwarded.ts';
 import { takeFrom } from '../callers/rate-limits.ts';
 import { panelsOrMembers } from '../history/alarm-actions.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
-import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { cursorOf, type NtfyParameters, parseTopics, readParameters } from './ntfy-parameters.ts';
-import { dropWhenStalled, forms, latestIn, pollIn, socketSink, streamIn } from './ntfy-sinks.ts';
-import { acceptSocket, pingRegularly, requireUpgrade } from './upgrades.ts';
-
-/** Proxies end connections that are quiet for a minute. */
-const pingMs = 45_000;
+import { dropWhenStalled, forms, latestIn, pollIn, streamIn } from './ntfy-sinks.ts';
+import { clientOf, connectPhone, leave, registerPhone, serveSocket } from './phones.ts';
+import { requireUpgrade } from './upgrades.ts';
 
 const policy = { scope: 'panel', role: 'viewer' } as const;
 const TopicsPath = Type.Object({
@@ -207,27 +201,8 @@ async function answerSocket(
   const asked = readParameters(request, services.now());
   const topics = await allowedTopics(services, request);
   const wanted = await subscriptionOf(services, request, topics, { ...asked, isSocket: true });
-  const socket = await acceptSocket(request, reply);
-  const sink = socketSink(socket);
-  const opening = asked.isPoll
-    ? poll(services, wanted, dropWhenStalled(sink))
-    : connect(services, request, wanted, sink);
-  const stopChecking = authenticator.watch(request, () => socket.terminate());
-  pingRegularly(socket, pingMs);
-  socket.once('close', () => {
-    stopChecking();
-    leave(opening);
-  });
-  opening.catch(() => socket.terminate());
-  return reply;
-}
-
-type Opening = ReturnType<typeof connect> | Promise<void>;
-
-function leave(opening: Opening): void {
-  opening.then(
-    (connection) => connection?.disconnected(),
-    () => undefined,
+  return serveSocket(authenticator, request, reply, (sink) =>
+    asked.isPoll ? poll(services, wanted, dropWhenStalled(sink)) : connect(services, request, wanted, sink),
   );
 }
 
@@ -260,7 +235,11 @@ async function subscriptionOf(
   for (const name of names) {
     const panel =
       (await findPanel(services, principal, name)) ??
-      (isPoll ? undefined : await register(services, principal, name));
+      (isPoll
+        ? undefined
+        : await registerPhone(services, principal, { name, topic: name }, () =>
+            findPanel(services, principal, name),
+          ));
     if (!panel || topics.has(panel.id)) continue;
     topics.set(panel.id, name);
     panels.push(panel);
@@ -282,23 +261,11 @@ async function subscriptionOf(
 }
 
 async function connect(services: Services, request: FastifyRequest, wanted: Subscription, sink: Sink) {
-  const { tenancy, tenantStreams, schedule } = services;
-  const { tenant, panels, asked, reading } = wanted;
+  const { panels, asked, reading } = wanted;
   const from = await startOf(services, wanted);
   const after = asked.since === 'latest' ? await latest(services, wanted) : '';
-  const screen = { client: clientOf(request), address: request.sourceIp };
   const kind = phoneStreams({ ...reading, after });
-  const connection = await tenantStreams.connect(await tenancy.get(tenant), panels, sink, {
-    from,
-    screen,
-    kind,
-  });
-  for (const { id, display } of panels)
-    if (display.alertWhenLostMs !== undefined)
-      noticeScreen(schedule, tenant, id).catch((error: unknown) =>
-        request.log.error({ err: error, requestId: requestIdOf(request.raw) }, 'a stream failed'),
-      );
-  return connection;
+  return connectPhone(services, request, { panels, sink, from, kind, client: clientOf(request) });
 }
 
 async function poll(services: Services, wanted: Subscription, sink: Sink): Promise<void> {
@@ -340,29 +307,4 @@ async function findPanel(
   const isBound = principal.kind === 'token' && principal.panelId !== null;
   if (panel ? !mayUsePanel(principal, panel.id) : isBound) throw forbidden();
   return panel;
-}
-
-/** @throws AppError `not-found` for a caller that may not register panels, `conflict` when there are too many. */
-async function register(services: Services, principal: Principal, topic: string): Promise<PanelRecord> {
-  const { directory, tenancy, now } = services;
-  if (!allows({ scope: 'panel', role: 'admin' }, principal)) throw notFound('topic');
-  const { tenant } = principal;
-  const { panels } = await tenancy.get(tenant);
-  const names = new Set([...panels.values()].map((panel) => panel.name));
-  let name = topic;
-  for (let n = 2; names.has(name); n++) name = `${topic} (${n})`;
-  const wanted = { id: uuidv7(), name, tags: [], location: null, kind: 'phone', topic } as const;
-  const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
-  if (registered?.created) tenancy.addPanel(tenant, registered.panel);
-  if (registered) return registered.panel;
-  // Another request may have registered it at the same moment.
-  const panel = await findPanel(services, principal, topic);
-  if (!panel) throw tooManyPanels();
-  return panel;
-}
-
-/** Name and version of the app, as in ntfy/1.25.0. */
-function clientOf({ headers }: FastifyRequest): string | null {
-  const [name] = /^[A-Za-z][A-Za-z0-9-]{0,31}\/[0-9A-Za-z.+-]{1,32}/.exec(headers['user-agent'] ?? '') ?? [];
-  return name?.toLowerCase() ?? null;
 }

@@ -12,7 +12,8 @@ const heads = new WeakMap<IncomingMessage, Buffer>();
 
 /** Requests that may become a WebSocket; `Upgrade` of others is ignored. */
 export const upgrades = ({ url = '', headers }: IncomingMessage): boolean =>
-  /^\/+ntfy\/.+\/ws\/*(?:[?#]|$)/.test(url) && headers.upgrade?.toLowerCase() === 'websocket';
+  /^\/+(?:ntfy\/.+\/ws|gotify\/+stream)\/*(?:[?#]|$)/.test(url) &&
+  headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Since Node 24.9 a server chooses which requests it upgrades. Before, it would take all that ask for it, and not read their bodies. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -44,10 +44,12 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
       description:
         'The answer contains the token, which is never shown again. Without scopes it has all three.',
       body: TokenCreate,
-      response: { 201: TokenCreated, ...problems(409) },
+      response: { 201: TokenCreated, ...problems(404, 409) },
     }),
     async ({ principal, body }) => {
-      const { record, text } = newToken(principal.tenant, body, actorOf(principal), now());
+      const { tenant } = principal;
+      if (body.panelId !== undefined) requireFound(await tenancy.findPanel(tenant, body.panelId), 'panel');
+      const { record, text } = newToken(tenant, body, actorOf(principal), now());
       await credentials.add(record, principal);
       return { ...tokenView(record), token: text };
     },

@@ -171,7 +171,8 @@ const identity = `(pg_control_system()).system_identifier
 
 /**
  * Begins a new epoch when the database went back, because a standby was promoted or a backup restored: positions that panels
- * have seen may then mean other entries, so panels start afresh. Nodes that find this out together begin only one.
+ * have seen may then mean other entries, so panels start afresh. Nodes that find this out together begin only one. It begins with its
+ * time: ids of Gotify rise with it.
  */
 async function checkIdentity(client: pg.ClientBase): Promise<void> {
   await client.query(
@@ -179,7 +180,8 @@ async function checkIdentity(client: pg.ClientBase): Promise<void> {
        INSERT INTO meta VALUES ('cluster', ${identity})
        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value <> excluded.value
        RETURNING xmax <> 0 AS is_other
-     ) UPDATE meta SET value = encode(substr(uuid_send(gen_random_uuid()), 1, 5), 'hex')
+     ) UPDATE meta SET value = lpad(to_hex(extract(epoch FROM clock_timestamp())::bigint), 8, '0')
+         || encode(substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')
        WHERE name = 'epoch' AND EXISTS (SELECT 1 FROM noted WHERE is_other)`,
   );
 }

@@ -207,6 +207,8 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
     'on-call.id': [await made('/api/on-call', onCallDraft(name))],
     'channels.id': [await made('/api/channels', channelDraft(name)), push],
     'channels.device': [await made(`/api/channels/${push}/devices`)],
+    'application.id': ['4'],
+    'image.file': ['58a6ff.png'],
     key: ['expected'],
     payload: ['{"t":"x"}', '{}'],
     email: [`${randomUUID()}@example.org`],

@@ -34,6 +34,8 @@ const beyondReach = [
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
   'POST /ntfy/act/{link}',
+  'DELETE /gotify/client/{id}',
+  'DELETE /gotify/message/{id}',
   'POST /api/push/device/act',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */

@@ -107,7 +107,10 @@ function startNewEpoch(path: string, file: string, purges: boolean): void {
     migrate(db);
     assertSchema(db, file);
     ensurePartition(db);
-    db.exec("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'");
+    // It begins with its time: ids of Gotify rise with it.
+    db.exec(
+      "UPDATE meta SET value = printf('%08x', unixepoch()) || lower(hex(randomblob(4))) WHERE name = 'epoch'",
+    );
     // Otherwise sessions that ended after the backup would be valid again.
     db.exec('DELETE FROM sessions; DELETE FROM verifications');
     if (purges) purge(db);

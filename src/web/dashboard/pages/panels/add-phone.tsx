@@ -10,11 +10,16 @@ import { panelsQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
+import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './pairing.module.css';
 
+const apps = ['ntfy', 'gotify'] as const;
+type App = (typeof apps)[number];
+
 interface AddedPhone {
+  readonly app: App;
   readonly panel: Panel;
   /** The password of the app. */
   readonly token: string;
@@ -22,15 +27,19 @@ interface AddedPhone {
 
 /** Registers the panel first: doing it again after a failure finds it. */
 const useAddPhone = () =>
-  useListChange('panels', async ({ api }, name: string): Promise<AddedPhone> => {
+  useListChange('panels', async ({ api }, { name, app }: { name: string; app: App }): Promise<AddedPhone> => {
     const panel = await api.post<Panel>('/api/panels', { name, kind: 'phone' });
-    const { token } = await api.post<{ token: string }>('/api/tokens', { name, scopes: ['panel'] });
-    return { panel, token };
+    // An app of Gotify names no panel: its token does. One of ntfy may read several with its token.
+    const ofPanel = app === 'gotify' && { panelId: panel.id };
+    const wanted = { name, scopes: ['panel'], ...ofPanel };
+    const { token } = await api.post<{ token: string }>('/api/tokens', wanted);
+    return { app, panel, token };
   });
 
 export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; onClose: () => void }) {
   const { t } = useTranslation('panels');
   const [name, setName] = useState('');
+  const [app, setApp] = useState<App>('ntfy');
   const add = useAddPhone();
   const isTaken = panels.some((each) => each.name === name.trim());
   const { data: added } = add;
@@ -52,7 +61,7 @@ export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; 
           request={add}
           errorTitle={t('addPhoneFailed')}
           isDisabled={name.trim() === '' || isTaken}
-          onSubmit={() => add.mutate(name.trim())}
+          onSubmit={() => add.mutate({ name: name.trim(), app })}
           onClose={onClose}
         >
           <p className="muted">{t('addPhoneAbout')}</p>
@@ -66,28 +75,37 @@ export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; 
             onChange={(event) => setName(event.currentTarget.value)}
             error={isTaken && t('phoneNameTaken')}
           />
+          <SegmentedField
+            label={t('phoneApp')}
+            description={t('phoneAppHint')}
+            value={app}
+            onChange={setApp}
+            options={apps.map((each) => [each, appNames[each]])}
+          />
         </DialogForm>
       )}
     </Dialog>
   );
 }
 
+const appNames: Readonly<Record<App, string>> = { ntfy: 'ntfy', gotify: 'Gotify' };
+
 const askEveryMs = 1_000;
 
-function PhoneValues({ panel, token, onClose }: AddedPhone & { onClose: () => void }) {
+function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () => void }) {
   const { t } = useTranslation('panels');
   const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
   const now = data?.find(({ id }) => id === panel.id) ?? panel;
   const values = [
-    ['phoneServer', `${location.origin}/ntfy`],
-    ['phoneTopic', panel.topic],
+    ['phoneServer', `${location.origin}/${app}`],
+    ...(app === 'ntfy' ? [['phoneTopic', panel.topic] as const] : []),
     ['phoneUser', 'phone'],
     ['phonePassword', token],
   ] as const;
   return (
     <Stack gap="md">
       <NewContent>
-        <p>{t('phoneSteps')}</p>
+        <p>{t(app === 'ntfy' ? 'phoneSteps' : 'phoneStepsGotify')}</p>
       </NewContent>
       {values.map(([label, text]) => (
         <div key={label}>

@@ -6,7 +6,7 @@ export const panels: TranslatedPage<'panels'> = {
   approve: 'Bildschirm zulassen',
   addPhone: 'Telefon hinzufügen',
   addPhoneAbout:
-    'Die App ntfy auf dem Telefon zeigt die Benachrichtigungen eines eigenen Panels und klingelt. Ein anderer Dienst ist nicht nötig.',
+    'Die App auf dem Telefon, ntfy oder Gotify, zeigt die Benachrichtigungen eines eigenen Panels und klingelt. Ein anderer Dienst ist nicht nötig.',
   addPhoneFailed: 'Das Telefon wurde nicht hinzugefügt',
   phoneName: 'Name des Telefons',
   phoneNameHint: 'Regeln senden an das Panel mit diesem Namen.',
@@ -14,6 +14,10 @@ export const panels: TranslatedPage<'panels'> = {
   phoneNameTaken: 'Ein Panel hat diesen Namen.',
   phoneSteps:
     'Installieren Sie ntfy auf dem Telefon. Wählen Sie in der App + und „Anderen Server verwenden“, und geben Sie diese Werte ein:',
+  phoneStepsGotify:
+    'Installieren Sie Gotify auf dem Telefon, und geben Sie diese Werte in der App ein. Danach fragt sie nach einem Namen für den Client: irgendeinem.',
+  phoneApp: 'App',
+  phoneAppHint: 'Mit ntfy verschwindet von selbst vom Telefon, was vorbei ist.',
   phoneServer: 'Server',
   phoneTopic: 'Thema',
   phoneUser: 'Benutzer',

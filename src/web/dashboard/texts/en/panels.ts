@@ -5,7 +5,7 @@ export const panels = {
   approve: 'Approve screen',
   addPhone: 'Add phone',
   addPhoneAbout:
-    'The ntfy app on the phone shows the notifications of a panel of its own, and rings. It needs no other service.',
+    'The app on the phone, ntfy or Gotify, shows the notifications of a panel of its own, and rings. It needs no other service.',
   addPhoneFailed: 'The phone was not added',
   phoneName: 'Name of the phone',
   phoneNameHint: 'Rules send to the panel with this name.',
@@ -13,6 +13,10 @@ export const panels = {
   phoneNameTaken: 'A panel has this name.',
   phoneSteps:
     'Install ntfy on the phone. In the app, choose + and “Use another server”, and enter these values:',
+  phoneStepsGotify:
+    'Install Gotify on the phone, and enter these values in the app. It then asks for a name for the client: any name.',
+  phoneApp: 'App',
+  phoneAppHint: 'With ntfy, what is over disappears from the phone by itself.',
   phoneServer: 'Server',
   phoneTopic: 'Topic',
   phoneUser: 'User',

@@ -1,0 +1,168 @@
+/**
+ * The encoding of Gotify: notifications as its messages, each a line of JSON. Its apps cannot take back or change what they show, so
+ * an end, an acknowledgement or a shelf is no message; what comes back to the panels is a new one.
+ */
+import { hash } from 'node:crypto';
+import type { OptionalTexts } from '#contract/history/fields.ts';
+import { builtInLevels, builtInStyles } from '#contract/routing/level-styles.ts';
+import type { Entry, History, Notification, Return } from '../../log/log.ts';
+import { isOffPanels } from '../../log/route.ts';
+import { isEmpty, type PanelAddress } from '../../log/target.ts';
+import {
+  type Encoding,
+  type EncodingContext,
+  isFor,
+  phonePanelOf,
+  type StreamEncoder,
+  type StreamKind,
+} from '../encoding.ts';
+import type { Frame } from '../frame-buffer.ts';
+import { gotifyId } from './ids.ts';
+
+/** A message as it is sent. Clients fail where a field is missing or has another type. */
+export interface GotifyMessage {
+  readonly id: number;
+  readonly appid: number;
+  readonly title: string;
+  readonly message: string;
+  readonly priority: number;
+  readonly date: string;
+  readonly extras: Readonly<Record<string, object>>;
+}
+
+export interface MessageFrame extends Frame {
+  /** The position of the notification that it shows. */
+  readonly shows: number;
+}
+
+export interface GotifyContext extends Pick<EncodingContext, 'tenant' | 'epoch' | 'snapshot'> {
+  readonly history: Pick<History, 'find'>;
+}
+
+/** The public URL of this server, if it is known: messages then open the alarm's page. */
+type BaseUrl = string | undefined;
+
+export const gotifyStreams = (baseUrl: BaseUrl): StreamKind => ({
+  name: 'gotify',
+  heartbeats: 1,
+  encoding: (context) => new GotifyEncoding(context, baseUrl),
+  encoder: (context, _encoding, panels) => gotifyEncoder(context, panels[0] as PanelAddress),
+});
+
+/** Only what is new: a client asks for older messages by their ids. Its WebSocket has a ping of its own. */
+function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEncoder {
+  let reader = phonePanelOf(context, panel);
+  return {
+    get group() {
+      return JSON.stringify(reader);
+    },
+    get panels() {
+      return [reader.address];
+    },
+    bytesOf: (frame) => (isFor(frame, reader) ? frame.bytes : undefined),
+    ready: () => '',
+    event: undefined,
+    live: () => '',
+    afterLive: () => '',
+    heartbeat: () => '',
+    update(changed) {
+      reader = phonePanelOf(context, changed);
+      return false;
+    },
+  };
+}
+
+export class GotifyEncoding implements Encoding {
+  readonly #context: GotifyContext;
+  readonly #baseUrl: BaseUrl;
+
+  constructor(context: GotifyContext, baseUrl: BaseUrl) {
+    this.#context = context;
+    this.#baseUrl = baseUrl;
+  }
+
+  async framesOf(
+    entries: readonly Entry[],
+    now: number,
+    onError: (error: unknown) => void,
+  ): Promise<readonly MessageFrame[]> {
+    const frames: MessageFrame[] = [];
+    for (const entry of entries) {
+      try {
+        const frame = await this.#frameOf(entry, entries, now);
+        if (frame) frames.push(frame);
+      } catch (error) {
+        onError(error);
+      }
+    }
+    return frames;
+  }
+
+  async #frameOf(entry: Entry, batch: readonly Entry[], now: number): Promise<MessageFrame | undefined> {
+    const { route } = entry;
+    if (route.muted || isEmpty(route.target)) return undefined;
+    if (entry.kind === 'notification')
+      return entry.throttledOn !== null || isOffPanels(route) ? undefined : this.#message(entry, entry, now);
+    if (entry.kind !== 'return') return undefined;
+    const { history, tenant } = this.#context;
+    const inBatch = batch.find((each) => each.kind === 'notification' && each.id === entry.id);
+    const shown =
+      entry.shown ?? (inBatch as Notification | undefined) ?? (await history.find(tenant, entry.id));
+    return shown && this.#message(shown, entry, now);
+  }
+
+  /** The message that shows `n`, sent as the entry `of`. */
+  #message(n: Notification, of: Notification | Return, now: number): MessageFrame {
+    const { position, route } = of;
+    const at = of.kind === 'return' ? of.at : of.receivedAt;
+    const message: GotifyMessage = {
+      id: gotifyId(this.#context.epoch, position),
+      appid: applicationId(this.#knownLevel(n.level)),
+      ...{ title: n.title, message: n.message, priority: priorityOf(n.rank) },
+      date: new Date(at).toISOString(),
+      extras: this.#extrasOf(n),
+    };
+    return {
+      ...{ position, target: route.target, rank: n.rank, encodedAt: now, expiresAt: null, ttl: n.ttl },
+      shows: n.position,
+      bytes: Buffer.from(`${JSON.stringify(message)}\n`),
+    };
+  }
+
+  /** Each message has an application in the list, also that of a level which is deleted. */
+  #knownLevel(level: string): string {
+    return this.#context.snapshot()?.levels.has(level) === false ? 'info' : level;
+  }
+
+  #extrasOf({ id, url, rank }: Pick<Notification, 'id' | 'rank'> & OptionalTexts) {
+    const name = this.#context.snapshot()?.record.name;
+    const page = rank < builtInStyles.info.rank ? 'history' : 'alarms';
+    const ownPage =
+      this.#baseUrl === undefined || name === undefined
+        ? undefined
+        : `${this.#baseUrl}/t/${name}/${page}?id=${id}`;
+    const click = ownPage ?? url;
+    return {
+      belfry: { id },
+      ...(click !== null && { 'client::notification': { click: { url: click } } }),
+    };
+  }
+}
+
+/** Gotify's own scale, as its app rings: from 1 low, from 4 with a sound, from 8 on the screen. Publishing reads it as `warning` and `error`. */
+const priorities = [
+  { from: builtInStyles.critical.rank, priority: 10 },
+  { from: builtInStyles.error.rank, priority: 8 },
+  { from: builtInStyles.warning.rank, priority: 5 },
+  { from: builtInStyles.info.rank, priority: 2 },
+] as const;
+const lowestPriority = 1;
+
+export const priorityOf = (rank: number): number =>
+  priorities.find(({ from }) => rank >= from)?.priority ?? lowestPriority;
+
+/** An application of Gotify stands for a level: the same number for a name, in every tenant. */
+export function applicationId(level: string): number {
+  const index = (builtInLevels as readonly string[]).indexOf(level);
+  return index >= 0 ? index + 1 : 1_000 + Number.parseInt(hash('sha256', level, 'hex').slice(0, 7), 16);
+}
