@@ -33,8 +33,10 @@ interface Measured {
 const measured = new Map<string, Measured[]>(Object.keys(sides).map((name) => [name, []]));
 for (let round = 0; round < rounds; round++) {
   const order = Object.entries(sides);
-  for (const [name, ask] of round % 2 === 0 ? order : order.toReversed())
-    { measured.get(name)?.push(await measure(ask)); console.error(name, JSON.stringify(measured.get(name))); }
+  for (const [name, ask] of round % 2 === 0 ? order : order.toReversed()) {
+    measured.get(name)?.push(await measure(ask));
+    console.error(name, JSON.stringify(measured.get(name)));
+  }
 }
 report();
 

@@ -35,7 +35,7 @@ const parts: Record<string, Part> = {
   operations: { about: 'readiness, backups, upgrades', tests: ['operations'] },
   tenants: { about: 'three tenants at once', tests: ['tenants', '../e2e/tenants.test.ts'] },
   secrets: { about: 'secrets, hostile searches and patterns', tests: ['secrets'] },
-  proxies: { about: 'behind nginx and Caddy', tests: ['proxies'] },
+  proxies: { about: 'behind nginx, Caddy and HAProxy', tests: ['proxies'] },
   nodes: { about: 'several nodes, on a PostgreSQL and a NATS server that fail', tests: ['nodes'] },
   packages: { about: 'the package, the container image, the chart', tests: ['packages'] },
   pages: { about: 'every state of the pages in both colour schemes', tests: ['../browser'] },
