@@ -164,6 +164,22 @@ describe('the Android app', () => {
   });
 });
 
+test('a token for one panel needs a panel of its tenant, and reads no other', async () => {
+  const [own, foreign] = [await world(), await world()];
+  const [panel, other] = await Promise.all(
+    ['a', 'b'].map(async (name) => (await own.call('POST', '/api/panels', { name })).json.id),
+  );
+  const create = (panelId: string, more = {}) =>
+    own.call('POST', '/api/tokens', { name: 'one', scopes: ['panel'], panelId, ...more });
+  const theirs = (await foreign.call('POST', '/api/panels', { name: 'c' })).json.id;
+  expect((await create(theirs)).status).toBe(404);
+  expect((await create(panel, { scopes: ['panel', 'notify'] })).status).toBe(400);
+  const { token, panelId } = (await create(panel)).json;
+  expect(panelId).toBe(panel);
+  const statusOf = async (id: string) => (await server.call('GET', `/api/panels/${id}`, { token })).status;
+  expect([await statusOf(panel), await statusOf(other)]).toEqual([200, 404]);
+});
+
 test('a program reads the stream with its token in a header, without signing in', async () => {
   const { send, phone, panels } = await world();
   for (const headers of [key(phone), { authorization: `Bearer ${phone}` }]) {
