@@ -31,7 +31,36 @@ export interface AnswersContext extends AlarmsContext {
 }
 
 /** `already`: somebody has acknowledged it. `nothing`: it has ended, or there is nothing to do. */
-type Answered = 'done' | 'already' | 'nothing' | 'not-found';
+export type Answered = 'done' | 'already' | 'nothing' | 'not-found';
+
+/** A request of another system, as it came. */
+export interface SentToChannel {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** What another system says that somebody did. */
+export interface SystemAnswer {
+  /** undefined: nothing that holds here. */
+  readonly answer?: ChannelAnswer | undefined;
+  /** The id of the channel whose message has the button: several channels of one app have one address. Absent: that of the address. */
+  readonly channel?: string | undefined;
+  /** What the system calls the message with the button. */
+  readonly message?: string | undefined;
+  /** What the system calls the press, if it waits for an answer to it. */
+  readonly press?: string | undefined;
+}
+
+/** The systems whose answers come to an address of Belfry. */
+export interface AnsweringSystems {
+  /** undefined: it is not signed with the secret of the channel, or is too old. */
+  readAnswer(channel: ChannelRecord, sent: SentToChannel): SystemAnswer | undefined;
+  /** What the system gets back, at once. */
+  replyTo(of: SystemAnswer, outcome: Answered): object;
+  /** Says in the message with the button what was done: one attempt, past the queue. Never rejects. */
+  showAnswer(channel: ChannelRecord, of: SystemAnswer, outcome: Answered): Promise<void>;
+}
 
 const nameChars = 80;
 const noteChars = 500;
@@ -72,7 +101,8 @@ export async function takeAnswer(
   const now = context.now();
   const at = Math.min(answer.at ?? now, now);
   if (hasEnded(standing, now) || (answer.until !== undefined && answer.until <= now)) return 'nothing';
-  if (answer.at !== undefined && (await isOutdated(context, channel, standing, at))) return 'nothing';
+  if (answer.at !== undefined && (await isOutdated(context, channel, standing, at)))
+    return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
   const action = actionOf(channel, answer, at);
   const [outcome] = await actOnAlarms(context, tenant, [standing.id], action);
   if (outcome?.kind === 'done' && action.kind === 'shelve')
