@@ -149,6 +149,7 @@ export async function createServices(
     receipts: history,
     statistics: storage.statistics,
     channels,
+    answering: channels,
     deliveries,
     bus,
     tenancy,

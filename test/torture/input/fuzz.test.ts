@@ -36,6 +36,7 @@ const beyondReach = [
   'POST /ntfy/act/{link}',
   'DELETE /gotify/client/{id}',
   'DELETE /gotify/message/{id}',
+  'POST /api/answers/{tenant}/{channel}',
   'POST /api/push/device/act',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */
