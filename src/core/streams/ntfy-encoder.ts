@@ -28,6 +28,8 @@ export interface NtfyReading {
   readonly after?: string;
   /** A poll: no first line, no keepalive. */
   readonly isPoll?: boolean;
+  /** The app for iPhones: it shows each line as a message, so it gets nothing else. */
+  readonly isIphone?: boolean;
   /** A WebSocket, which has a ping of its own. */
   readonly isSocket?: boolean;
   /** Absent: the client may not act, so its notifications have no buttons. */
@@ -77,18 +79,26 @@ function ntfyEncoder(
   panels: readonly PanelAddress[],
   reading: NtfyReading,
 ): StreamEncoder {
-  const { topics, filter, after = '', isPoll = false, isSocket = false, buttons: links } = reading;
+  const { topics, filter, after = '', isPoll = false, isIphone = false, isSocket = false } = reading;
+  const { buttons: links } = reading;
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, topics));
   const names = [...topics.values()].join(',');
   const nameOf = () =>
-    JSON.stringify([readers.map(({ prefix: _, ...reader }) => reader), names, filter, links?.group]);
+    JSON.stringify([
+      readers.map(({ prefix: _, ...reader }) => reader),
+      names,
+      filter,
+      links?.group,
+      isIphone,
+    ]);
   let group = nameOf();
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
   const bytesOf = (
-    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm'>,
+    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm' | 'takesOff'>,
   ): Buffer | undefined => {
+    if (isIphone && frame.takesOff) return undefined;
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
     const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, links)]);
