@@ -127,6 +127,11 @@ test('adding a phone shows what to enter in its app, and when it is connected', 
     const [server = '', topic = '', , token = ''] = values;
     const phone = await subscribe(`${server}/${topic}/json?since=none`, appHeaders(token));
     await dialog.getByText('Connected: ntfy/1.25.0').waitFor();
+    await dialog.getByText('No rule names this phone yet.').waitFor();
+    await dialog.getByRole('button', { name: 'Send a test alarm' }).click();
+    await dialog.getByText('Sent. The phone should ring now.').waitFor();
+    await phone.next(({ title }) => title === 'Test alarm for Pixel 8');
+    for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     phone.close();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await panelOf('Pixel 8')).toMatchObject({ kind: 'phone', topic: 'pixel-8' });

@@ -450,3 +450,23 @@ test('subscribing to a new topic is in the audit log, and polling or asking is n
   const created = entries.filter(({ action }: { action: string }) => action === 'panel.create');
   expect(created).toMatchObject([{ by: 'token phone' }]);
 });
+
+test('a test alarm rings one phone: no other panel or channel gets it, whatever rules say', async () => {
+  const { open, call, register, panels } = await world();
+  const stream = await open('oncall/json?since=none');
+  await stream.next(({ event }) => event === 'open');
+  const other = await open('other/json?since=none');
+  await other.next(({ event }) => event === 'open');
+  const wall = await register('wall');
+  await call('POST', '/api/rules', { name: 'wall', then: { panels: { ids: [wall] } } });
+  await call('POST', '/api/rules', { name: 'quiet', then: { mute: true } });
+  const { id } = (await panels()).find(({ topic }: { topic: string }) => topic === 'oncall');
+  expect((await call('POST', `/api/panels/${id}/test`)).json).toEqual({ ok: true, reached: true });
+  const message = await stream.next(isMessage);
+  expect(message).toMatchObject({ title: 'Test alarm for oncall', priority: 5 });
+  const [found] = (await call('GET', '/api/history?q=token:belfry:test')).json.notifications;
+  expect(found).toMatchObject({ state: 'live', ttl: 600_000, rules: [] });
+  expect((await call('GET', `/api/panels/${wall}/showing`)).json.notifications).toEqual([]);
+  expect(other.events.filter(isMessage)).toEqual([]);
+  expect(found.panels).toMatchObject([{ id }]);
+});

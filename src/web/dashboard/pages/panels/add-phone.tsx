@@ -13,6 +13,7 @@ import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './pairing.module.css';
+import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
 interface AddedPhone {
   readonly panel: Panel;
@@ -78,6 +79,8 @@ function PhoneValues({ panel, token, onClose }: AddedPhone & { onClose: () => vo
   const { t } = useTranslation('panels');
   const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
   const now = data?.find(({ id }) => id === panel.id) ?? panel;
+  // An iPhone reads, and keeps no connection.
+  const hasCome = now.online || now.lastSeenAt !== null;
   const values = [
     ['phoneServer', `${location.origin}/ntfy`],
     ['phoneTopic', panel.topic],
@@ -97,10 +100,10 @@ function PhoneValues({ panel, token, onClose }: AddedPhone & { onClose: () => vo
       ))}
       <p className="muted">{t('phoneOnce')}</p>
       <div className={styles.paired ?? ''} role="status">
-        <span className={now.online ? styles.come : styles.waiting}>
-          <Icon paths={now.online ? comeIcon : waitingIcon} size={36} />
+        <span className={hasCome ? styles.come : styles.waiting}>
+          <Icon paths={hasCome ? comeIcon : waitingIcon} size={36} />
         </span>
-        {now.online ? (
+        {hasCome ? (
           <span>
             {t('phoneConnected', { app: now.version ?? panel.name })}
             {now.lastSeenAt !== null && (
@@ -114,6 +117,12 @@ function PhoneValues({ panel, token, onClose }: AddedPhone & { onClose: () => vo
           <span className="muted">{t('phoneWaiting')}</span>
         )}
       </div>
+      {hasCome && (
+        <>
+          <PhoneTest panel={now} />
+          <PhoneRules panel={now} />
+        </>
+      )}
       <Group justify="flex-end">
         <Button variant="filled" onClick={onClose}>
           {t('done')}

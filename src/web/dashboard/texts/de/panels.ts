@@ -22,6 +22,13 @@ export const panels: TranslatedPage<'panels'> = {
     'Das Passwort ist ein Token für Panels. Es wird einmal gezeigt; widerrufen Sie es, wenn das Telefon verloren geht.',
   phoneWaiting: 'Wartet auf das Telefon',
   phoneConnected: 'Verbunden: {{app}}',
+  phoneTest: 'Probealarm senden',
+  phoneTestAbout: 'Ein kritischer Alarm, nur für dieses Telefon.',
+  phoneTested: 'Gesendet. Das Telefon sollte jetzt klingeln.',
+  phoneGets: 'Regeln, die dieses Telefon nennen',
+  phoneGetsNone:
+    'Noch nennt keine Regel dieses Telefon. Es bekommt, was an alle Anzeigen geht, und was ein Bereitschaftsplan ihm sendet.',
+  phoneRules: 'Zu den Regeln',
   openHere: 'Anzeige in diesem Browser öffnen',
   filter: 'Nach Name, Tag, Ort oder Adresse filtern',
   'only.all': 'Alle',

@@ -20,6 +20,13 @@ export const panels = {
   phoneOnce: 'The password is a token for panels. It is shown once; revoke it if the phone is lost.',
   phoneWaiting: 'Waiting for the phone',
   phoneConnected: 'Connected: {{app}}',
+  phoneTest: 'Send a test alarm',
+  phoneTestAbout: 'A critical alarm, for this phone only.',
+  phoneTested: 'Sent. The phone should ring now.',
+  phoneGets: 'Rules that name this phone',
+  phoneGetsNone:
+    'No rule names this phone yet. It gets what goes to all panels, and what an on-call schedule sends to it.',
+  phoneRules: 'Go to the rules',
   openHere: 'Open panel in this browser',
   filter: 'Filter by name, tag, location or address',
   'only.all': 'All',
