@@ -470,3 +470,29 @@ test('a test alarm rings one phone: no other panel or channel gets it, whatever 
   expect(other.events.filter(isMessage)).toEqual([]);
   expect(found.panels).toMatchObject([{ id }]);
 });
+
+test('in its quiet hours a phone gets everything, and only what is critical rings; others ring as before', async () => {
+  const { open, send, call, panels } = await world();
+  const [quiet, loud] = [await open('quiet/json?since=none'), await open('loud/json?since=none')];
+  for (const stream of [quiet, loud]) await stream.next(({ event }) => event === 'open');
+  const { id } = (await panels()).find(({ topic }: { topic: string }) => topic === 'quiet');
+  // From midnight to midnight: always.
+  const hours = { quietFrom: '00:00', quietUntil: '00:00' };
+  const change = (display: object) => call('PATCH', `/api/panels/${id}`, { display });
+  const priorities = async (title: string, level: string) => {
+    await send({ title, level });
+    return [await quiet.next(titled(title)), await loud.next(titled(title))].map(({ priority }) => priority);
+  };
+  expect((await change(hours)).json.display).toEqual(hours);
+  expect(await priorities('an error', 'error')).toEqual([2, 4]);
+  expect(await priorities('critical', 'critical')).toEqual([5, 5]);
+  await change({ ...hours, criticalRings: false });
+  expect(await priorities('critical, too', 'critical')).toEqual([2, 5]);
+  await change({});
+  expect(await priorities('after the hours', 'error')).toEqual([4, 4]);
+  expect((await change({ ...hours, quietDays: ['someday'] })).status).toBe(400);
+  expect(quiet.events.find(titled('an error'))).toMatchObject({
+    message: 'm',
+    actions: [{ id: 'acknowledge' }],
+  });
+});

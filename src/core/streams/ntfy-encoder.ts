@@ -4,6 +4,7 @@ import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { LiveNotification } from '../log/log.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
 import type { ActionLink } from '../people/action-links.ts';
+import { type QuietHours, quietHoursOf } from '../routing/quiet-hours.ts';
 import type { EncodingContext, StreamEncoder, StreamKind } from './encoding.ts';
 import type { Frame } from './frame-buffer.ts';
 import { NtfyEncoding, type NtfyFrame } from './ntfy-frames.ts';
@@ -71,6 +72,7 @@ interface Reader {
   readonly prefix: Buffer;
   readonly buttons: readonly Button[];
   readonly isGerman: boolean;
+  readonly quiet: QuietHours | undefined;
 }
 
 function ntfyEncoder(
@@ -86,7 +88,7 @@ function ntfyEncoder(
   const names = [...topics.values()].join(',');
   const nameOf = () =>
     JSON.stringify([
-      readers.map(({ prefix: _, ...reader }) => reader),
+      readers.map(({ prefix: _, quiet: __, ...reader }) => reader),
       names,
       filter,
       links?.group,
@@ -101,12 +103,17 @@ function ntfyEncoder(
     if (isIphone && frame.takesOff) return undefined;
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
-    const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, links)]);
-    return line && passes(filter, line) ? line : undefined;
+    if (!reader) return undefined;
+    const bytes = isSilent(frame, reader, now()) ? silenced(frame.bytes) : frame.bytes;
+    const line = Buffer.concat([reader.prefix, ...withButtons({ ...frame, bytes }, reader, links)]);
+    return passes(filter, line) ? line : undefined;
   };
   return {
+    // Those that ring, and those in their quiet hours, get other bytes.
     get group() {
-      return group;
+      const at = now();
+      const quiet = readers.flatMap(({ quiet: hours, address }) => (hours?.isQuiet(at) ? [address.id] : []));
+      return quiet.length === 0 ? group : `${group} ${quiet.join()}`;
     },
     get panels() {
       return readers.map(({ address }) => address);
@@ -144,8 +151,24 @@ function readerOf(
     minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
     buttons: buttonsOf(display?.actions),
     isGerman: display?.locale?.startsWith('de') ?? false,
+    quiet: known && display && quietHoursOf(display, known.record.timeZone),
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
   };
+}
+
+/** Apps show it without a sound. */
+const silentPriority = 2;
+
+const isSilent = (
+  { rank = Number.POSITIVE_INFINITY, takesOff }: Pick<NtfyFrame, 'rank' | 'takesOff'>,
+  { quiet }: Reader,
+  now: number,
+): boolean => quiet !== undefined && !takesOff && rank < quiet.ringsFrom && quiet.isQuiet(now);
+
+/** The rest of a line, as of a message that does not ring. */
+function silenced(bytes: Buffer): Buffer {
+  const message = JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
+  return Buffer.from(`${JSON.stringify({ ...message, priority: silentPriority }).slice(1)}\n`);
 }
 
 /** The end of a line. */
