@@ -11,7 +11,7 @@ function worldOf(...answers: Answer[]) {
   const problems: (string | undefined)[] = [];
   const stored: unknown[] = [];
   const panel = { id: 'p', tags: [], display: {} };
-  const snapshot = { panels: new Map([['p', panel]]), levels: new Map(), router: undefined };
+  const snapshot = { panels: new Map([['p', panel]]), levels: new Map(), record: { timeZone: 'UTC' } };
   const upstream = new NtfyUpstream({
     ...{ url: 'https://up.example.org', token: 'tk_secret', server: 'https://own.example.org/ntfy' },
     outbound: {
