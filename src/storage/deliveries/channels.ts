@@ -222,7 +222,14 @@ export function createPushDevices(db: Database): PushDevices {
       const isOver = sql<SqlBool>`sealed is null and link_expires_at <= ${at}`;
       const exists = precondition('channels', { tenant, id: channel, kind: 'push' });
       const { done, row } = await change(db, {
-        entry: { tenant, by, at, action: 'push-device.link', subject: channel, detail: { device: id, ...(person && { person }) } },
+        entry: {
+          tenant,
+          by,
+          at,
+          action: 'push-device.link',
+          subject: channel,
+          detail: { device: id, ...(person && { person }) },
+        },
         when: sql<SqlBool>`${exists} and (select count(*) from push_devices where tenant = ${tenant} and channel = ${channel}
           and not (${isOver})) < ${limits.devicesPerChannel}`,
         effects: (guard) => [
