@@ -17,6 +17,7 @@ import type { Limits } from '#core/limits/rate-limits.ts';
 import type { Bus } from '#core/log/bus.ts';
 import type { History } from '#core/log/log.ts';
 import type { ReceiptStore } from '#core/log/receipts.ts';
+import type { TenantId } from '#core/log/route.ts';
 import type { Statistics } from '#core/log/statistics.ts';
 import type { Metrics } from '#core/observability/metrics.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
@@ -58,6 +59,10 @@ export interface Services {
   /** Undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
   readonly usage: UsageRecorder;
+  /** Undefined: iPhones are not woken. */
+  readonly ntfyUpstream:
+    | { readBy(tenant: TenantId, panel: string, topic: string): Promise<void>; stop(): Promise<void> }
+    | undefined;
   readonly accounts: AccountStore;
   readonly signIn: SignIn & OwnAccount;
   readonly setUp: InitialSetup;

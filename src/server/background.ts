@@ -158,7 +158,7 @@ export function startLoops(
   services.channels.wake();
   return async () => {
     stopping.abort();
-    await Promise.all([...loops, services.channels.stop()]);
+    await Promise.all([...loops, services.channels.stop(), services.ntfyUpstream?.stop()]);
   };
 }
 

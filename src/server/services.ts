@@ -8,6 +8,7 @@ import { createAccounts } from '#accounts/accounts.ts';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { createInProcessBus } from '#bus/in-process.ts';
 import { createCalendarReader } from '#calendars/reader.ts';
+import { NtfyUpstream } from '#channels/ntfy-upstream.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
 import { watchOnCall } from '#core/alarms/on-call-gaps.ts';
@@ -62,7 +63,18 @@ export async function createServices(
   const history = tracing ? tracing.traceCalls(storage.history, ['append', 'search']) : storage.history;
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
   const key = await openKey(config, storage, logger);
-  const bus = await openBus(config, key, logger, onError);
+  const opened = await openBus(config, key, logger, onError);
+  // Only the node that has stored an entry publishes it.
+  const bus: Bus = config.ntfyUpstream
+    ? {
+        ...{ subscribe: opened.subscribe.bind(opened), problem: opened.problem.bind(opened) },
+        close: opened.close.bind(opened),
+        publish(topic, entries) {
+          opened.publish(topic, entries);
+          ntfyUpstream?.stored(topic, entries);
+        },
+      }
+    : opened;
   const onRuleError = (error: unknown, of: { readonly tenant: string; readonly rule: string }) =>
     logger.error({ err: error, ...of }, 'a rule could not be evaluated');
   const tenancy = new Tenancy({ directory, onRuleError, onOwnChange: () => bus.publish('directory', []) });
@@ -116,6 +128,17 @@ export async function createServices(
     onFull: (tenant, reason) =>
       logger.warn({ tenant: tenancy.peek(tenant)?.record.name }, `attention: ${reason}`),
   });
+  const ntfyUpstream =
+    config.ntfyUpstream &&
+    new NtfyUpstream({
+      ...config.ntfyUpstream,
+      outbound: createOutbound(config.channels.allow),
+      ...{ schedule: attention.schedule, history, tenancy, now, onError },
+      onProblem: (problem) =>
+        problem === undefined
+          ? logger.info('the upstream of ntfy wakes iPhones again')
+          : logger.warn({ problem }, 'the upstream of ntfy does not wake iPhones'),
+    });
   const intake = new Intake({
     history,
     bus,
@@ -162,6 +185,7 @@ export async function createServices(
     metrics,
     tracer,
     usage,
+    ntfyUpstream,
     accounts,
     signIn: createAccounts({
       store: accounts,

@@ -258,6 +258,14 @@ describe('settings that belong together', () => {
       'BELFRY_OIDC_CLIENT_SECRET is of no use without BELFRY_OIDC_ISSUER: set both, or neither',
     ],
     [
+      { BELFRY_NTFY_UPSTREAM: 'https://ntfy.sh' },
+      'BELFRY_BASE_URL is needed for BELFRY_NTFY_UPSTREAM: phones and this server must name the same address',
+    ],
+    [
+      { BELFRY_NTFY_UPSTREAM_TOKEN: 'tk_a' },
+      'BELFRY_NTFY_UPSTREAM_TOKEN is of no use without BELFRY_NTFY_UPSTREAM: set both, or neither',
+    ],
+    [
       { BELFRY_ADMIN_EMAIL: 'a@example.org', BELFRY_ADMIN_PASSWORD: 'password123' },
       'BELFRY_ADMIN_PASSWORD is one of the most common ones: take several words that do not belong together',
     ],

@@ -15,6 +15,9 @@ import {
   tenantVariables,
   tracingOf,
   tracingVariables,
+  upstreamOf,
+  upstreamProblems,
+  upstreamVariables,
 } from './groups.ts';
 import {
   busUrl,
@@ -78,6 +81,7 @@ const variables = {
     show: (text: string) => text.split(',').map(withoutPassword).join(','),
   },
   ...channelVariables,
+  ...upstreamVariables,
   BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst, or off'),
   BELFRY_RATE_TENANT: setting(
     '200:2000',
@@ -207,7 +211,7 @@ export function readConfig(given: Environment): Config {
       problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
     }
   }
-  problems.push(...problemsBetween(settings), ...listenerProblems(settings));
+  problems.push(...problemsBetween(settings), ...listenerProblems(settings), ...upstreamProblems(settings));
   if (problems.length > 0) throw new ConfigError(problems);
   return groupSettings(settings as Settings, effective, warnings);
 }
@@ -295,6 +299,7 @@ function groupSettings(settings: Settings, effective: readonly Effective[], warn
     trustedProxies: Object.freeze(settings.BELFRY_TRUSTED_PROXIES),
     database: Object.freeze(settings.BELFRY_DATABASE_URL),
     channels: groupChannelSettings(settings),
+    ntfyUpstream: upstreamOf(settings, settings.BELFRY_BASE_URL),
     keyFile: settings.BELFRY_KEY_FILE,
     bus: settings.BELFRY_BUS_URL,
     rate: Object.freeze({

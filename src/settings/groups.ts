@@ -136,6 +136,38 @@ export const channelVariables = {
 
 type ChannelSettings = SettingsOf<typeof channelVariables>;
 
+/** What wakes iPhones. */
+
+export const upstreamVariables = {
+  BELFRY_NTFY_UPSTREAM: optional(
+    httpUrl,
+    'server of ntfy that wakes the ntfy app on iPhones, https://ntfy.sh; it gets hashes and ids, no text. Needs BELFRY_BASE_URL',
+  ),
+  BELFRY_NTFY_UPSTREAM_TOKEN: optionalSecret(secret, 'token of an account there'),
+};
+
+type UpstreamSettings = SettingsOf<typeof upstreamVariables>;
+
+/** Undefined: iPhones are not woken. */
+export function upstreamOf(of: UpstreamSettings, baseUrl: string | undefined) {
+  const { BELFRY_NTFY_UPSTREAM: url, BELFRY_NTFY_UPSTREAM_TOKEN: token } = of;
+  if (url === undefined || baseUrl === undefined) return undefined;
+  return Object.freeze({ url, token, server: `${baseUrl}/ntfy` });
+}
+
+export function upstreamProblems(
+  of: Partial<UpstreamSettings> & { readonly BELFRY_BASE_URL?: string | undefined },
+): string[] {
+  const isSet = of.BELFRY_NTFY_UPSTREAM !== undefined;
+  if (isSet && 'BELFRY_BASE_URL' in of && of.BELFRY_BASE_URL === undefined)
+    return [
+      'BELFRY_BASE_URL is needed for BELFRY_NTFY_UPSTREAM: phones and this server must name the same address',
+    ];
+  if (!isSet && 'BELFRY_NTFY_UPSTREAM' in of && of.BELFRY_NTFY_UPSTREAM_TOKEN !== undefined)
+    return ['BELFRY_NTFY_UPSTREAM_TOKEN is of no use without BELFRY_NTFY_UPSTREAM: set both, or neither'];
+  return [];
+}
+
 export function groupChannelSettings(settings: ChannelSettings) {
   const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from, BELFRY_SMTP_PER_HOUR: perHour } = settings;
   return Object.freeze({

@@ -98,6 +98,23 @@ test('a phone is shown as one, with its topic, and without what only screens do'
     const phone = row(page, 'Ada’s phone');
     await phone.getByText('Phone · ada-s-phone').waitFor();
     expect(await phone.getByRole('button', { name: 'Identify' }).count()).toBe(0);
+    await phone.getByRole('button', { name: 'Ada’s phone' }).first().click();
+    const drawer = page.getByRole('dialog', { name: 'Ada’s phone' });
+    await drawer.getByRole('button', { name: 'Send a test alarm' }).waitFor();
+    await drawer.getByText('No rule names this phone yet.').waitFor();
+    await drawer.getByLabel('Quiet hours: from').fill('22:00');
+    await drawer.getByLabel('Quiet hours: until').fill('06:00');
+    for (const day of ['Sat', 'Sun']) await drawer.getByRole('checkbox', { name: day }).uncheck();
+    await drawer.getByLabel('Critical rings always').click();
+    for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await panelOf('Ada’s phone')).display)
+      .toEqual({
+        ...{ quietFrom: '22:00', quietUntil: '06:00', criticalRings: false },
+        quietDays: ['mon', 'tue', 'wed', 'thu', 'fri'],
+      });
+    await page.keyboard.press('Escape');
     expect(errors).toEqual([]);
     await lab.server.call('DELETE', `/api/panels/${json.id}`, { token });
   }));
@@ -128,6 +145,11 @@ test('adding a phone shows what to enter in its app, and when it is connected', 
     const [server = '', topic = '', , token = ''] = values;
     const phone = await subscribe(`${server}/${topic}/json?since=none`, appHeaders(token));
     await dialog.getByText('Connected: ntfy/1.25.0').waitFor();
+    await dialog.getByText('No rule names this phone yet.').waitFor();
+    await dialog.getByRole('button', { name: 'Send a test alarm' }).click();
+    await dialog.getByText('Sent. The phone should ring now.').waitFor();
+    await phone.next(({ title }) => title === 'Test alarm for Pixel 8');
+    for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     phone.close();
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await panelOf('Pixel 8')).toMatchObject({ kind: 'phone', topic: 'pixel-8' });

@@ -22,7 +22,7 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
   const device = (name: string, replaces: string[] = []) => ({ name, sealed: `sealed ${name}`, replaces });
   const added = async (tenant: number, id: string, replaces?: string[]) => {
     const { pushDevices } = lab().directory;
-    await pushDevices.createLink(refOf(tenant, id), 100, 'ann', 10);
+    await pushDevices.createLink(refOf(tenant, id), { expiresAt: 100, person: null }, 'ann', 10);
     return pushDevices.add(refOf(tenant, id), device(id, replaces), 20);
   };
 
@@ -31,8 +31,8 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
     const tenant = await made();
     const [ref, late] = [refOf(tenant, 'd'), refOf(tenant, 'late')];
     expect(await pushDevices.add(ref, device('d'), 20)).toBe(false);
-    expect(await pushDevices.createLink(ref, 100, 'ann', 10)).toBe(true);
-    expect(await pushDevices.createLink(late, 30, 'ann', 10)).toBe(true);
+    expect(await pushDevices.createLink(ref, { expiresAt: 100, person: null }, 'ann', 10)).toBe(true);
+    expect(await pushDevices.createLink(late, { expiresAt: 30, person: null }, 'ann', 10)).toBe(true);
     expect(await pushDevices.linkEnds(ref)).toBe(100);
     expect(await pushDevices.find(ref)).toBeUndefined();
     expect(await pushDevices.list(tenant, 'c')).toEqual([]);
@@ -45,7 +45,7 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
     expect(await pushDevices.linkEnds(ref)).toBeUndefined();
     const name = both[0] ? 'one' : 'other';
     const record = {
-      ...{ ...ref, ...device(name), addedAt: 20 },
+      ...{ ...ref, ...device(name), person: null, addedAt: 20 },
       ...{ lastDeliveredAt: null, lastNotification: null, lastError: null },
     };
     const { replaces: _, ...known } = record;
@@ -100,7 +100,8 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
     const { pushDevices, channels } = lab().directory;
     const [tenant, theirs] = [await made(), await made()];
     await added(theirs, 'd');
-    const make = (id: string, at: number) => pushDevices.createLink(refOf(tenant, id), at + 50, 'x', at);
+    const make = (id: string, at: number) =>
+      pushDevices.createLink(refOf(tenant, id), { expiresAt: at + 50, person: null }, 'x', at);
     const most = limits.devicesPerChannel;
     await Promise.all(Array.from({ length: most }, (_, i) => make(`${i}`, 10)));
     await expect(make('more', 20)).rejects.toMatchObject({ code: 'conflict' });
@@ -111,6 +112,6 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
     expect(await make('none', 80)).toBe(false);
     expect(await pushDevices.list(theirs, 'c')).toHaveLength(1);
     const other = refOf(await made('webhook'), 'd');
-    expect(await pushDevices.createLink(other, 100, 'x', 10)).toBe(false);
+    expect(await pushDevices.createLink(other, { expiresAt: 100, person: null }, 'x', 10)).toBe(false);
   });
 }

@@ -140,7 +140,17 @@ it('clients of ntfy learn whether the server is there, and who they are', async 
   const health = await server.call('GET', '/ntfy/v1/health');
   expect([health.status, health.json]).toEqual([200, { healthy: true }]);
   const account = await server.call('GET', '/ntfy/v1/account', { headers: basic(`phil:${token}`) });
-  expect([account.status, account.json]).toEqual([200, { username: 'ci', role: 'user' }]);
+  expect([account.status, account.json]).toEqual([
+    200,
+    { username: 'ci', role: 'user', stats: expect.objectContaining({ messages: 0, messages_remaining: 0 }) },
+  ]);
+  const phone = await server.token({ scopes: ['panel'], name: 'phone' });
+  const ofPhone = await server.call('GET', '/ntfy/v1/account', { headers: basic(`x:${phone}`) });
+  expect([ofPhone.status, ofPhone.json.username]).toEqual([200, 'phone']);
+  const operator = await server.token({ scopes: ['metrics'] });
+  expect((await server.call('GET', '/ntfy/v1/account', { headers: basic(`x:${operator}`) })).status).toBe(
+    403,
+  );
   expect((await server.call('GET', '/ntfy/v1/account', { headers: basic('phil:nonsense') })).status).toBe(
     401,
   );

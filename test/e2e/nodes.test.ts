@@ -1,11 +1,13 @@
 /** What several servers on one PostgreSQL share. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { appHeaders, subscribe } from '../support/ntfy-client.ts';
-import { limitMs } from '../support/patience.ts';
+import { appHeaders, basic, subscribe } from '../support/ntfy-client.ts';
+import { limitMs, patienceMs } from '../support/patience.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
@@ -50,6 +52,34 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
       expect((await setUp(two, `${setUpSecret}x`)).status).toBe(403);
       expect((await setUp(two, setUpSecret)).status).toBe(200);
       for (const node of [one, two]) expect((await setUp(node, setUpSecret)).status).toBe(409);
+    });
+
+    test('an iPhone that read from one node is woken once by a message that the other one takes', async () => {
+      const asked: string[] = [];
+      const upstream = createServer((request, response) => {
+        asked.push(String(request.headers['x-poll-id']));
+        response.end('{}');
+      });
+      await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void upstream.close());
+      const { port } = upstream.address() as AddressInfo;
+      const env = {
+        ...{ ...(await newSettings()), ...own, BELFRY_BASE_URL: 'https://belfry.example.org' },
+        ...{ BELFRY_NTFY_UPSTREAM: `http://127.0.0.1:${port}`, BELFRY_OUTBOUND_ALLOW: '127.0.0.1' },
+      };
+      const nodes = [await TestServer.start(env), await TestServer.start(env)] as const;
+      onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
+      const { tenant, token } = await nodes[0].newTenant();
+      const phone = await nodes[0].token({ tenant, scopes: ['panel'], name: 'phone' });
+      const headers = { ...basic(phone), 'user-agent': 'ntfy/1.8.0 (build 1; iOS 18.5.0)' };
+      const poll = (query: string) => nodes[0].call('GET', `/ntfy/ada/json?poll=1&${query}`, { headers });
+      expect((await poll('since=all')).status).toBe(200);
+      for (const title of ['one', 'two'])
+        expect((await nodes[1].notify(token, { title, message: 'm', level: 'error' })).status).toBe(200);
+      await expect.poll(() => asked.length, { timeout: patienceMs }).toBe(2);
+      expect(new Set(asked).size).toBe(2);
+      expect(JSON.parse((await poll(`id=${asked[1]}`)).text)).toMatchObject({ title: 'two' });
+      expect(asked).toHaveLength(2);
     });
 
     test('a person who confirms their identity on one node changes how they sign in on the other', async () => {

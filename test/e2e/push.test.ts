@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ChannelDelivery } from '#contract/channels/channel.ts';
 import type { PushSubscription } from '#contract/panels/push.ts';
 import { eventually } from '../support/eventually.ts';
+import { makePerson } from '../support/person.ts';
 import { PushServiceStub } from '../support/push-service.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -271,6 +272,37 @@ test('a button on the notification acknowledges the alarm, once, in the name of 
       body: expect.stringMatching(/^Acknowledged by device Pixel 8\nerror/),
     },
   });
+});
+
+test('a device of a member acknowledges in their name, as far as their role allows it, and goes with them', async () => {
+  const anna = await makePerson(server, 'member', { tenant, name: 'Anna' });
+  const other = await makePerson(server, 'member');
+  const linkOf = (userId: string) => call('POST', `/api/channels/${channel}/devices`, { userId });
+  expect((await linkOf(other.id)).json.error).toContain('userId');
+  const secret = (await linkOf(anna.id)).json.link.split('#')[1];
+  const subscription = browserOf(service.subscribe());
+  const { json: added } = await device('devices', { secret, name: 'Pixel 8', subscription });
+  await add('of nobody');
+  expect(await devices()).toMatchObject([
+    { name: 'Pixel 8', person: { id: anna.id, name: 'Anna' } },
+    { name: 'of nobody', person: null },
+  ]);
+  await onPanelsToo();
+  const { json: sent } = await send();
+  await eventually(() => expect(service.pushed).toHaveLength(2));
+  const path = new URL(subscription.endpoint).pathname;
+  const own = service.pushed.find((each) => each.path === path)?.payload.secret ?? '';
+  const setRole = (role: string) => call('PATCH', `/api/members/${anna.id}`, { role });
+  await setRole('viewer');
+  expect((await act(own, 'acknowledge')).status).toBe(403);
+  await setRole('member');
+  expect((await act(own, 'acknowledge')).json).toEqual({ by: 'Anna' });
+  expect(await alarmOf(sent.id)).toMatchObject({ acknowledged: { by: 'Anna' } });
+  const { json: unused } = await linkOf(anna.id);
+  expect((await call('DELETE', `/api/members/${anna.id}`)).status).toBe(204);
+  expect(await devices()).toMatchObject([{ name: 'of nobody' }]);
+  expect((await device('device', { secret: added.secret })).status).toBe(404);
+  expect((await device('link', { secret: unused.link.split('#')[1] })).status).toBe(410);
 });
 
 test('devices learn that an alarm is acknowledged, open again and ended, on the same notification', async () => {

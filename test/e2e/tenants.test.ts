@@ -30,7 +30,7 @@ function expected(policy: Policy, { grant, person }: Caller): 'welcome' | 401 | 
   if (policy === 'person' || policy === 'proven') return person ? 'welcome' : 403;
   const may =
     'scopes' in grant
-      ? policy.scope !== undefined && grant.scopes.includes(policy.scope)
+      ? [policy.scope, policy.orScope].some((scope) => scope !== undefined && grant.scopes.includes(scope))
       : policy.role !== undefined && roles.indexOf(grant.role) >= roles.indexOf(policy.role);
   return may ? 'welcome' : 403;
 }
@@ -122,6 +122,9 @@ test('what tokens may call, and what is open to all, is what the interface says 
       .map(({ name }) => name)
       .toSorted();
   const forScope = (scope: string) => names((policy) => scopeOf(policy) === scope);
+  expect(names((policy) => typeof policy === 'object' && policy.orScope !== undefined)).toEqual([
+    'GET /ntfy/v1/account',
+  ]);
   expect(forScope('notify')).toEqual([
     'DELETE /api/integrations/opsgenie/v2/alerts/:alias',
     'GET /api/notifications/:id',

@@ -1,5 +1,5 @@
 /** What senders that speak a format of their own send and are answered, as documented; each format checks its own payload. */
-import { type Static, Type } from 'typebox';
+import { type Static, type TLiteral, Type } from 'typebox';
 import { LabelsSchema, mapOptionalTexts } from '../history/fields.ts';
 import { limits } from '../limits.ts';
 import { closed, component, Instant, nullable } from '../schema.ts';
@@ -72,9 +72,22 @@ export const NtfyAllowed = component('NtfyAllowed', { success: Type.Literal(true
 /** https://docs.ntfy.sh/config/#health-checks */
 export const NtfyHealth = component('NtfyHealth', { healthy: Type.Literal(true) });
 
+export const ntfyCounts = [
+  ...(['messages', 'messages_remaining', 'emails', 'emails_remaining', 'calls', 'calls_remaining'] as const),
+  ...(['reservations', 'reservations_remaining'] as const),
+  ...(['attachment_total_size', 'attachment_total_size_remaining'] as const),
+] as const;
+
 export const NtfyAccount = component('NtfyAccount', {
   username: Type.String({ description: "The token's name." }),
   role: Type.Literal('user'),
+  stats: Type.Object(
+    Object.fromEntries(ntfyCounts.map((name) => [name, Type.Literal(0)])) as Record<
+      (typeof ntfyCounts)[number],
+      TLiteral<0>
+    >,
+    { description: 'What clients expect there: Belfry counts none of it.' },
+  ),
 });
 
 /** https://gotify.net/api-docs#/message/createMessage */

@@ -3,6 +3,7 @@ import { NotificationEvent } from '../history/notification.ts';
 import { limits } from '../limits.ts';
 import { Level } from '../routing/level.ts';
 import { closed, component, Instant, NamedRef, NullableInstant, nullable, patch } from '../schema.ts';
+import { weekdays } from '../time.ts';
 import { buttonSettings } from './buttons.ts';
 
 const PanelName = Type.String({
@@ -52,6 +53,14 @@ export const DisplaySettings = patch('DisplaySettings', {
   }),
   quietFrom: TimeOfDay,
   quietUntil: TimeOfDay,
+  quietDays: Type.Array(Type.Enum([...weekdays]), {
+    ...{ minItems: 1, maxItems: 7, uniqueItems: true },
+    description: 'Of a phone: the days on which its quiet hours begin; default all.',
+  }),
+  criticalRings: Type.Boolean({
+    description:
+      'Of a phone: whether levels of rank 50 and above ring in quiet hours (default true). Others arrive without a sound.',
+  }),
   dimFrom: TimeOfDay,
   dimUntil: TimeOfDay,
   timeZone: Type.String({ maxLength: 64 }),

@@ -1,11 +1,14 @@
 /** Web Push: devices of channels of the kind push. */
 import { type Static, Type } from 'typebox';
-import { component, Instant, NullableInstant, nullable } from '../schema.ts';
+import { component, Instant, NamedRef, NullableInstant, nullable } from '../schema.ts';
 import { type Button, buttons } from './buttons.ts';
 
 export const PushDevice = component('PushDevice', {
   id: Type.String(),
   name: Type.String(),
+  person: nullable(NamedRef, {
+    description: 'The member that it belongs to; null: to no account. It is removed with the member.',
+  }),
   addedAt: Instant,
   lastDeliveredAt: NullableInstant,
   lastError: nullable(Type.String(), {
@@ -16,6 +19,13 @@ export type PushDevice = Static<typeof PushDevice>;
 
 export const PushDeviceList = component('PushDeviceList', { devices: Type.Array(PushDevice) });
 export type PushDeviceList = Static<typeof PushDeviceList>;
+
+export const PushLinkCreate = component('PushLinkCreate', {
+  userId: Type.Optional(
+    nullable(Type.String(), { description: 'The member that the device is to belong to; default: nobody.' }),
+  ),
+});
+export type PushLinkCreate = Static<typeof PushLinkCreate>;
 
 export const PushLinkCreated = component('PushLinkCreated', {
   id: Type.String({ description: 'Of the device that it adds.' }),

@@ -45,7 +45,7 @@ export function knownNames(
 }
 
 /** The senders that are part of Belfry; conditions name them like a token, as in belfry:escalation. */
-export const ownSenderNames = ['escalation', 'expectation', 'on-call', 'panel'] as const;
+export const ownSenderNames = ['escalation', 'expectation', 'on-call', 'panel', 'test'] as const;
 const ownSenderIds: ReadonlySet<string> = new Set(ownSenderNames.map((name) => `belfry:${name}`));
 
 /** All conditions of a rule, by their place: those that it matches by, those of what it suppresses, and what is under `not`. */

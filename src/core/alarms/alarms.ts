@@ -70,6 +70,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
     handleWith(intake, { credentials, onCall, ...ofPanels }) {
       const context = { schedule, intake, history, bus, channels, now };
       schedule.handle('expectation', (due) => raiseMissing({ ...context, credentials }, due));
+      schedule.handle('iphone', async (due) => void (await options.dueTimes.settle(due, undefined)));
       schedule.handle('on-call', (due) => lookAtOnCall({ ...context, onCall }, due));
       const lost = { ...context, ...ofPanels, startedAt: now() };
       schedule.handle('panel', (due) => lookAtPanel(lost, due));

@@ -1,6 +1,6 @@
 /**
  * Alarms: what Belfry does later, when something stays silent. There are three kinds: an *expectation* (the next notification of a
- * key has not come), a *panel* (no screen of it is connected) and *on-call* (nobody will be on call). Each is a due time: a row in the database with a kind, a
+ * key has not come), a *panel* (no screen of it is connected) and *on-call* (nobody will be on call); and *iphone*, which raises none. Each is a due time: a row in the database with a kind, a
  * subject, a time and data, at most one of each subject. A due time is waiting until its time, then one node claims it for thirty
  * seconds, acts, and settles it: it gets a new time, or is removed. Settling succeeds only if nobody changed the due time since
  * it was read (its version); then the handler reads it again. A node that dies in between does not settle, so another one acts
@@ -15,9 +15,9 @@ import type { TenantId } from '../log/route.ts';
 
 /**
  * `expectation`: the next notification of a key has not come. `panel`: checks whether a panel is connected. `on-call`: checks
- * whether somebody will be on call.
+ * whether somebody will be on call. `iphone`: the end of the time in which an iPhone that has read a panel is woken.
  */
-export type DueKind = 'expectation' | 'on-call' | 'panel';
+export type DueKind = 'expectation' | 'iphone' | 'on-call' | 'panel';
 
 export interface DueSubject {
   readonly tenant: TenantId;
@@ -88,6 +88,7 @@ const steppedMs = 60_000;
 /** The most due times of a kind that a tenant may have. */
 const maxOfKind: Readonly<Record<DueKind, number>> = {
   expectation: 1_000,
+  iphone: 200,
   'on-call': 1_000,
   panel: 20_000,
 };

@@ -238,6 +238,8 @@ export interface PushDeviceRef {
 
 export interface PushDeviceRecord extends PushDeviceRef {
   readonly name: string;
+  /** The id of the member that it belongs to, and goes with; null: it belongs to no account. */
+  readonly person: string | null;
   /** The subscription, encrypted with the server's key; empty when it has ended. */
   readonly sealed: string;
   readonly addedAt: number;
@@ -266,7 +268,12 @@ export interface PushDevices {
    * Stores a link for one device. False when the channel is gone; @throws AppError `conflict` when it has the most devices
    * allowed.
    */
-  createLink(ref: PushDeviceRef, expiresAt: number, by: Actor, at: number): Promise<boolean>;
+  createLink(
+    ref: PushDeviceRef,
+    link: { readonly expiresAt: number; readonly person: string | null },
+    by: Actor,
+    at: number,
+  ): Promise<boolean>;
   /** When the link ends; undefined when it was used or removed. */
   linkEnds(ref: PushDeviceRef): Promise<number | undefined>;
   /**
@@ -309,11 +316,12 @@ export interface PushService {
   readActionSecret(secret: string): (PushDeviceRef & { readonly notification: string }) | undefined;
 }
 
-/** A device as the API returns it. */
-export function pushDeviceView(device: PushDeviceRecord): PushDevice {
-  const { id, name, addedAt, lastDeliveredAt, lastError } = device;
+/** A device as the API returns it. `people`: the names of members by id. */
+export function pushDeviceView(device: PushDeviceRecord, people: ReadonlyMap<string, string>): PushDevice {
+  const { id, name, person, addedAt, lastDeliveredAt, lastError } = device;
   return {
     ...{ id, name, lastError },
+    person: person === null ? null : { id: person, name: people.get(person) ?? '' },
     addedAt: iso(addedAt),
     lastDeliveredAt: isoOrNull(lastDeliveredAt),
   };

@@ -21,6 +21,7 @@ import type {
   ThrottleClaim,
 } from '../log/log.ts';
 import type { Escalation, TenantId } from '../log/route.ts';
+import type { Target } from '../log/target.ts';
 import type { Tracer } from '../observability/tracing.ts';
 import { RegexTime } from '../routing/regex.ts';
 import type { Decision } from '../routing/router.ts';
@@ -81,6 +82,8 @@ export interface OwnNotification {
   readonly retryKey?: RetryKey;
   /** Set for an escalation, which is stored only in the place of what it escalates. */
   readonly to?: EscalatedRoute;
+  /** It goes to these panels, and nowhere else. */
+  readonly only?: Target;
   /** Set for a missing notification: the sender that did not send it. */
   readonly inPlaceOf?: SilentSender;
   /** Called with the id of the notification that it replaces on panels, once it is stored. */
@@ -113,6 +116,7 @@ interface Arrival {
    * again.
    */
   readonly escalatedTo?: EscalatedRoute | undefined;
+  readonly only?: Target | undefined;
   /** Set when Belfry sends in the place of the sender. */
   readonly origin?: OwnSender | undefined;
   readonly onReplaced?: OwnNotification['onReplaced'];
@@ -193,7 +197,7 @@ export class Intake {
    */
   async raise(
     tenant: TenantId,
-    { by, fields, retryKey, to, inPlaceOf, onReplaced }: OwnNotification,
+    { by, fields, retryKey, to, only, inPlaceOf, onReplaced }: OwnNotification,
   ): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
@@ -204,6 +208,7 @@ export class Intake {
       fields: known,
       idempotency: retryKey ? ownIdempotency(retryKey) : null,
       escalatedTo: to,
+      only,
       origin: inPlaceOf && by,
       onReplaced,
     });
@@ -380,7 +385,7 @@ export class Intake {
 
   /** Returns the draft, or a promise to wait for before the next attempt. */
   #draft(
-    { sender, sourceIp, fields, escalatedTo, origin, readUntil }: Arrival,
+    { sender, sourceIp, fields, escalatedTo, only, origin, readUntil }: Arrival,
     { router }: TenantSnapshot,
   ): PreparedNotification | Promise<void> {
     const { throttle, now, tracer } = this.#options;
@@ -391,7 +396,7 @@ export class Intake {
     const sent = subjectOf({ sender, sourceIp, fields }, router.rankOf(fields.level));
     const subject = origin ? { ...sent, origin: ownSenderId(origin) } : sent;
     const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
-    const decision = ownDecision(decided, subject, escalatedTo);
+    const decision = ownDecision(decided, subject, { escalatedTo, only });
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
     routing?.end();
     const on = throttle.find(sender.tenant, decision.throttle, receivedAt);

@@ -2,7 +2,7 @@
 import { ownSenderNames } from '#contract/routing/rule-names.ts';
 import type { HistoryRecord } from '../log/log.ts';
 import type { Ref, Route, SuppressKeys, TenantId } from '../log/route.ts';
-import { unite } from '../log/target.ts';
+import { type Target, unite } from '../log/target.ts';
 import type { Principal } from '../people/access.ts';
 import type { Decision } from '../routing/router.ts';
 import type { RoutingSubject } from '../routing/subject.ts';
@@ -37,14 +37,22 @@ export type EscalatedRoute = Pick<
 >;
 
 /**
- * Adjusts the decision of the rules for a notification of Belfry itself. Throttling is removed from an escalation and from one that is
+ * Adjusts the decision of the rules for a notification of Belfry itself. One for some panels only goes nowhere else, whatever the rules say. Throttling is removed from an escalation and from one that is
  * sent in the place of a token, which is also marked; others stay as decided.
  */
 export function ownDecision(
   decided: Decision,
   subject: RoutingSubject,
-  escalatedTo: EscalatedRoute | undefined,
+  {
+    escalatedTo,
+    only,
+  }: { readonly escalatedTo?: EscalatedRoute | undefined; readonly only?: Target | undefined },
 ): Decision {
+  if (only) {
+    const { level, rank, ttl } = subject;
+    const route = { revision: decided.route.revision, rules: [], muted: false, target: only };
+    return { level, rank, ttl: ttl ?? decided.ttl, route, throttle: [], escalation: undefined };
+  }
   if (escalatedTo) return escalatedDecision(decided, subject, escalatedTo);
   const { origin } = subject;
   return origin === undefined ? decided : { ...decided, throttle: [], route: { ...decided.route, origin } };

@@ -51,7 +51,16 @@ export type Principal = {
  * What a route requires: nothing (`public`), a signed-in person (`person`), a signed-in person who has just confirmed their
  * identity (`proven`), or a token with the scope, or a key or person with at least the role.
  */
-export type Policy = 'public' | 'person' | 'proven' | { readonly scope?: Scope; readonly role?: Role };
+export type Policy =
+  | 'public'
+  | 'person'
+  | 'proven'
+  | {
+      readonly scope?: Scope;
+      /** A token with this scope may call it, too. */
+      readonly orScope?: Scope;
+      readonly role?: Role;
+    };
 
 /** Whether the policy requires a signed-in person, whatever their role in a tenant. */
 export function isForPeople(policy: Policy): policy is 'person' | 'proven' {
@@ -71,7 +80,8 @@ export function allows(policy: Policy, principal: Principal): boolean {
   if (isForPeople(policy)) return principal.kind === 'person';
   if (principal.isSuspended) return false;
   const [scope, role] = [scopeOf(policy), roleOf(policy)];
-  if (principal.kind === 'token') return scope !== undefined && principal.scopes.includes(scope);
+  if (principal.kind === 'token')
+    return [scope, policy.orScope].some((each) => each !== undefined && principal.scopes.includes(each));
   return role !== undefined && includesRole(principal.role, role);
 }
 

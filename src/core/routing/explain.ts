@@ -4,7 +4,7 @@ import { limits } from '#contract/limits.ts';
 import type { RoutingOutcome, RuleTrace } from '#contract/routing/routing.ts';
 import type { EscalationStep, RuleSpec } from '#contract/routing/rule.ts';
 import { AppError } from '../errors.ts';
-import { keepEscalated, ownDecision, ownSenderId } from '../intake/own-sender.ts';
+import { keepEscalated, type OwnSender, ownDecision, ownSenderId } from '../intake/own-sender.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../limits/concurrency.ts';
 import type { HistoryRecord } from '../log/log.ts';
 import type { Route, RouteOnCall, TenantId } from '../log/route.ts';
@@ -38,13 +38,16 @@ export function subjectOf(record: Recorded, router: Pick<Router, 'rankOf'>): Rou
   return { ...record, level: sentLevel, rank: router.rankOf(sentLevel), ttl: sentTtl, origin: route.origin };
 }
 
-/** An escalation, and a repeat of one, keeps its panels in addition to those that the rules choose. */
+/** An escalation, and a repeat of one, keeps its panels in addition to those that the rules choose; a test goes to its panel only. */
 export function routeRecorded(record: Recorded, router: Router, at: number): Decision {
   const subject = subjectOf(record, router);
   const { route } = record;
-  const isEscalation = record.tokenId === ownSenderId('escalation');
+  const isOf = (sender: OwnSender) => record.tokenId === ownSenderId(sender);
   const decided = router.route(subject, at, undefined, route.onCall);
-  const decision = ownDecision(decided, subject, isEscalation ? route : undefined);
+  const decision = ownDecision(decided, subject, {
+    escalatedTo: isOf('escalation') ? route : undefined,
+    only: isOf('test') ? route.target : undefined,
+  });
   return route.repeats === undefined || decision.route.muted ? decision : keepEscalated(decision, record);
 }
 

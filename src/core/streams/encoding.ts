@@ -4,6 +4,7 @@ import { minRankOf } from '#contract/routing/level-styles.ts';
 import type { Entry, History, LiveNotification } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
+import { type QuietHours, quietHoursOf } from '../routing/quiet-hours.ts';
 import type { Router } from '../routing/router.ts';
 import type { TenantSnapshot } from '../tenants/tenancy.ts';
 import type { Frame, FrameReader } from './frame-buffer.ts';
@@ -67,6 +68,7 @@ export interface StreamKind {
 export interface PhonePanel {
   readonly address: PanelAddress;
   readonly minRank: number;
+  readonly quiet: QuietHours | undefined;
 }
 
 export function phonePanelOf(
@@ -78,6 +80,7 @@ export function phonePanelOf(
   return {
     address: { id: panel.id, tags: panel.tags },
     minRank: known && display ? minRankOf(display, known.levels) : Number.NEGATIVE_INFINITY,
+    quiet: known && display && quietHoursOf(display, known.record.timeZone),
   };
 }
 
@@ -86,3 +89,10 @@ export const isFor = (
   { target, unless, rank = Number.POSITIVE_INFINITY }: Pick<Frame, 'target' | 'unless' | 'rank'>,
   { address, minRank }: PhonePanel,
 ): boolean => rank >= minRank && reaches(target, address) && !(unless && reaches(unless, address));
+
+/** Whether what a frame shows must not make a sound on the phone now. */
+export const isQuietFor = (
+  { rank = Number.POSITIVE_INFINITY }: Pick<Frame, 'rank'>,
+  { quiet }: PhonePanel,
+  now: number,
+): boolean => quiet !== undefined && rank < quiet.ringsFrom && quiet.isQuiet(now);

@@ -6,6 +6,7 @@ import type { ActionLink } from '../people/action-links.ts';
 import {
   type EncodingContext,
   isFor,
+  isQuietFor,
   type PhonePanel,
   phonePanelOf,
   type StreamEncoder,
@@ -33,6 +34,8 @@ export interface NtfyReading {
   readonly after?: string;
   /** A poll: no first line, no keepalive. */
   readonly isPoll?: boolean;
+  /** The app for iPhones: it shows each line as a message, so it gets nothing else. */
+  readonly isIphone?: boolean;
   /** A WebSocket, which has a ping of its own. */
   readonly isSocket?: boolean;
   /** Absent: the client may not act, so its notifications have no buttons. */
@@ -80,26 +83,40 @@ function ntfyEncoder(
   panels: readonly PanelAddress[],
   reading: NtfyReading,
 ): StreamEncoder {
-  const { topics, filter, after = '', isPoll = false, isSocket = false, buttons: links } = reading;
+  const { topics, filter, after = '', isPoll = false, isIphone = false, isSocket = false } = reading;
+  const { buttons: links } = reading;
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, topics));
   const names = [...topics.values()].join(',');
   const nameOf = () =>
-    JSON.stringify([readers.map(({ prefix: _, ...reader }) => reader), names, filter, links?.group]);
+    JSON.stringify([
+      readers.map(({ prefix: _, quiet: __, ...reader }) => reader),
+      names,
+      filter,
+      links?.group,
+      isIphone,
+    ]);
   let group = nameOf();
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
   const bytesOf = (
-    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm'>,
+    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm' | 'takesOff'>,
   ): Buffer | undefined => {
+    if (isIphone && frame.takesOff) return undefined;
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
-    const line = reader && Buffer.concat([reader.prefix, ...withButtons(frame, reader, links)]);
-    return line && passes(filter, line) ? line : undefined;
+    if (!reader) return undefined;
+    const isSilent = !frame.takesOff && isQuietFor(frame, reader, now());
+    const bytes = isSilent ? silenced(frame.bytes) : frame.bytes;
+    const line = Buffer.concat([reader.prefix, ...withButtons({ ...frame, bytes }, reader, links)]);
+    return passes(filter, line) ? line : undefined;
   };
   return {
+    // Those that ring, and those in their quiet hours, get other bytes.
     get group() {
-      return group;
+      const at = now();
+      const quiet = readers.flatMap(({ quiet: hours, address }) => (hours?.isQuiet(at) ? [address.id] : []));
+      return quiet.length === 0 ? group : `${group} ${quiet.join()}`;
     },
     get panels() {
       return readers.map(({ address }) => address);
@@ -138,6 +155,15 @@ function readerOf(
     isGerman: display?.locale?.startsWith('de') ?? false,
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
   };
+}
+
+/** Apps show it without a sound. */
+const silentPriority = 2;
+
+/** The rest of a line, as of a message that does not ring. */
+function silenced(bytes: Buffer): Buffer {
+  const message = JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
+  return Buffer.from(`${JSON.stringify({ ...message, priority: silentPriority }).slice(1)}\n`);
 }
 
 /** The end of a line. */

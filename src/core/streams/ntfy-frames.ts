@@ -31,6 +31,8 @@ export interface NtfyFrame extends Frame {
   readonly sequence: string;
   /** The notification that is shown, if its alarm may have buttons. */
   readonly alarm?: string;
+  /** It takes off what was shown. */
+  readonly takesOff?: true;
 }
 
 /** The frames of a batch of entries, and what is found out for them. */
@@ -148,6 +150,7 @@ export class NtfyEncoding implements Encoding {
         ttl: null,
         sequence,
       },
+      takesOff: true,
       bytes: this.#line('message_clear', sequence, position, at, {}),
     };
   }

@@ -150,6 +150,22 @@ export class TenantStreams {
     await stream.start(from, { ...data, heartbeatMs }, retryMs());
   }
 
+  /** What a reader of these panels gets of the entry at `position`, also if something came after it; undefined: nothing. */
+  async readOne(
+    { record: { id: tenant } }: TenantSnapshot,
+    panels: readonly PanelRecord[],
+    position: number,
+    kind: StreamKind,
+  ): Promise<Buffer | undefined> {
+    const { history, now, onError } = this.#options;
+    const [entry] = (await history.readAfter(tenant, position - 1, 1)).entries;
+    if (entry?.position !== position) return undefined;
+    const context = this.#encodingContext(tenant);
+    const encoding = kind.encoding(context);
+    const [frame] = await encoding.framesOf([entry], now(), onError);
+    return frame && kind.encoder(context, encoding, panels).bytesOf(frame, now());
+  }
+
   /** Identifies the life of the logs that streams read. */
   get epoch(): string {
     return this.#epoch;

@@ -10,6 +10,7 @@ import {
   PushDeviceAdded,
   PushDeviceList,
   PushLink,
+  PushLinkCreate,
   PushLinkCreated,
   PushOwnDevice,
   PushRenewal,
@@ -23,8 +24,8 @@ import {
   pushDeviceView,
   pushLinkMs,
 } from '#core/channels/channels.ts';
-import { AppError, conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
-import { actorOf, assertActive } from '#core/people/access.ts';
+import { AppError, badField, conflict, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { actorOf, assertActive, includesRole } from '#core/people/access.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time/time.ts';
 import { networkOf, originReader } from '../callers/forwarded.ts';
@@ -64,7 +65,12 @@ function adminRoutes(app: App, services: Services): void {
     }),
     async ({ principal: { tenant }, params: { id } }) => {
       requireFound(await directory.channels.find(tenant, id), 'channel');
-      return { devices: (await directory.pushDevices.list(tenant, id)).map(pushDeviceView) };
+      const [devices, members] = await Promise.all([
+        directory.pushDevices.list(tenant, id),
+        directory.members.list(tenant),
+      ]);
+      const people = new Map(members.map(({ person, name }) => [person, name]));
+      return { devices: devices.map((each) => pushDeviceView(each, people)) };
     },
   );
 
@@ -74,16 +80,20 @@ function adminRoutes(app: App, services: Services): void {
       summary: 'Make a link with which one device is added to a push channel',
       description: 'The link works once, for ten minutes: send it to the device, or show it as a QR code.',
       params: IdPath,
+      body: Type.Union([PushLinkCreate, Type.Null()]),
       response: { 201: PushLinkCreated, ...problems(409) },
     }),
     async (request) => {
-      const { principal, params } = request;
+      const { principal, params, body } = request;
       const { tenant } = principal;
       const channel = requireFound(await directory.channels.find(tenant, params.id), 'channel');
       if (channel.kind !== 'push') throw conflict('only a channel of the kind push has devices');
+      const person = body?.userId ?? null;
+      if (person !== null && !(await directory.members.find(tenant, person)))
+        throw badField('userId', 'is no member of this tenant; GET /api/members lists them');
       const ref = { tenant, channel: channel.id, id: uuidv7() };
       const expiresAt = now() + pushLinkMs;
-      if (!(await directory.pushDevices.createLink(ref, expiresAt, actorOf(principal), now())))
+      if (!(await directory.pushDevices.createLink(ref, { expiresAt, person }, actorOf(principal), now())))
         throw notFound('channel');
       const base = settings.baseUrl ?? origins.of(request);
       const link = `${base}/push/#${channels.push.secretOf('link', ref)}`;
@@ -147,7 +157,7 @@ function linkRoutes(app: App, services: Services, take: Take): void {
       channels.wake(ref.tenant);
       const added = await directory.pushDevices.find(ref);
       if (!added) throw linkOver();
-      return { ...place, ...ownView(added), secret: channels.push.secretOf('device', ref) };
+      return { ...place, ...(await ownView(services, added)), secret: channels.push.secretOf('device', ref) };
     },
   );
 }
@@ -168,7 +178,8 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
     async ({ sourceIp, body }, reply) => {
       await take(sourceIp, reply);
       const device = await known(body.secret);
-      return { ...(await placeOf(services, device, () => notFound('device'))), ...ownView(device) };
+      const place = await placeOf(services, device, () => notFound('device'));
+      return { ...place, ...(await ownView(services, device)) };
     },
   );
 
@@ -244,10 +255,22 @@ function actRoute(app: App, services: Services, take: Take): void {
       if (!buttonsOf(settings.actions).includes(action))
         throw forbidden(`the devices of this channel may not ${action}`);
       const { notification } = ref;
-      const by = `device ${device.name}`;
+      const by = await actingName(services, device);
       return { by: await pressButton(services, device.tenant, { button: action, notification, by }) };
     },
   );
+}
+
+/** In whose name a device acts. @throws AppError `forbidden` for that of somebody who may not act either. */
+async function actingName(
+  { directory }: Services,
+  { tenant, person, name }: PushDeviceRecord,
+): Promise<string> {
+  if (person === null) return `device ${name}`;
+  const member = requireFound(await directory.members.find(tenant, person), 'device');
+  if (!includesRole(member.role, 'member'))
+    throw forbidden('the role of the person to whom this device belongs does not allow it');
+  return member.name;
 }
 
 /** @throws AppError `not-found`, also for one whose tenant is gone. */
@@ -263,8 +286,10 @@ async function knownDevice(
 /** A device has no account, so it must not learn what the address that it provided answers. */
 const notReached = 'the push service did not take the message: the page of the channel says why';
 
-function ownView(device: PushDeviceRecord) {
-  const view = pushDeviceView(device);
+async function ownView({ directory }: Services, device: PushDeviceRecord) {
+  const { tenant, person } = device;
+  const member = person === null ? undefined : await directory.members.find(tenant, person);
+  const view = pushDeviceView(device, new Map(member && [[member.person, member.name]]));
   return { ...view, lastError: view.lastError === null ? null : notReached };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NtfyAccount, NtfyHealth } from '#contract/integrations/integration.ts';
+import { NtfyAccount, NtfyHealth, ntfyCounts } from '#contract/integrations/integration.ts';
 import { AppError, forbidden, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { isSigned } from '#core/intake/webhook-signatures.ts';
@@ -198,7 +198,12 @@ class SignedSenders {
   }
 }
 
-/** What clients of ntfy ask before they publish: whether the server is there, and whether it knows them. */
+const noStats = Object.fromEntries(ntfyCounts.map((name) => [name, 0])) as Record<
+  (typeof ntfyCounts)[number],
+  0
+>;
+
+/** What clients of ntfy ask before they publish or subscribe: whether the server is there, and whether it knows them. */
 function ntfyAccountRoutes(app: App): void {
   app.get(
     '/ntfy/v1/health',
@@ -212,12 +217,15 @@ function ntfyAccountRoutes(app: App): void {
   );
   app.get(
     '/ntfy/v1/account',
-    route('notify', {
-      summary: 'The account of the caller, as of ntfy: its token',
-      response: { 200: NtfyAccount },
-      senderCredential: true,
-      urlToken: 'if allowed',
-    }),
-    async ({ principal }) => ({ username: principal.name, role: 'user' as const }),
+    route(
+      { scope: 'notify', orScope: 'panel' },
+      {
+        summary: 'The account of the caller, as of ntfy: its token',
+        response: { 200: NtfyAccount },
+        senderCredential: true,
+        urlToken: 'if allowed',
+      },
+    ),
+    async ({ principal }) => ({ username: principal.name, role: 'user' as const, stats: noStats }),
   );
 }

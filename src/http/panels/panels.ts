@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import { noTexts } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
 import {
   type IdentifyEvent,
@@ -16,7 +17,7 @@ import {
 import { minRankOf } from '#contract/routing/level-styles.ts';
 import { watchPanel } from '#core/alarms/lost-panels.ts';
 import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
-import { actorOf, mayUsePanel, type Principal } from '#core/people/access.ts';
+import { actorOf, mayUsePanel, type Principal, shownNameOf } from '#core/people/access.ts';
 import { tooManyPanels } from '#core/people/pairing.ts';
 import { notificationEvent } from '#core/streams/frames.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
@@ -36,7 +37,7 @@ const events = {
 const summaries: Readonly<Record<PanelCommand, string>> = {
   identify: 'Have a panel show its name, large, for five seconds',
   reload: 'Have a panel load its page anew',
-  test: 'Have a panel draw a test card for twenty seconds',
+  test: 'Have a panel draw a test card for twenty seconds, or a phone ring with a test alarm',
 };
 
 /** Panels: screens that registered, their state, what they show, and commands to them. */
@@ -167,13 +168,18 @@ function writeRoutes(app: App, services: Services): void {
 }
 
 /** Commands to a connected screen. They are sent at once or never; nothing is stored for later. */
-function commandRoutes(app: App, { directory, presence, now }: Services): void {
+function commandRoutes(app: App, services: Services): void {
+  const { directory, presence, now } = services;
   for (const command of panelCommands) {
     app.post(
       `/api/panels/:id/${command}`,
       route('member', {
         summary: summaries[command],
-        description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.`,
+        description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.${
+          command === 'test'
+            ? ' A panel of the kind `phone` gets a critical notification instead, which goes to no other panel and no channel, and stays for ten minutes.'
+            : ''
+        }`,
         params: IdPath,
         response: { 200: PanelCommanded },
       }),
@@ -181,6 +187,8 @@ function commandRoutes(app: App, { directory, presence, now }: Services): void {
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
+        if (command === 'test' && (await ringPhone(services, principal, id)))
+          return { ok: true as const, reached: true };
         const reached = await presence.sendCommand({
           tenant,
           panelId: id,
@@ -191,6 +199,22 @@ function commandRoutes(app: App, { directory, presence, now }: Services): void {
       },
     );
   }
+}
+
+const testMs = 600_000;
+
+/** Sends a test alarm to this panel alone, if it is a phone. Returns whether it is one. */
+async function ringPhone({ tenancy, intake }: Services, principal: Principal, id: string): Promise<boolean> {
+  const { tenant } = principal;
+  const panel = await tenancy.findPanel(tenant, id);
+  if (panel?.kind !== 'phone') return false;
+  const fields = {
+    ...noTexts,
+    ...{ title: `Test alarm for ${panel.name}`, level: 'critical', ttl: testMs },
+    message: `${shownNameOf(principal)} sent this test. It went to this phone only.`,
+  };
+  await intake.raise(tenant, { by: 'test', fields, only: { all: false, ids: [id], tags: [] } });
+  return true;
 }
 
 /** @throws AppError `not-found`, also for a panel that the caller may not use. */

@@ -9,6 +9,7 @@ import { forbidden, notFound } from '#core/errors.ts';
 import { allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
 import { type ButtonLinks, type NtfyReading, phoneStreams } from '#core/streams/ntfy-encoder.ts';
+import { positionOf } from '#core/streams/ntfy-ids.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
@@ -18,6 +19,7 @@ import { networkOf, originReader } from '../callers/forwarded.ts';
 import { takeFrom } from '../callers/rate-limits.ts';
 import { panelsOrMembers } from '../history/alarm-actions.ts';
 import { problems, route } from '../openapi/route-schemas.ts';
+import { requestIdOf } from '../requests.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { cursorOf, type NtfyParameters, parseTopics, readParameters } from './ntfy-parameters.ts';
@@ -181,6 +183,7 @@ async function answerStream(
   if (request.method === 'HEAD') return answerSseHead(reply, type);
   const wanted = await subscriptionOf(services, request, topics, asked);
   const response = openSse(request, reply, type);
+  if (wanted.reading.isIphone) await noteIphone(services, request, wanted);
   if (asked.isPoll)
     return begin(response, poll(services, wanted, dropWhenStalled(pollIn(form, response))), reply);
   const opening = connect(services, request, wanted, streamIn(form, response));
@@ -230,12 +233,13 @@ async function subscriptionOf(
 ): Promise<Subscription> {
   const { principal } = request;
   const { isPoll, filter, isSocket = false } = asked;
+  const isIphone = isOfIphone(request);
   const topics = new Map<string, string>();
   const panels: PanelRecord[] = [];
   for (const name of names) {
     const panel =
       (await findPanel(services, principal, name)) ??
-      (isPoll
+      (isPoll && !isIphone
         ? undefined
         : await registerPhone(services, principal, { name, topic: name }, () =>
             findPanel(services, principal, name),
@@ -254,7 +258,7 @@ async function subscriptionOf(
     urlOf: (pressed) => `${base}/ntfy/act/${actionLinks.sign({ tenant, credential, ...pressed })}`,
   };
   const reading: NtfyReading = {
-    ...{ topics, filter, isPoll, isSocket },
+    ...{ topics, filter, isPoll, isSocket, isIphone },
     ...(mayAct(principal) && { buttons: links }),
   };
   return { tenant, panels, asked, reading };
@@ -275,6 +279,13 @@ async function poll(services: Services, wanted: Subscription, sink: Sink): Promi
   if (asked.since === 'latest') {
     const lines = await latest(services, wanted);
     return lines === '' ? sink.end() : sink.write(lines, () => sink.end());
+  }
+  const position = positionOf(tenantStreams.epoch, asked.filter.id ?? '');
+  if (position !== undefined) {
+    // A phone that was woken for a message asks for it by its id, and shows it whatever came after it.
+    const kind = phoneStreams(reading);
+    const line = await tenantStreams.readOne(await tenancy.get(tenant), panels, position, kind);
+    return line ? sink.write(line, () => sink.end()) : sink.end();
   }
   const from = await startOf(services, wanted);
   await tenantStreams.read(await tenancy.get(tenant), panels, sink, { from, kind: phoneStreams(reading) });
@@ -307,4 +318,28 @@ async function findPanel(
   const isBound = principal.kind === 'token' && principal.panelId !== null;
   if (panel ? !mayUsePanel(principal, panel.id) : isBound) throw forbidden();
   return panel;
+}
+
+/** The app for iPhones, which keeps no connection: it polls when somebody opens it, and when it is woken. */
+const isOfIphone = ({ headers }: FastifyRequest) =>
+  /^ntfy\/\S+ \([^)]*\biOS\b/.test(headers['user-agent'] ?? '');
+
+/** Its polls are its contact. */
+async function noteIphone(services: Services, request: FastifyRequest, wanted: Subscription): Promise<void> {
+  const { history, usage, ntfyUpstream, now } = services;
+  const { tenant, panels, reading } = wanted;
+  const { head: cursor } = await history.bounds(tenant);
+  for (const { id, topic } of panels) {
+    usage.recordContact({
+      tenant,
+      id,
+      cursor,
+      at: now(),
+      client: clientOf(request),
+      address: request.sourceIp,
+    });
+    await ntfyUpstream?.readBy(tenant, id, reading.topics.get(id) ?? topic).catch((error: unknown) => {
+      request.log.error({ err: error, requestId: requestIdOf(request.raw) }, 'an iPhone will not be woken');
+    });
+  }
 }

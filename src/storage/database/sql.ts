@@ -252,6 +252,8 @@ export interface PushDeviceRow {
   last_delivered_at: number | null;
   last_notification: string | null;
   last_error: string | null;
+  /** null: it belongs to no account. */
+  person: string | null;
 }
 
 export interface AuditRow {

@@ -217,12 +217,19 @@ export function createPushDevices(db: Database): PushDevices {
       return row && toDevice(row);
     },
 
-    async createLink({ tenant, channel, id }, expiresAt, by, at) {
+    async createLink({ tenant, channel, id }, { expiresAt, person }, by, at) {
       // Expired links do not count towards the limit, and are deleted.
       const isOver = sql<SqlBool>`sealed is null and link_expires_at <= ${at}`;
       const exists = precondition('channels', { tenant, id: channel, kind: 'push' });
       const { done, row } = await change(db, {
-        entry: { tenant, by, at, action: 'push-device.link', subject: channel, detail: { device: id } },
+        entry: {
+          tenant,
+          by,
+          at,
+          action: 'push-device.link',
+          subject: channel,
+          detail: { device: id, ...(person && { person }) },
+        },
         when: sql<SqlBool>`${exists} and (select count(*) from push_devices where tenant = ${tenant} and channel = ${channel}
           and not (${isOver})) < ${limits.devicesPerChannel}`,
         effects: (guard) => [
@@ -231,7 +238,7 @@ export function createPushDevices(db: Database): PushDevices {
             'push_devices',
             {
               ...{ tenant, channel, id, name: '', sealed: null, created_at: at, created_by: by },
-              ...{ link_expires_at: expiresAt, added_at: null },
+              ...{ link_expires_at: expiresAt, added_at: null, person },
               ...{ last_delivered_at: null, last_notification: null, last_error: null },
             },
             guard,
@@ -327,6 +334,7 @@ function toDevice(row: PushDeviceRow): PushDeviceRecord {
     channel: row.channel,
     id: row.id,
     name: row.name,
+    person: row.person,
     sealed: row.sealed ?? '',
     addedAt: row.added_at ?? row.created_at,
     lastDeliveredAt: row.last_delivered_at,

@@ -164,6 +164,7 @@ async function remove(
       when: mayEnd(wanted, role),
       effects: (guard) => [
         deleteWhen('members', { tenant, person }, guard),
+        deleteWhen('push_devices', { tenant, person }, guard),
         ...endGrants({ ...grants, actor: email }, guard),
       ],
       after: mayStill(wanted),

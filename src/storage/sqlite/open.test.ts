@@ -56,7 +56,7 @@ function asFirstVersion() {
     ALTER TABLE saved_searches DROP COLUMN alarms;
     ALTER TABLE deliveries DROP COLUMN event; ALTER TABLE deliveries DROP COLUMN reference;
     DROP INDEX panels_topics; ALTER TABLE panels DROP COLUMN kind; ALTER TABLE panels DROP COLUMN topic;
-    DROP TABLE on_call;
+    DROP TABLE on_call; ALTER TABLE push_devices DROP COLUMN person;
     DROP INDEX live_steps; DROP INDEX live_suppressed; DROP INDEX live_follows; PRAGMA user_version = 1`);
   for (const column of [
     ...['since', 'earlier', 'highest_level', 'highest_rank', 'shelved', 'returns_at'],

@@ -12,6 +12,8 @@ import {
   type Encoding,
   type EncodingContext,
   isFor,
+  isQuietFor,
+  type PhonePanel,
   phonePanelOf,
   type StreamEncoder,
   type StreamKind,
@@ -51,15 +53,17 @@ export const gotifyStreams = (baseUrl: BaseUrl): StreamKind => ({
 
 /** Only what is new: a client asks for older messages by their ids. Its WebSocket has a ping of its own. */
 function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEncoder {
+  const { now } = context;
   let reader = phonePanelOf(context, panel);
   return {
     get group() {
-      return JSON.stringify(reader);
+      const { quiet, ...panelOf } = reader;
+      return JSON.stringify([panelOf, quiet?.isQuiet(now()) ? `rings from ${quiet.ringsFrom}` : 'rings']);
     },
     get panels() {
       return [reader.address];
     },
-    bytesOf: (frame) => (isFor(frame, reader) ? frame.bytes : undefined),
+    bytesOf: (frame) => bytesFor(frame, reader, now()),
     ready: () => '',
     event: undefined,
     live: () => '',
@@ -71,6 +75,20 @@ function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEnc
     },
   };
 }
+
+/** The message as the phone gets it now; undefined: it is not for its panel. */
+export function bytesFor(frame: Frame, reader: PhonePanel, now: number): Buffer | undefined {
+  if (!isFor(frame, reader)) return undefined;
+  return isQuietFor(frame, reader, now) ? silenced(frame.bytes) : frame.bytes;
+}
+
+/** The message as one that does not ring. */
+const silenced = (bytes: Buffer): Buffer => {
+  const message = JSON.parse(bytes.toString()) as GotifyMessage;
+  return Buffer.from(
+    `${JSON.stringify({ ...message, priority: Math.min(message.priority, silentPriority) })}\n`,
+  );
+};
 
 export class GotifyEncoding implements Encoding {
   readonly #context: GotifyContext;
@@ -157,6 +175,7 @@ const priorities = [
   { from: builtInStyles.info.rank, priority: 2 },
 ] as const;
 const lowestPriority = 1;
+const silentPriority = 2;
 
 export const priorityOf = (rank: number): number =>
   priorities.find(({ from }) => rank >= from)?.priority ?? lowestPriority;

@@ -1,9 +1,10 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel } from '#contract/channels/channel.ts';
 import type { PushDevice, PushLinkCreated } from '#contract/panels/push.ts';
-import { channelPath, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
+import { channelPath, membersQuery, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { QrCode } from '#web/dashboard/components/qr-code.tsx';
@@ -17,8 +18,10 @@ export function PushDevices({ channel }: { channel: Channel }) {
   const { t } = useTranslation('channels');
   const tenant = useTenant();
   const { data, error, refetch } = useQuery(pushDevicesQuery(tenant, channel.id));
+  const [owner, setOwner] = useState('');
   const link = useMutation({
-    mutationFn: () => tenant.api.post<PushLinkCreated>(`${channelPath(channel.id)}/devices`),
+    mutationFn: () =>
+      tenant.api.post<PushLinkCreated>(`${channelPath(channel.id)}/devices`, { userId: owner || null }),
   });
   const added = data?.devices.find(({ id }) => id === link.data?.id);
   return (
@@ -39,6 +42,14 @@ export function PushDevices({ channel }: { channel: Channel }) {
           <div role="status">{added && t('deviceAdded', { name: added.name })}</div>
           {link.data && !added && <NewLink {...link.data} />}
           {link.error && <ErrorNotice error={link.error} title={t('deviceNotAdded')} />}
+          <OwnerSelect
+            value={owner}
+            onChange={(id) => {
+              setOwner(id);
+              // It would add a device of somebody else.
+              link.reset();
+            }}
+          />
           <div>
             <Button loading={link.isPending} onClick={() => link.mutate()}>
               {t(link.data && !added ? 'newLink' : 'addDevice')}
@@ -47,6 +58,23 @@ export function PushDevices({ channel }: { channel: Channel }) {
         </div>
       )}
     </section>
+  );
+}
+
+function OwnerSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
+  const { t } = useTranslation('channels');
+  const { data: members = [] } = useQuery(membersQuery(useTenant()));
+  return (
+    <NativeSelect
+      label={t('deviceOwner')}
+      description={t('deviceOwnerHint')}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={[
+        { value: '', label: t('deviceOfNobody') },
+        ...members.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+    />
   );
 }
 
@@ -73,7 +101,7 @@ function NewLink({ link, expiresAt }: PushLinkCreated) {
 function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }) {
   const { t } = useTranslation('channels');
   const tenant = useTenant();
-  const { id, name, addedAt, lastDeliveredAt, lastError } = device;
+  const { id, name, person, addedAt, lastDeliveredAt, lastError } = device;
   return (
     <li>
       <Group justify="space-between" wrap="nowrap" align="start">
@@ -83,8 +111,8 @@ function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }
           </strong>
           <br />
           <span className="muted">
-            {t('deviceAddedAt')}: <Ago at={addedAt} /> · {t('lastDelivered')}:{' '}
-            <Ago at={lastDeliveredAt} never={t('never')} />
+            {person === null ? t('deviceOfNobody') : <bdi>{person.name}</bdi>} · {t('deviceAddedAt')}:{' '}
+            <Ago at={addedAt} /> · {t('lastDelivered')}: <Ago at={lastDeliveredAt} never={t('never')} />
           </span>
           {lastError !== null && (
             <>

@@ -21,7 +21,13 @@ import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './notification-drawer.module.css';
 
 const escalation = 'belfry:escalation';
-const ownSenders = [escalation, 'belfry:expectation', 'belfry:on-call', 'belfry:panel'] as const;
+const ownSenders = [
+  escalation,
+  'belfry:expectation',
+  'belfry:on-call',
+  'belfry:panel',
+  'belfry:test',
+] as const;
 
 /** The part of Belfry that sent a notification; undefined: a sender did. */
 export const ownSenderOf = (origin: string | null) => ownSenders.find((each) => each === origin);

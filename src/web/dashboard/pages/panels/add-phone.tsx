@@ -14,6 +14,7 @@ import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './pairing.module.css';
+import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
 const apps = ['ntfy', 'gotify'] as const;
 type App = (typeof apps)[number];
@@ -96,6 +97,8 @@ function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () 
   const { t } = useTranslation('panels');
   const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
   const now = data?.find(({ id }) => id === panel.id) ?? panel;
+  // An iPhone reads, and keeps no connection.
+  const hasCome = now.online || now.lastSeenAt !== null;
   const values = [
     ['phoneServer', `${location.origin}/${app}`],
     ...(app === 'ntfy' ? [['phoneTopic', panel.topic] as const] : []),
@@ -115,10 +118,10 @@ function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () 
       ))}
       <p className="muted">{t('phoneOnce')}</p>
       <div className={styles.paired ?? ''} role="status">
-        <span className={now.online ? styles.come : styles.waiting}>
-          <Icon paths={now.online ? comeIcon : waitingIcon} size={36} />
+        <span className={hasCome ? styles.come : styles.waiting}>
+          <Icon paths={hasCome ? comeIcon : waitingIcon} size={36} />
         </span>
-        {now.online ? (
+        {hasCome ? (
           <span>
             {t('phoneConnected', { app: now.version ?? panel.name })}
             {now.lastSeenAt !== null && (
@@ -132,6 +135,12 @@ function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () 
           <span className="muted">{t('phoneWaiting')}</span>
         )}
       </div>
+      {hasCome && (
+        <>
+          <PhoneTest panel={now} />
+          <PhoneRules panel={now} />
+        </>
+      )}
       <Group justify="flex-end">
         <Button variant="filled" onClick={onClose}>
           {t('done')}

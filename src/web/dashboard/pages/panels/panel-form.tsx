@@ -27,6 +27,7 @@ import { useScheme } from '#web/dashboard/theme/theme.ts';
 import { TagsField } from './pairing.tsx';
 import { knownTags, type PanelValues, patchOf, problemsOf, valuesOf } from './panel-values.ts';
 import styles from './panels.module.css';
+import { PhoneHours } from './phone-hours.tsx';
 
 const locales = ['en-GB', 'en-US', 'de-DE', 'de-AT', 'de-CH'];
 
@@ -82,8 +83,12 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         <LookFields form={form} />
       </section>
       <section className={styles.part} aria-labelledby="panel-hours">
-        <h3 id="panel-hours">{t('hours')}</h3>
-        <HourFields form={form} />
+        <h3 id="panel-hours">{t(panel.kind === 'phone' ? 'quietHours' : 'hours')}</h3>
+        {panel.kind === 'phone' ? (
+          <PhoneHours form={form} hours={<WindowFields form={form} window="quiet" hint="phoneQuietHint" />} />
+        ) : (
+          <HourFields form={form} />
+        )}
       </section>
       <section className={styles.part} aria-labelledby="panel-place">
         <h3 id="panel-place">{t('place')}</h3>
@@ -214,31 +219,38 @@ function HourFields({ form }: FieldsProps) {
         description={t('soundHint')}
         {...form.getInputProps('sound', { type: 'checkbox' })}
       />
-      {(['quiet', 'dim'] as const).map((window) => {
-        const error = form.errors[`${window}Until`];
-        const name = t(window === 'quiet' ? 'quietHours' : 'dim');
-        return (
-          <Fieldset
-            key={window}
-            variant="unstyled"
-            legend={name}
-            classNames={{ legend: styles.legend ?? '' }}
-          >
-            <p className={styles.hint}>{t(`${window}Hint`)}</p>
-            <Group grow gap="sm" align="flex-start">
-              {(['From', 'Until'] as const).map((end) => (
-                <TimeField
-                  key={end}
-                  aria-label={`${name}: ${t(end === 'From' ? 'from' : 'until')}`}
-                  {...form.getInputProps(`${window}${end}`)}
-                  error={error && (form.values[`${window}${end}`] === '' ? error : true)}
-                />
-              ))}
-            </Group>
-          </Fieldset>
-        );
-      })}
+      <WindowFields form={form} window="quiet" hint="quietHint" />
+      <WindowFields form={form} window="dim" hint="dimHint" />
     </Stack>
+  );
+}
+
+/** When hours of a day begin and end. */
+function WindowFields({
+  form,
+  window,
+  hint,
+}: FieldsProps & {
+  readonly window: 'quiet' | 'dim';
+  readonly hint: 'quietHint' | 'dimHint' | 'phoneQuietHint';
+}) {
+  const { t } = useTranslation('panels');
+  const error = form.errors[`${window}Until`];
+  const name = t(window === 'quiet' ? 'quietHours' : 'dim');
+  return (
+    <Fieldset variant="unstyled" legend={name} classNames={{ legend: styles.legend ?? '' }}>
+      <p className={styles.hint}>{t(hint)}</p>
+      <Group grow gap="sm" align="flex-start">
+        {(['From', 'Until'] as const).map((end) => (
+          <TimeField
+            key={end}
+            aria-label={`${name}: ${t(end === 'From' ? 'from' : 'until')}`}
+            {...form.getInputProps(`${window}${end}`)}
+            error={error && (form.values[`${window}${end}`] === '' ? error : true)}
+          />
+        ))}
+      </Group>
+    </Fieldset>
   );
 }
 

@@ -12,6 +12,8 @@ const everything: DisplaySettings = {
   sound: false,
   quietFrom: '22:00',
   quietUntil: '06:00',
+  quietDays: ['fri', 'sat'],
+  criticalRings: false,
   dimFrom: '23:00',
   dimUntil: '05:30',
   timeZone: 'Europe/Berlin',

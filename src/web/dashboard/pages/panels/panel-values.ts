@@ -3,7 +3,10 @@
 import { limits } from '#contract/limits.ts';
 import { type ButtonSetting, buttonSettings } from '#contract/panels/buttons.ts';
 import type { DisplaySettings, Panel, PanelPatch } from '#contract/panels/panel.ts';
+import { weekdays } from '#contract/time.ts';
 import { isWithin } from '#web/dashboard/fields/limits.ts';
+
+type Weekday = (typeof weekdays)[number];
 
 const [usualButtons] = buttonSettings;
 
@@ -23,6 +26,9 @@ export interface PanelValues {
   readonly lostMs: number;
   readonly quietFrom: string;
   readonly quietUntil: string;
+  /** All, or those on which the quiet hours begin. */
+  readonly quietDays: readonly Weekday[];
+  readonly criticalRings: boolean;
   readonly dimFrom: string;
   readonly dimUntil: string;
   readonly timeZone: string;
@@ -46,6 +52,8 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     lostMs: display.alertWhenLostMs ?? 0,
     quietFrom: display.quietFrom ?? '',
     quietUntil: display.quietUntil ?? '',
+    quietDays: display.quietDays ?? weekdays,
+    criticalRings: display.criticalRings ?? true,
     dimFrom: display.dimFrom ?? '',
     dimUntil: display.dimUntil ?? '',
     timeZone: display.timeZone ?? '',
@@ -56,6 +64,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
   const { scheme, minLevel, maxCards, labels, scalePercent, sound, actions, lostMs } = values;
+  const { quietDays: days, criticalRings } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -65,6 +74,8 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
     ...(actions !== usualButtons && { actions }),
+    ...(days.length < weekdays.length && { quietDays: weekdays.filter((day) => days.includes(day)) }),
+    ...(!criticalRings && { criticalRings }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),
     ...Object.fromEntries(
       texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),
@@ -93,6 +104,7 @@ export function problemsOf(values: PanelValues) {
     ...(scalePercent !== '' && !isWithin(scalePercent, 50, 400) && { scalePercent: 'scaleWrong' as const }),
     ...(!(lostMs === 0 || (lostMs >= 5_000 && lostMs <= 604_800_000)) && { lostMs: 'lostWrong' as const }),
     ...(isHalf(values.quietFrom, values.quietUntil) && { quietUntil: 'windowHalf' as const }),
+    ...(values.quietDays.length === 0 && { quietDays: 'quietDaysNone' as const }),
     ...(isHalf(values.dimFrom, values.dimUntil) && { dimUntil: 'windowHalf' as const }),
     ...(!isLocale(locale) && { locale: 'localeWrong' as const }),
   };

@@ -19,6 +19,7 @@ import { AskAdminDialog, OpenPanelButton, PairDialog } from './pairing.tsx';
 import { PanelForm } from './panel-form.tsx';
 import { CommandRow, PanelList, PanelMark } from './panel-list.tsx';
 import styles from './panels.module.css';
+import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
 const route = '/signed-in/t/$tenant/panels';
 
@@ -129,7 +130,9 @@ function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onClose: ()
       {panel && (
         <>
           <PanelState panel={panel} />
-          {may('member') && <CommandRow panel={panel} />}
+          {may('member') && panel.kind === 'screen' && <CommandRow panel={panel} />}
+          {may('member') && panel.kind === 'phone' && <PhoneTest panel={panel} />}
+          {panel.kind === 'phone' && <PhoneRules panel={panel} />}
           <ShownList id={panel.id} />
           {may('admin') ? (
             <PanelForm panel={panel} onClose={onClose} />

@@ -102,6 +102,7 @@ export const history: TranslatedPage<'history'> = {
   'origin.belfry:expectation': 'Belfry, weil überfällig',
   'origin.belfry:on-call': 'Belfry, zur Bereitschaft',
   'origin.belfry:panel': 'Belfry, zu einer Anzeige',
+  'origin.belfry:test': 'Belfry, zur Probe',
   'field.display': 'Anzeigedauer',
   'field.sentAs': 'Gesendet als',
   'field.rules': 'Regeln',
@@ -162,6 +163,8 @@ export const history: TranslatedPage<'history'> = {
   'sentBy.belfry:on-call':
     'Belfry hat sie gesendet, weil niemand Bereitschaft hat oder ein Kalender nicht lesbar ist, oder weil das vorbei ist.',
   'sentBy.belfry:panel': 'Belfry hat sie gesendet, weil eine Anzeige ausgefallen ist oder wieder da ist.',
+  'sentBy.belfry:test':
+    'Belfry hat sie gesendet, um ein Telefon zu prüfen. Regeln haben nicht über sie entschieden.',
   openEarlier: 'Diese Meldung öffnen',
   openNewer: 'Neuere Meldung öffnen',
   rulesDeleted: 'Die damaligen Regeln sind nicht mehr gespeichert.',

@@ -246,6 +246,9 @@ export const channels: TranslatedPage<'channels'> = {
   devicesMany:
     'Eine Meldung gilt als zugestellt, sobald eines davon sie hat. Legen Sie für ein Gerät, das keine verpassen darf, einen eigenen Kanal an.',
   addDevice: 'Gerät hinzufügen',
+  deviceOwner: 'Wem das Gerät gehört',
+  deviceOwnerHint: 'Sein Knopf quittiert im Namen dieser Person, und es wird mit ihr entfernt.',
+  deviceOfNobody: 'Gehört zu keinem Konto',
   deviceNotAdded: 'Kein Link erstellt',
   newLink: 'Neuer Link',
   link: 'Link',

@@ -95,6 +95,7 @@ export const history = {
   'origin.belfry:expectation': 'Belfry, as overdue',
   'origin.belfry:on-call': 'Belfry, about on call',
   'origin.belfry:panel': 'Belfry, about a panel',
+  'origin.belfry:test': 'Belfry, as a test',
   'field.display': 'Display time',
   'field.sentAs': 'Sent as',
   'field.rules': 'Rules',
@@ -148,6 +149,7 @@ export const history = {
   'sentBy.belfry:on-call':
     'Belfry sent it, because nobody will be on call, or a calendar cannot be read; or because that is over.',
   'sentBy.belfry:panel': 'Belfry sent it, because a panel went offline or came back.',
+  'sentBy.belfry:test': 'Belfry sent it to test a phone. Rules did not decide about it.',
   openEarlier: 'Open that notification',
   openNewer: 'Open the newer notification',
   rulesDeleted: 'The rules of that time are no longer stored.',

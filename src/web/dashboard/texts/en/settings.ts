@@ -244,6 +244,9 @@ export const channels = {
   devicesMany:
     'A notification counts as delivered when one device has received it. For a device that must not miss any, create a separate channel.',
   addDevice: 'Add device',
+  deviceOwner: 'Whose device',
+  deviceOwnerHint: 'Its button acknowledges in the name of this person, and it is removed with them.',
+  deviceOfNobody: 'Belongs to no account',
   deviceNotAdded: 'No link was created',
   newLink: 'New link',
   link: 'Link',
