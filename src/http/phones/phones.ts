@@ -34,7 +34,7 @@ export async function registerPhone(
   const { panels } = await tenancy.get(tenant);
   const names = new Set([...panels.values()].map((panel) => panel.name));
   let free = name;
-  for (let n = 2; names.has(free); n++) free = `${name} (${n})`;
+  for (let n = 2; names.has(free); n++) free = `${name.slice(0, 90)} (${n})`;
   const wanted = { id: uuidv7(), name: free, tags: [], location: null, kind: 'phone', topic } as const;
   const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
   if (registered?.created) tenancy.addPanel(tenant, registered.panel);
