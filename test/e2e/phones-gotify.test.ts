@@ -67,6 +67,16 @@ describe('the Android app', () => {
     expect((await panels()).map((panel: { name: string }) => panel.name)).toEqual(['Pixel 8', 'Pixel 8 (2)']);
   });
 
+  test('of the same name as others that sign in at the same moment is a panel of its own', async () => {
+    const { ask, tenant } = await world();
+    const names = ['a', 'b', 'c', 'd'];
+    const tokens = await Promise.all(names.map((name) => server.token({ tenant, scopes: ['panel'], name })));
+    const name = 'x'.repeat(100);
+    const clients = await Promise.all(tokens.map((token) => ask('POST', 'client', signIn(token), { name })));
+    const numbered = [2, 3, 4].map((n) => `${'x'.repeat(90)} (${n})`);
+    expect(clients.map(({ json }) => json.name).sort()).toEqual([...numbered, name].sort());
+  });
+
   test('lists messages, newest first, and follows the stream; each message has the fields that it reads', async () => {
     const { tenant, send, get, open, list, signedIn, panels } = await world();
     await signedIn();
@@ -238,6 +248,10 @@ describe('an alarm on a phone of Gotify', () => {
     expect(await titles()).toEqual(['b']);
     expect((await list('', other)).map(({ title }) => title)).toEqual(['b', 'a']);
     expect((await call('GET', '/api/alarms')).json.counts.open).toBe(2);
+    const { id } = (a?.extras?.belfry ?? {}) as { readonly id?: string };
+    const { deliveries } = (await call('GET', `/api/notifications/${id}`)).json;
+    const cleared = deliveries.map((each: { clearedAt: unknown }) => each.clearedAt !== null);
+    expect(cleared.sort()).toEqual([false, true]);
     expect((await ask('DELETE', 'message/999999')).status).toBe(404);
   });
 
