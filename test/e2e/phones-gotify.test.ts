@@ -184,9 +184,11 @@ test('a token for one panel needs a panel of its tenant, and reads no other', as
   const theirs = (await foreign.call('POST', '/api/panels', { name: 'c' })).json.id;
   expect((await create(theirs)).status).toBe(404);
   expect((await create(panel, { scopes: ['panel', 'notify'] })).status).toBe(400);
-  const { token, panelId } = (await create(panel)).json;
+  const { id, token, panelId } = (await create(panel)).json;
+  expect((await own.call('PATCH', `/api/tokens/${id}`, { scopes: ['panel', 'notify'] })).status).toBe(400);
   expect(panelId).toBe(panel);
-  const statusOf = async (id: string) => (await server.call('GET', `/api/panels/${id}`, { token })).status;
+  const statusOf = async (each: string) =>
+    (await server.call('GET', `/api/panels/${each}`, { token })).status;
   expect([await statusOf(panel), await statusOf(other)]).toEqual([200, 404]);
 });
 
