@@ -127,6 +127,7 @@ export type ExpensiveKind =
   | 'calendar'
   | 'channel test'
   | 'panel stream'
+  | 'phone messages'
   | 'history stream'
   | 'list';
 

@@ -67,6 +67,16 @@ describe('the Android app', () => {
     expect((await panels()).map((panel: { name: string }) => panel.name)).toEqual(['Pixel 8', 'Pixel 8 (2)']);
   });
 
+  test('of the same name as others that sign in at the same moment is a panel of its own', async () => {
+    const { ask, tenant } = await world();
+    const names = ['a', 'b', 'c', 'd'];
+    const tokens = await Promise.all(names.map((name) => server.token({ tenant, scopes: ['panel'], name })));
+    const name = 'x'.repeat(100);
+    const clients = await Promise.all(tokens.map((token) => ask('POST', 'client', signIn(token), { name })));
+    const numbered = [2, 3, 4].map((n) => `${'x'.repeat(90)} (${n})`);
+    expect(clients.map(({ json }) => json.name).sort()).toEqual([...numbered, name].sort());
+  });
+
   test('lists messages, newest first, and follows the stream; each message has the fields that it reads', async () => {
     const { tenant, send, get, open, list, signedIn, panels } = await world();
     await signedIn();
@@ -174,9 +184,11 @@ test('a token for one panel needs a panel of its tenant, and reads no other', as
   const theirs = (await foreign.call('POST', '/api/panels', { name: 'c' })).json.id;
   expect((await create(theirs)).status).toBe(404);
   expect((await create(panel, { scopes: ['panel', 'notify'] })).status).toBe(400);
-  const { token, panelId } = (await create(panel)).json;
+  const { id, token, panelId } = (await create(panel)).json;
+  expect((await own.call('PATCH', `/api/tokens/${id}`, { scopes: ['panel', 'notify'] })).status).toBe(400);
   expect(panelId).toBe(panel);
-  const statusOf = async (id: string) => (await server.call('GET', `/api/panels/${id}`, { token })).status;
+  const statusOf = async (each: string) =>
+    (await server.call('GET', `/api/panels/${each}`, { token })).status;
   expect([await statusOf(panel), await statusOf(other)]).toEqual([200, 404]);
 });
 
@@ -238,7 +250,25 @@ describe('an alarm on a phone of Gotify', () => {
     expect(await titles()).toEqual(['b']);
     expect((await list('', other)).map(({ title }) => title)).toEqual(['b', 'a']);
     expect((await call('GET', '/api/alarms')).json.counts.open).toBe(2);
+    const { id } = (a?.extras?.belfry ?? {}) as { readonly id?: string };
+    const { deliveries } = (await call('GET', `/api/notifications/${id}`)).json;
+    const cleared = deliveries.map((each: { clearedAt: unknown }) => each.clearedAt !== null);
+    expect(cleared.sort()).toEqual([false, true]);
     expect((await ask('DELETE', 'message/999999')).status).toBe(404);
+  });
+
+  test('does not ring in quiet hours, unless it is critical', async () => {
+    const { send, open, list, call, signedIn, panels } = await world();
+    await signedIn();
+    const stream = await open();
+    const [{ id }] = await panels();
+    // From midnight to midnight: always.
+    await call('PATCH', `/api/panels/${id}`, { display: { quietFrom: '00:00', quietUntil: '00:00' } });
+    await send({ title: 'an error', level: 'error' });
+    await send({ title: 'critical', level: 'critical' });
+    await stream.next(titled('critical'));
+    expect(stream.events.map(({ priority }) => priority)).toEqual([2, 10]);
+    expect((await list()).map(({ priority }) => priority)).toEqual([10, 2]);
   });
 
   test('comes if rules send it to the panel, and not below its lowest level', async () => {

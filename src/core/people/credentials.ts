@@ -34,8 +34,7 @@ export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: n
     ...{ rate, allowInUrl, panelId },
   } as const;
   assertMayAllowInUrl(record);
-  if (panelId !== null && String(record.scopes) !== 'panel')
-    throw badField('panelId', 'only a token with the scope panel alone may be for one panel');
+  assertMayBeForPanel(record);
   return { record, text: minted.text };
 }
 
@@ -96,6 +95,12 @@ export function assertMayAllowInUrl({
       'allowInUrl',
       `only a token with the scope notify alone may be in a URL, not one with ${scopes.join(', ')}`,
     );
+}
+
+/** @throws AppError `bad-request` for a token that is for one panel and has other scopes than `panel`. */
+export function assertMayBeForPanel({ panelId, scopes }: Pick<CredentialRecord, 'panelId' | 'scopes'>): void {
+  if (panelId !== null && String(scopes) !== 'panel')
+    throw badField('panelId', 'only a token with the scope panel alone may be for one panel');
 }
 
 /** A principal may create and revoke only keys with roles that it may grant. @throws AppError `forbidden`. */

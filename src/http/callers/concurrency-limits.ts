@@ -30,6 +30,8 @@ const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   'channel test': { most: 2, plural: 'tests of channels', retryAfterSeconds: 5 },
   /** As many screens as a tenant may have panels, and room for those that reconnect before their old stream has ended. */
   'panel stream': { most: 30_000, plural: 'streams of panels', retryAfterSeconds: 30, untilClosed: true },
+  /** One may read 10,000 entries. All phones ask after a restart, and the Android app does not ask again. */
+  'phone messages': { most: 4, plural: 'lists of messages', retryAfterSeconds: 5, waiting: 10_000 },
   'history stream': { most: 500, plural: 'streams of history', retryAfterSeconds: 30, untilClosed: true },
   /** It may write 20,000 rules in one transaction, for which the notifications of all tenants wait, and it answers with them. */
   'rule order': {

@@ -158,12 +158,14 @@ of an earlier call. The answer has the same token.`,
 }
 
 function messageRoutes(app: App, services: Services): void {
-  const { tenancy, receipts, history, now } = services;
+  const { tenancy, receipts, history, metrics, now } = services;
   const paging = Type.Object({
     limit: wholeNumber(200, usualLimit, `1 to 200; ${usualLimit} when not given.`),
     since: Type.Optional(wholeText('Messages with smaller ids; 0: the newest.')),
   });
-  const about = { ...ofPhones, querystring: paging, response: { 200: GotifyMessages, ...problems(400) } };
+  const expensive = 'phone messages' as const;
+  const response = { 200: GotifyMessages, ...problems(400) };
+  const about = { ...ofPhones, expensive, querystring: paging, response };
   app.get(
     '/gotify/application',
     route('panel', {
@@ -224,7 +226,10 @@ function messageRoutes(app: App, services: Services): void {
       const [entry] = position > 0 ? (await history.readAfter(tenant, position - 1, 1)).entries : [];
       const isMessage = entry?.kind === 'notification' || entry?.kind === 'return';
       if (!panel || !isMessage || !reaches(entry.route.target, panel)) throw notFound('message');
-      await receipts.record(tenant, panel, [{ id: entry.id, state: 'cleared', at: now() }]);
+      // Another node, whose clock is ahead, may have stored the message.
+      const at = Math.max(now(), entry.kind === 'return' ? entry.at : entry.receivedAt);
+      const { length } = await receipts.record(tenant, panel, [{ id: entry.id, state: 'cleared', at }]);
+      metrics.of(tenant).delivered('cleared', length);
       return reply.send(null);
     },
   );
@@ -276,12 +281,13 @@ async function answerSocket(
   { request, reply, panel }: { request: FastifyRequest; reply: FastifyReply; panel: PanelRecord },
 ): Promise<FastifyReply> {
   const { history, tenantStreams, settings } = services;
-  return serveSocket(authenticator, request, reply, async (sink) => {
-    const { head } = await history.bounds(request.principal.tenant);
-    const from = { epoch: tenantStreams.epoch, position: head };
-    const kind = gotifyStreams(settings.baseUrl);
-    return connectPhone(services, request, { panels: [panel], sink, from, kind, client: appOf(request) });
-  });
+  // Read before the client sees that it is connected: from then on it misses nothing.
+  const { head } = await history.bounds(request.principal.tenant);
+  const from = { epoch: tenantStreams.epoch, position: head };
+  const kind = gotifyStreams(settings.baseUrl);
+  return serveSocket(authenticator, request, reply, (sink) =>
+    connectPhone(services, request, { panels: [panel], sink, from, kind, client: appOf(request) }),
+  );
 }
 
 /** The Android app sends only the name of its library. */

@@ -33,16 +33,23 @@ export async function registerPhone(
   const { tenant } = principal;
   const { panels } = await tenancy.get(tenant);
   const names = new Set([...panels.values()].map((panel) => panel.name));
-  let free = name;
-  for (let n = 2; names.has(free); n++) free = `${name} (${n})`;
-  const wanted = { id: uuidv7(), name: free, tags: [], location: null, kind: 'phone', topic } as const;
-  const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
-  if (registered?.created) tenancy.addPanel(tenant, registered.panel);
-  if (registered) return registered.panel;
-  // Another request may have registered it at the same moment.
-  const panel = await find();
-  if (!panel) throw tooManyPanels();
-  return panel;
+  for (;;) {
+    let free = name;
+    for (let n = 2; names.has(free); n++) free = `${name.slice(0, 90)} (${n})`;
+    const wanted = { id: uuidv7(), name: free, tags: [], location: null, kind: 'phone', topic } as const;
+    const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
+    if (!registered) {
+      // Another request may have registered it at the same moment.
+      const panel = await find();
+      if (!panel) throw tooManyPanels();
+      return panel;
+    }
+    const { panel, created } = registered;
+    if (created) tenancy.addPanel(tenant, panel);
+    if (panel.topic === topic) return panel;
+    // A panel of another topic has got the name meanwhile.
+    names.add(free);
+  }
 }
 
 interface PhoneStream {

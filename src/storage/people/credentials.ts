@@ -4,7 +4,7 @@ import { type Role, roles, type Scope } from '#contract/people/token.ts';
 import { conflict, forbidden, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { credentialActor, type Principal } from '#core/people/access.ts';
-import { assertMayAllowInUrl } from '#core/people/credentials.ts';
+import { assertMayAllowInUrl, assertMayBeForPanel } from '#core/people/credentials.ts';
 import type { CredentialRecord, Credentials } from '#core/tenants/directory.ts';
 import type { RateSetting } from '#core/tenants/tenants.ts';
 import { iso } from '#core/time/time.ts';
@@ -96,7 +96,9 @@ export function createCredentials(db: Database): Credentials {
         const detail = difference(legible(toCredential(row)), legible(patch));
         const columns = toColumns(patch);
         if (!detail) return undefined;
-        assertMayAllowInUrl({ ...toCredential(row), ...patch });
+        const changed = { ...toCredential(row), ...patch };
+        assertMayAllowInUrl(changed);
+        if (patch.scopes) assertMayBeForPanel(changed);
         // Whether the token may be in a URL depends on its scopes.
         const { scopes, allow_in_url } = row;
         const unchanged = precondition('credentials', {

@@ -35,6 +35,7 @@ export interface GotifyMessage {
 export interface MessageFrame extends Frame {
   /** The position of the notification that it shows. */
   readonly shows: number;
+  readonly at: number;
 }
 
 export interface GotifyContext extends Pick<EncodingContext, 'tenant' | 'epoch' | 'snapshot'> {
@@ -142,7 +143,7 @@ export class GotifyEncoding implements Encoding {
     };
     return {
       ...{ position, target: route.target, rank: n.rank, encodedAt: now, expiresAt: null, ttl: n.ttl },
-      shows: n.position,
+      ...{ shows: n.position, at },
       bytes: Buffer.from(`${JSON.stringify(message)}\n`),
     };
   }

@@ -58,8 +58,9 @@ function Receipt({
   receipt: PanelReceipt;
   onRefine: OnRefine;
 }) {
-  const { panel, shownAt } = receipt;
-  const isMissing = shownAt === null && !receipt.hidden && !receipt.online && detail.state === 'live';
+  const { panel, shownAt, clearedAt } = receipt;
+  const isMissing =
+    (shownAt ?? clearedAt) === null && !receipt.hidden && !receipt.online && detail.state === 'live';
   const icon = shownAt !== null ? goodIcon : isMissing ? warnIcon : openIcon;
   const tone = shownAt !== null ? styles.good : isMissing ? styles.warn : styles.quiet;
   return (
@@ -91,8 +92,11 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
   }
   if (hidden) return t('proof.hidden');
   const panel = panels?.find(({ id }) => id === receipt.panel.id);
-  // Apps send no receipts.
-  if (sent && panel?.kind === 'phone') return t('proof.delivered');
+  // Apps send no receipts, except that Gotify deletes messages.
+  if (sent && panel?.kind === 'phone')
+    return clearedAt === null
+      ? t('proof.delivered')
+      : t('proof.deleted', { time: formats.shortClock(clearedAt) });
   const isLive = detail.state === 'live';
   if (!isLive && (online || sent)) return t('proof.unconfirmed');
   if (online) return t(sent ? 'proof.received' : 'proof.onItsWay');

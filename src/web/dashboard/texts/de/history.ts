@@ -199,6 +199,7 @@ export const history: TranslatedPage<'history'> = {
   'proof.expired': 'abgelaufen um {{time}}',
   'proof.hidden': 'nicht gezeigt: unter der Mindeststufe der Anzeige',
   'proof.delivered': 'auf dem Handy angekommen',
+  'proof.deleted': 'auf dem Handy gelöscht um {{time}}',
   'proof.received': 'empfangen, noch nicht als Karte gezeigt: vielleicht in „+N weitere“',
   'proof.unconfirmed': 'nicht als Karte gezeigt, bevor sie von den Anzeigen verschwand',
   'proof.onItsWay': 'online, wird gesendet',

@@ -15,7 +15,7 @@ export const panels: TranslatedPage<'panels'> = {
   phoneSteps:
     'Installieren Sie ntfy auf dem Telefon. Wählen Sie in der App + und „Anderen Server verwenden“, und geben Sie diese Werte ein:',
   phoneStepsGotify:
-    'Installieren Sie Gotify auf dem Telefon, und geben Sie diese Werte in der App ein. Danach fragt sie nach einem Namen für den Client: irgendeinem.',
+    'Installieren Sie Gotify auf dem Telefon, und geben Sie diese Werte in der App ein. Dann fragt sie nach einem Namen für den Client; er ist beliebig.',
   phoneApp: 'App',
   phoneAppHint: 'Mit ntfy verschwindet von selbst vom Telefon, was vorbei ist.',
   phoneServer: 'Server',

@@ -137,7 +137,8 @@ export const tokens: TranslatedPage<'tokens'> = {
   revokeKey: 'Anfragen mit diesem Schlüssel schlagen nach höchstens einer Sekunde fehl (401).',
   revokeRules_one: '{{count}} Regel nennt dieses Token und trifft darüber nicht mehr zu:',
   revokeRules_other: '{{count}} Regeln nennen dieses Token und treffen darüber nicht mehr zu:',
-  revokePanel: 'Der Bildschirm der Anzeige {{name}} hält an und muss neu gekoppelt werden.',
+  revokePanel:
+    'Der Bildschirm oder das Telefon der Anzeige {{name}} wird getrennt und muss neu eingerichtet werden.',
   revokeUsed: 'Zuletzt verwendet:',
   revokeFrom: 'von',
   revokeForever: 'Das lässt sich nicht rückgängig machen.',

@@ -184,6 +184,7 @@ export const history = {
   'proof.expired': 'expired at {{time}}',
   'proof.hidden': 'not shown: below the panel’s minimum level',
   'proof.delivered': 'delivered to the phone',
+  'proof.deleted': 'deleted on the phone at {{time}}',
   'proof.received': 'received, not shown as a card yet: it may be one of “+N more”',
   'proof.unconfirmed': 'not shown as a card before it left the panels',
   'proof.onItsWay': 'online, sending',

@@ -14,7 +14,7 @@ export const panels = {
   phoneSteps:
     'Install ntfy on the phone. In the app, choose + and “Use another server”, and enter these values:',
   phoneStepsGotify:
-    'Install Gotify on the phone, and enter these values in the app. It then asks for a name for the client: any name.',
+    'Install Gotify on the phone, and enter these values in the app. It then asks for a name for the client; any name will do.',
   phoneApp: 'App',
   phoneAppHint: 'With ntfy, what is over disappears from the phone by itself.',
   phoneServer: 'Server',

@@ -133,7 +133,7 @@ export const tokens = {
   revokeKey: 'Requests with this key fail within a second (401).',
   revokeRules_one: '{{count}} routing rule names this token and no longer matches by it:',
   revokeRules_other: '{{count}} routing rules name this token and no longer match by it:',
-  revokePanel: 'The screen of panel {{name}} stops and asks to be paired again.',
+  revokePanel: 'The screen or phone of panel {{name}} is cut off and must be set up again.',
   revokeUsed: 'Last used',
   revokeFrom: 'from',
   revokeForever: 'You can’t undo this.',
