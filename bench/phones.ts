@@ -8,7 +8,7 @@ import { benchFolder, residentMiB } from './machine.ts';
 import { connectPanels, notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { median, ms, spread, table, times, whole } from './statistics.ts';
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const rounds = 3;
 const run = {
   ...{ panels: Number(process.env.BENCH_PHONES ?? 2_000), count: 100, connections: 1 },
   ...{ perSecond: 5, warmUp: 50 },
@@ -35,7 +35,6 @@ for (let round = 0; round < rounds; round++) {
   const order = Object.entries(sides);
   for (const [name, ask] of round % 2 === 0 ? order : order.toReversed()) {
     measured.get(name)?.push(await measure(ask));
-    console.error(name, JSON.stringify(measured.get(name)));
   }
 }
 report();
