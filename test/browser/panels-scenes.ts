@@ -1,3 +1,5 @@
+import type { Page } from 'playwright-core';
+import { appHeaders, subscribe } from '#test/support/ntfy-client.ts';
 import type { DashboardLab } from './dashboard-lab.ts';
 import type { DashboardScenes } from './dashboard-scene.ts';
 import { fullBoard } from './scenes.ts';
@@ -28,6 +30,15 @@ export async function fillPanels({ server }: DashboardLab): Promise<void> {
     },
   });
   for (const notification of fullBoard.toReversed()) await server.notify(token, notification);
+}
+
+async function addPhone(page: Page, name: string, app: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add phone' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add phone' });
+  await dialog.getByLabel('Name of the phone').fill(name);
+  await dialog.getByText(app, { exact: true }).click();
+  await dialog.getByRole('button', { name: 'Add phone' }).click();
+  await dialog.getByText('Waiting for the phone').waitFor();
 }
 
 export const panelsScenes: readonly DashboardScenes[] = [
@@ -74,6 +85,24 @@ export const panelsScenes: readonly DashboardScenes[] = [
           await page.getByText('Light', { exact: true }).click();
           await page.getByRole('combobox', { name: 'Minimum level' }).scrollIntoViewIfNeeded();
         },
+      },
+      {
+        name: 'add-phone-ntfy',
+        path: 'panels',
+        act: async (page) => {
+          await addPhone(page, 'Pixel 8', 'ntfy');
+          const [server, topic, , token = ''] = await page
+            .getByRole('dialog')
+            .locator('pre')
+            .allTextContents();
+          await subscribe(`${server}/${topic}/json?since=none`, appHeaders(token));
+          await page.getByText('Connected:').waitFor();
+        },
+      },
+      {
+        name: 'add-phone-gotify',
+        path: 'panels',
+        act: (page) => addPhone(page, 'Galaxy S24', 'Gotify'),
       },
       {
         name: 'delete',
