@@ -45,12 +45,11 @@ export class RouteTable {
 
   /**
    * The path without parameters, of a described route or one of `others`, that has the most first segments of this path: the one that
-   * this path continues, or else the shortest; undefined if none has more than the first segment of the API.
+   * this path continues, or else the shortest, of those that senders may call if there are any; undefined if none has more than
+   * the first segment of the API.
    */
   nearestTo(path: string, others: readonly string[]): string | undefined {
-    this.#fixedPaths ??= [
-      ...new Set([...this.described.map(({ url }) => url).filter((url) => !/[:*]/.test(url)), ...others]),
-    ].sort((a, b) => a.length - b.length);
+    this.#fixedPaths ??= this.#findFixedPaths(others);
     const segments = path.split('/', mostSegments);
     for (let count = segments.length; count > 1; count--) {
       const start = segments.slice(0, count).join('/');
@@ -59,6 +58,19 @@ export class RouteTable {
       if (found) return found;
     }
     return undefined;
+  }
+
+  /** Those that senders may call first, then the shortest first. */
+  #findFixedPaths(others: readonly string[]): string[] {
+    const fixed = this.described.filter(({ url }) => !/[:*]/.test(url));
+    const ofSenders = new Set(
+      fixed
+        .filter(({ config }) => typeof config?.policy === 'object' && config.policy.scope === 'notify')
+        .map(({ url }) => url),
+    );
+    return [...new Set([...fixed.map(({ url }) => url), ...others])].sort(
+      (a, b) => Number(ofSenders.has(b)) - Number(ofSenders.has(a)) || a.length - b.length,
+    );
   }
 
   /** The methods of a path, for `Allow`; empty when there is no such path. */

@@ -172,7 +172,7 @@ it('errors have the fields that clients of ntfy and of Gotify read, and elsewher
     errorCode: 401,
     errorDescription: 'unauthorized',
   });
-  expect(await answer('GET', '/gotify/message')).toMatchObject({ errorCode: 405 });
+  expect(await answer('PUT', '/gotify/message')).toMatchObject({ errorCode: 405 });
   expect(await answer('POST', '/gotifyx')).toEqual({ error: expect.any(String) });
 });
 

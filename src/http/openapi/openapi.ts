@@ -115,6 +115,7 @@ function described(schema: FastifySchema, route: Route): FastifySchema {
   return {
     tags: tagsFor(policy),
     ...schema,
+    ...(schema.params !== undefined && { params: asDescribed(schema.params as Query) }),
     ...(schema.querystring !== undefined && { querystring: asDescribed(schema.querystring as Query) }),
     operationId: operationId(String(route.method), route.url),
     security: credentialsFor(policy),
@@ -130,7 +131,7 @@ interface Query {
   readonly properties?: Readonly<Record<string, { readonly describedAs?: object }>>;
 }
 
-/** Parameters that are texts to the validator, because a query has nothing else, but have another type for clients. */
+/** Parameters that are texts to the validator, because an address has nothing else, but have another type for clients. */
 function asDescribed({ properties = {}, ...others }: Query): Query {
   const described = Object.entries(properties).map(([name, { describedAs, ...schema }]) => [
     name,
