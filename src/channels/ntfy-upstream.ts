@@ -49,7 +49,7 @@ const mostWaiting = 200;
 /** What is older wakes nobody. */
 const staleMs = 10 * 60_000;
 const timeoutMs = 10_000;
-const [shortestPauseMs, usualPauseMs] = [2_000, 60_000];
+const [leastPauseMs, shortestPauseMs, usualPauseMs] = [1_000, 2_000, 60_000];
 const tooManyRequests = 429;
 
 interface Iphone {
@@ -217,7 +217,7 @@ export class NtfyUpstream {
       if (status !== tooManyRequests && status < 500) return 0;
       const pauseMs = pauseOf(answer, now()) ?? (status === tooManyRequests ? usualPauseMs : backOffMs);
       // An upstream may ask for a pause of no seconds.
-      return Math.max(pauseMs, shortestPauseMs);
+      return Math.max(pauseMs, leastPauseMs);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#report((error as Error).message);
       return backOffMs;
