@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 import { notification } from '#test/support/model-log.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
 import { NtfyUpstream } from './ntfy-upstream.ts';
 
 type Answer = Partial<OutboundResponse> | Error;
@@ -59,6 +60,32 @@ test('a failing upstream is asked again, and is reported once, without the token
   expect(sent).toHaveLength(3);
   expect(new Set(sent.map(({ headers }) => headers?.['x-poll-id'])).size).toBe(1);
   expect(problems).toEqual(['refused', undefined]);
+});
+
+test('an upstream that asks for a pause of no seconds is asked again, after a short one', async () => {
+  const { store, ids } = worldOf({ status: 429, headers: { 'retry-after': '0' } });
+  store(1, 1);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(ids()).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(ids()).toHaveLength(2);
+});
+
+test('what waits for too long does not keep out what comes later', async () => {
+  const { store, ids } = worldOf({ status: 429, headers: { 'retry-after': '900' } });
+  for (let position = 1; position <= 300; position += 1) store(1, position);
+  await vi.advanceTimersByTimeAsync(700_000);
+  store(1, 1_000);
+  await vi.advanceTimersByTimeAsync(201_000);
+  expect(ids()).toHaveLength(2);
+  expect(String(ids()[1])).toMatch(/0G8$/);
+});
+
+test('what goes to other panels wakes nobody, and is not read', async () => {
+  const { upstream, sent } = worldOf();
+  upstream.stored(1, [notification(1, { route: routeTo({ ids: ['other'] }) })]);
+  await settle();
+  expect(sent).toEqual([]);
 });
 
 test('what the upstream refuses for good is not sent again', async () => {

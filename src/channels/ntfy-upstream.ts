@@ -11,6 +11,7 @@ import { createLruMap } from '#core/limits/lru-map.ts';
 import type { Topic } from '#core/log/bus.ts';
 import type { Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
+import { reaches } from '#core/log/target.ts';
 import { phoneStreams } from '#core/streams/ntfy-encoder.ts';
 import { ntfyId } from '#core/streams/ntfy-ids.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
@@ -48,7 +49,7 @@ const mostWaiting = 200;
 /** What is older wakes nobody. */
 const staleMs = 10 * 60_000;
 const timeoutMs = 10_000;
-const [shortestPauseMs, usualPauseMs] = [2_000, 60_000];
+const [leastPauseMs, shortestPauseMs, usualPauseMs] = [1_000, 2_000, 60_000];
 const tooManyRequests = 429;
 
 interface Iphone {
@@ -110,6 +111,12 @@ export class NtfyUpstream {
     const iphones = await this.#iphonesOf(tenant);
     if (iphones.length === 0) return;
     const snapshot = await tenancy.get(tenant);
+    const panels = iphones.flatMap(({ panel: id, topics }) => {
+      const panel = snapshot.panels.get(id);
+      return panel ? [{ panel, topics }] : [];
+    });
+    // Most entries are for others: they are not encoded.
+    if (!entries.some(({ route }) => panels.some(({ panel }) => reaches(route.target, panel)))) return;
     const { epoch } = tenancy;
     const context = {
       ...{ tenant, epoch, history, now },
@@ -119,9 +126,7 @@ export class NtfyUpstream {
     const kind = phoneStreams({ topics: new Map(), filter: {}, isPoll: true, isIphone: true });
     const encoding = kind.encoding(context);
     const frames = [...(await encoding.framesOf(entries, now(), onError))];
-    for (const { panel: id, topics } of iphones) {
-      const panel = snapshot.panels.get(id);
-      if (!panel) continue;
+    for (const { panel, topics } of panels) {
       const encoder = kind.encoder(context, encoding, [panel]);
       for (const frame of frames) {
         if (!encoder.bytesOf(frame, now())) continue;
@@ -148,7 +153,16 @@ export class NtfyUpstream {
   }
 
   #isFull(tenant: TenantId): boolean {
-    return (this.#waiting.get(tenant)?.length ?? 0) >= mostWaiting;
+    const waiting = this.#waiting.get(tenant);
+    if (!waiting || waiting.length < mostWaiting) return false;
+    // What is stale must not keep out what is new.
+    const stale = waiting.findIndex((each) => !this.#isStale(each));
+    waiting.splice(0, stale === -1 ? waiting.length : stale);
+    return waiting.length >= mostWaiting;
+  }
+
+  #isStale({ at }: Request): boolean {
+    return this.#options.now() - at >= staleMs;
   }
 
   #add(tenant: TenantId, request: Request): void {
@@ -172,8 +186,8 @@ export class NtfyUpstream {
     }
   }
 
-  #isToBeSent({ at }: Request): boolean {
-    return !this.#stopping.signal.aborted && this.#options.now() - at < staleMs;
+  #isToBeSent(request: Request): boolean {
+    return !this.#stopping.signal.aborted && !this.#isStale(request);
   }
 
   #next(): Request | undefined {
@@ -200,8 +214,10 @@ export class NtfyUpstream {
         return 0;
       }
       this.#report(answerLine(answer, createMask(token === undefined ? [] : [token])));
-      if (status === tooManyRequests) return pauseOf(answer, now()) ?? usualPauseMs;
-      return status >= 500 ? (pauseOf(answer, now()) ?? backOffMs) : 0;
+      if (status !== tooManyRequests && status < 500) return 0;
+      const pauseMs = pauseOf(answer, now()) ?? (status === tooManyRequests ? usualPauseMs : backOffMs);
+      // An upstream may ask for a pause of no seconds.
+      return Math.max(pauseMs, leastPauseMs);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#report((error as Error).message);
       return backOffMs;

@@ -137,7 +137,6 @@ export const channelVariables = {
 type ChannelSettings = SettingsOf<typeof channelVariables>;
 
 /** What wakes iPhones. */
-
 export const upstreamVariables = {
   BELFRY_NTFY_UPSTREAM: optional(
     httpUrl,

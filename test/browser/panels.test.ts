@@ -105,7 +105,7 @@ test('a phone is shown as one, with its topic, and without what only screens do'
     await drawer.getByLabel('Quiet hours: from').fill('22:00');
     await drawer.getByLabel('Quiet hours: until').fill('06:00');
     for (const day of ['Sat', 'Sun']) await drawer.getByRole('checkbox', { name: day }).uncheck();
-    await drawer.getByLabel('Critical rings always').click();
+    await drawer.getByLabel('Critical always rings').click();
     for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     await drawer.getByRole('button', { name: 'Save' }).click();
     await expect

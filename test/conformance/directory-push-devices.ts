@@ -26,6 +26,32 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
     return pushDevices.add(refOf(tenant, id), device(id, replaces), 20);
   };
 
+  test('devices of a member go with them, from this tenant only; nobody else can have any', async () => {
+    const { directory, newPerson, audit } = lab();
+    const { pushDevices, members } = directory;
+    const [tenant, other] = [await made(), await made()];
+    const person = await newPerson('Ann');
+    const link = (of: number, id: string, owner: string | null) =>
+      pushDevices.createLink(refOf(of, id), { expiresAt: 100, person: owner }, 'ann', 10);
+    expect(await link(tenant, 'd', person)).toBe(false);
+    for (const each of [tenant, other]) {
+      await members.add(each, person, 'member', 'test', 1);
+      expect(await link(each, 'd', person)).toBe(true);
+      expect(await pushDevices.add(refOf(each, 'd'), device('d'), 20)).toBe(true);
+    }
+    expect(await link(tenant, 'unused', person)).toBe(true);
+    await added(tenant, 'of nobody');
+    expect(await pushDevices.list(tenant, 'c')).toMatchObject([{ person }, { person: null }]);
+    expect((await audit(tenant)).find(({ action }) => action === 'push-device.link')?.detail).toEqual({
+      ...{ device: 'd', person },
+    });
+    const leaving = { tenant, person, as: 'owner', by: 'ann', at: 30 } as const;
+    expect(await members.remove(leaving)).toBe('done');
+    expect(await pushDevices.list(tenant, 'c')).toMatchObject([{ name: 'of nobody' }]);
+    expect(await pushDevices.linkEnds(refOf(tenant, 'unused'))).toBeUndefined();
+    expect(await pushDevices.list(other, 'c')).toMatchObject([{ person }]);
+  });
+
   test('a link becomes one device, once and in time; it is audited without the subscription', async () => {
     const { pushDevices } = lab().directory;
     const tenant = await made();

@@ -137,3 +137,20 @@ test('a button does nothing once the token, the panel or the alarm is gone, or i
   await call('DELETE', `/api/panels/${(await panel()).id}`);
   expect((await press(message)).status).toBe(404);
 });
+
+test('a phone takes a few test alarms at a time, so nobody can flood it; each of them rings', async () => {
+  const { call, stream, panel } = await world();
+  const { id } = await panel();
+  const asked = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/api/panels/${id}/test`)));
+  const statuses = asked.map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  const { entries } = (await call('GET', '/api/audit?limit=100')).json;
+  const taken = statuses.filter((status) => status === 200).length;
+  expect(entries.filter(({ action }: { action: string }) => action === 'panel.test')).toHaveLength(taken);
+  const rung = new Set<string | undefined>();
+  while (rung.size < taken)
+    rung.add(
+      (await stream.next((each) => titled('Test alarm for ada')(each) && !rung.has(each.sequence_id)))
+        .sequence_id,
+    );
+});

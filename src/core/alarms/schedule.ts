@@ -1,6 +1,7 @@
 /**
- * Alarms: what Belfry does later, when something stays silent. There are three kinds: an *expectation* (the next notification of a
- * key has not come), a *panel* (no screen of it is connected) and *on-call* (nobody will be on call); and *iphone*, which raises none. Each is a due time: a row in the database with a kind, a
+ * Alarms: what Belfry does later, when something stays silent. There are four kinds: an *expectation* (the next notification of a
+ * key has not come), a *panel* (no screen of it is connected), *on-call* (nobody will be on call) and *iphone* (an iPhone has read nothing
+ * for long, and is not woken any more; no alarm). Each is a due time: a row in the database with a kind, a
  * subject, a time and data, at most one of each subject. A due time is waiting until its time, then one node claims it for thirty
  * seconds, acts, and settles it: it gets a new time, or is removed. Settling succeeds only if nobody changed the due time since
  * it was read (its version); then the handler reads it again. A node that dies in between does not settle, so another one acts

@@ -265,7 +265,7 @@ export interface PushDevices {
   list(tenant: TenantId, channel: string): Promise<readonly PushDeviceRecord[]>;
   find(ref: PushDeviceRef): Promise<PushDeviceRecord | undefined>;
   /**
-   * Stores a link for one device. False when the channel is gone; @throws AppError `conflict` when it has the most devices
+   * Stores a link for one device. False when the channel or the member is gone; @throws AppError `conflict` when it has the most devices
    * allowed.
    */
   createLink(

@@ -37,8 +37,9 @@ export type EscalatedRoute = Pick<
 >;
 
 /**
- * Adjusts the decision of the rules for a notification of Belfry itself. One for some panels only goes nowhere else, whatever the rules say. Throttling is removed from an escalation and from one that is
- * sent in the place of a token, which is also marked; others stay as decided.
+ * Adjusts the decision of the rules for a notification of Belfry itself. One with `only` goes to these panels and nowhere else,
+ * whatever the rules say. Throttling is removed from an escalation and from one that is sent in the place of a token, which is also
+ * marked; others stay as decided.
  */
 export function ownDecision(
   decided: Decision,

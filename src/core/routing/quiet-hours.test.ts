@@ -14,6 +14,20 @@ test('quiet hours are in the time zone of the panel, or of the tenant, and may p
   expect(own?.isQuiet(at('2026-11-30T21:00:00Z'))).toBe(false);
 });
 
+test('a night in which the clocks change is quiet by the wall clock', () => {
+  const quiet = quietHoursOf(night, 'Europe/Berlin');
+  const edges = [
+    // An hour longer, an hour shorter.
+    ['2026-10-24T20:00:00Z', '2026-10-25T05:00:00Z'],
+    ['2027-03-27T21:00:00Z', '2027-03-28T04:00:00Z'],
+  ] as const;
+  for (const [from, until] of edges) {
+    expect(quiet?.isQuiet(at(from) - 1)).toBe(false);
+    for (let now = at(from); now < at(until); now += 600_000) expect(quiet?.isQuiet(now)).toBe(true);
+    expect(quiet?.isQuiet(at(until))).toBe(false);
+  }
+});
+
 test('with days, they begin on these days only', () => {
   const quiet = quietHoursOf({ ...night, quietDays: ['fri'] }, 'UTC');
   // 2026-12-04 is a Friday.

@@ -106,10 +106,11 @@ function ntfyEncoder(
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
     if (!reader) return undefined;
+    // A filter by priority means that of the alarm, in quiet hours, too.
+    if (!passes(filter, reader, frame)) return undefined;
     const isSilent = !frame.takesOff && isQuietFor(frame, reader, now());
     const bytes = isSilent ? silenced(frame.bytes) : frame.bytes;
-    const line = Buffer.concat([reader.prefix, ...withButtons({ ...frame, bytes }, reader, links)]);
-    return passes(filter, line) ? line : undefined;
+    return Buffer.concat([reader.prefix, ...withButtons({ ...frame, bytes }, reader, links)]);
   };
   return {
     // Those that ring, and those in their quiet hours, get other bytes.
@@ -195,9 +196,13 @@ function withButtons(
 
 const usualPriority = 3;
 
-function passes(filter: NtfyFilter, line: Buffer): boolean {
+function passes(
+  filter: NtfyFilter,
+  { prefix }: Pick<Reader, 'prefix'>,
+  { bytes }: Pick<NtfyFrame, 'bytes'>,
+): boolean {
   if (Object.keys(filter).length === 0) return true;
-  const sent = JSON.parse(line.toString()) as NtfyMessage;
+  const sent = JSON.parse(Buffer.concat([prefix, bytes]).toString()) as NtfyMessage;
   const { id, message, title, priorities, tags } = filter;
   if (id !== undefined && sent.id !== id) return false;
   // What is taken off has none of these fields.

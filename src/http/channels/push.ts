@@ -94,7 +94,7 @@ function adminRoutes(app: App, services: Services): void {
       const ref = { tenant, channel: channel.id, id: uuidv7() };
       const expiresAt = now() + pushLinkMs;
       if (!(await directory.pushDevices.createLink(ref, { expiresAt, person }, actorOf(principal), now())))
-        throw notFound('channel');
+        throw notFound(person === null ? 'channel' : 'channel or member');
       const base = settings.baseUrl ?? origins.of(request);
       const link = `${base}/push/#${channels.push.secretOf('link', ref)}`;
       return { id: ref.id, link, expiresAt: iso(expiresAt) };

@@ -21,7 +21,9 @@ import { actorOf, mayUsePanel, type Principal, shownNameOf } from '#core/people/
 import { tooManyPanels } from '#core/people/pairing.ts';
 import { notificationEvent } from '#core/streams/frames.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
+import type { Rate } from '#core/tenants/tenants.ts';
 import { checkTimeZone, iso, isoOrNull } from '#core/time/time.ts';
+import { takeFrom } from '../callers/rate-limits.ts';
 import { IdPath, NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -169,26 +171,31 @@ function writeRoutes(app: App, services: Services): void {
 
 /** Commands to a connected screen. They are sent at once or never; nothing is stored for later. */
 function commandRoutes(app: App, services: Services): void {
-  const { directory, presence, now } = services;
+  const { directory, tenancy, presence, limits: limiters, now } = services;
+  const rate: Rate = { perSecond: 0.1, burst: 6 };
+  const testRate = { name: 'phone-test', rate, limiter: limiters.approximate('phone test') };
   for (const command of panelCommands) {
     app.post(
       `/api/panels/:id/${command}`,
       route('member', {
         summary: summaries[command],
         description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.${
-          command === 'test'
-            ? ' A panel of the kind `phone` gets a critical notification instead, which goes to no other panel and no channel, and stays for ten minutes.'
-            : ''
+          command === 'test' ? testAbout : ''
         }`,
         params: IdPath,
         response: { 200: PanelCommanded },
       }),
-      async ({ principal, params: { id } }) => {
+      async ({ principal, params: { id } }, reply) => {
         const { tenant } = principal;
+        const panel = await tenancy.findPanel(tenant, id);
+        const rings = command === 'test' && panel?.kind === 'phone';
+        if (rings) await takeFrom(testRate, `${tenant} ${id}`, now(), reply);
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        if (command === 'test' && (await ringPhone(services, principal, id)))
+        if (rings) {
+          await ringPhone(services, principal, panel);
           return { ok: true as const, reached: true };
+        }
         const reached = await presence.sendCommand({
           tenant,
           panelId: id,
@@ -202,19 +209,21 @@ function commandRoutes(app: App, services: Services): void {
 }
 
 const testMs = 600_000;
+const testAbout =
+  ' A panel of the kind `phone` gets a critical notification instead, which goes to no other panel and no channel, and stays for ten minutes. It is stored, so `reached` is always true. A phone takes six in a minute.';
 
-/** Sends a test alarm to this panel alone, if it is a phone. Returns whether it is one. */
-async function ringPhone({ tenancy, intake }: Services, principal: Principal, id: string): Promise<boolean> {
-  const { tenant } = principal;
-  const panel = await tenancy.findPanel(tenant, id);
-  if (panel?.kind !== 'phone') return false;
+/** Sends a test alarm to this phone alone. Without a key, so that each of them rings. */
+async function ringPhone(
+  { intake }: Services,
+  principal: Principal,
+  { id, name }: PanelRecord,
+): Promise<void> {
   const fields = {
     ...noTexts,
-    ...{ title: `Test alarm for ${panel.name}`, level: 'critical', ttl: testMs },
+    ...{ title: `Test alarm for ${name}`, level: 'critical', ttl: testMs },
     message: `${shownNameOf(principal)} sent this test. It went to this phone only.`,
   };
-  await intake.raise(tenant, { by: 'test', fields, only: { all: false, ids: [id], tags: [] } });
-  return true;
+  await intake.raise(principal.tenant, { by: 'test', fields, only: { all: false, ids: [id], tags: [] } });
 }
 
 /** @throws AppError `not-found`, also for a panel that the caller may not use. */

@@ -14,6 +14,7 @@ import type { TenantId } from '#core/log/route.ts';
 import type { ChannelRow, Database, PushDeviceRow, Statement } from '../database/sql.ts';
 import { difference } from '../directory/audit.ts';
 import {
+  always,
   change,
   compareAndSet,
   deleteWhen,
@@ -220,7 +221,8 @@ export function createPushDevices(db: Database): PushDevices {
     async createLink({ tenant, channel, id }, { expiresAt, person }, by, at) {
       // Expired links do not count towards the limit, and are deleted.
       const isOver = sql<SqlBool>`sealed is null and link_expires_at <= ${at}`;
-      const exists = precondition('channels', { tenant, id: channel, kind: 'push' });
+      const isMember = person === null ? always : precondition('members', { tenant, person });
+      const exists = sql<SqlBool>`${precondition('channels', { tenant, id: channel, kind: 'push' })} and ${isMember}`;
       const { done, row } = await change(db, {
         entry: {
           tenant,
@@ -249,7 +251,7 @@ export function createPushDevices(db: Database): PushDevices {
           .select('id')
           .where('tenant', '=', tenant)
           .where('id', '=', channel)
-          .where('kind', '=', 'push'),
+          .where(exists),
       });
       if (!done && row)
         throw conflict(

@@ -72,8 +72,12 @@ it('adds the columns of new fields to the partitions of an older version', async
   await storage.history.append(tenant, before, null);
   await storage.close();
   const older = asFirstVersion();
+  older.exec(
+    "INSERT INTO push_devices VALUES (1, 'c', 'd', 'Pixel', 'sealed', 1, 'ann', 2, 3, NULL, NULL, NULL)",
+  );
   older.close();
   storage = open();
+  expect(await read('SELECT name, person FROM push_devices')).toEqual([{ name: 'Pixel', person: null }]);
   await storage.history.append(tenant, after, null);
   expect((await storage.history.readAfter(tenant, 0, 10)).entries).toMatchObject([
     { ...before, url: null, host: null, labels: null },

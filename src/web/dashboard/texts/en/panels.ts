@@ -152,7 +152,7 @@ export const panels = {
   quietDays: 'Days',
   quietDaysHint: 'On which the quiet hours begin.',
   quietDaysNone: 'Choose a day.',
-  criticalRings: 'Critical rings always',
+  criticalRings: 'Critical always rings',
   criticalRingsHint: 'Levels of rank 50 and above, such as critical, ring in quiet hours too.',
   dim: 'Dimmed hours',
   dimHint: 'The screen is darker, but less so while it shows something critical.',
