@@ -17,19 +17,24 @@ export function pagerdutyWebhook(
     person = 'Ann Example',
     agent = 'user_reference',
     at = Date.now(),
+    stoodMs = 0,
   }: {
     readonly key: string;
     readonly person?: string;
     /** Its type; null: PagerDuty itself. */
     readonly agent?: string | null;
     readonly at?: number;
+    /** How long the incident had stood then. */
+    readonly stoodMs?: number;
   },
 ): SignedRequest {
+  const created_at = new Date(at - stoodMs).toISOString();
   const body = JSON.stringify({
     event: {
       ...{ id: 'E1', event_type: type, resource_type: 'incident', occurred_at: new Date(at).toISOString() },
       agent: agent === null ? null : { id: 'P1', summary: person, type: agent },
-      ...{ client: null, data: { id: 'I1', type: 'incident', incident_key: key, status: 'acknowledged' } },
+      client: null,
+      data: { id: 'I1', type: 'incident', incident_key: key, status: 'acknowledged', created_at },
     },
   });
   // While a secret is rotated, there are several.
