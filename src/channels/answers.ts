@@ -202,7 +202,7 @@ export const outcomeTexts: Readonly<Record<Answered, string>> = {
   done: 'Done.',
   already: 'Somebody has acknowledged this alarm already.',
   nothing: 'This alarm has ended, or is shelved.',
-  'not-found': 'This alarm is not known any more.',
+  'not-found': 'This button no longer works.',
 };
 
 /** Tells the person alone; undefined where the answer to the press does. */

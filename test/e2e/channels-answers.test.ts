@@ -198,11 +198,12 @@ test.each(systems)('what was not signed for the channel by $kind is refused, all
 
 test.each(systems)('a name of $kind is one line, and nothing in it hides the system', async (system) => {
   const { own, id } = await world(system);
-  const person = `\u202eEve\r\n\0<b>*_@here ${'x'.repeat(9_999)}`;
+  const person = `\u202ebelfry:Eve\r\n\0<b>*_@here ${'x'.repeat(9_999)}`;
   expect((await answer(own, system.send('acknowledged', { person }))).status).toBe(200);
   const { by } = (await alarmOf(id)).acknowledged;
-  expect(by).toMatch(/^Eve <b>\*_@here x+… \((?:PagerDuty|Slack|Telegram)\)$/);
+  expect(by).toMatch(/^belfry:Eve <b>\*_@here x+… \((?:PagerDuty|Slack|Telegram)\)$/);
   expect([...by].length).toBeLessThan(100);
+  await eventually(() => expect(requestsTo('/hook')[1]?.json.data).toMatchObject({ by }));
 });
 
 test('what PagerDuty says that it got from Belfry, or did itself, is nobody’s answer', async () => {

@@ -79,17 +79,19 @@ export function telegramPress(
   data: string,
   {
     chat,
+    chatName,
     message = 17,
     person = 'Ann',
   }: {
     readonly chat: number;
+    readonly chatName?: string;
     readonly message?: number;
     readonly person?: string;
   },
 ): SignedRequest {
   const callback_query = {
     ...{ id: 'q1', from: { id: 7, is_bot: false, first_name: person, last_name: 'Example' } },
-    ...{ message: { message_id: message, chat: { id: chat, type: 'supergroup' } }, data },
+    ...{ message: { message_id: message, chat: { id: chat, type: 'supergroup', username: chatName } }, data },
   };
   return {
     headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },
