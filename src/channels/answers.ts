@@ -90,12 +90,14 @@ const readPagerduty: Read = ({ headers, body }, secret) => {
   const event = fieldOf(parsed(body.toString('utf8')), 'event');
   const kind = kindsOfPagerduty.get(textOf(event, 'event_type'));
   const agent = fieldOf(event, 'agent');
-  const alarm = textOf(fieldOf(event, 'data'), 'incident_key');
+  const incident = fieldOf(event, 'data');
+  const alarm = textOf(incident, 'incident_key');
   const isOwn = !fieldOf(agent, 'type') && kind !== 'unacknowledge';
   if (!kind || alarm === '' || isOwn || textOf(agent, 'type').includes('integration')) return {};
   const at = Date.parse(textOf(event, 'occurred_at'));
   const by = personIn('PagerDuty', fieldOf(agent, 'summary'));
-  return { answer: { kind, alarm, by, note: null, ...(!Number.isNaN(at) && { at }) } };
+  const stoodMs = at - Date.parse(textOf(incident, 'created_at')) || undefined;
+  return { answer: { kind, alarm, by, note: null, ...(!Number.isNaN(at) && { at, stoodMs }) } };
 };
 
 /** https://docs.slack.dev/authentication/verifying-requests-from-slack */
@@ -127,9 +129,12 @@ const readTelegram: Read = ({ headers, body, settings }, secret) => {
   const names = [textOf(from, 'first_name'), textOf(from, 'last_name')].filter((part) => part !== '');
   const read = pressed({
     ...{ system: 'Telegram', name: names.join(' ') || textOf(from, 'username') },
-    ...{ data: fieldOf(query, 'data'), message: String(fieldOf(message, 'message_id') ?? '') },
+    ...{ data: fieldOf(query, 'data'), message: numberOf(message, 'message_id') },
   });
-  const isHere = [String(fieldOf(chat, 'id')), `@${textOf(chat, 'username')}`].includes(settings.chat ?? '');
+  // Telegram takes its names in upper and lower case alike.
+  const isHere = [numberOf(chat, 'id'), `@${textOf(chat, 'username').toLowerCase()}`].includes(
+    (settings.chat ?? '').toLowerCase(),
+  );
   return { ...read, answer: isHere ? read.answer : undefined, press: textOf(query, 'id') };
 };
 
@@ -170,6 +175,11 @@ const textOf = (value: unknown, name: string): string => {
   const text = fieldOf(value, name);
   return typeof text === 'string' ? text : '';
 };
+/** In digits; empty for everything else. */
+const numberOf = (value: unknown, name: string): string => {
+  const number = fieldOf(value, name);
+  return typeof number === 'number' ? String(number) : '';
+};
 const listOf = (value: unknown, name: string): readonly unknown[] => {
   const list = fieldOf(value, name);
   return Array.isArray(list) ? list : [];
@@ -192,7 +202,7 @@ export const outcomeTexts: Readonly<Record<Answered, string>> = {
   done: 'Done.',
   already: 'Somebody has acknowledged this alarm already.',
   nothing: 'This alarm has ended, or is shelved.',
-  'not-found': 'This alarm is not known any more.',
+  'not-found': 'This button no longer works.',
 };
 
 /** Tells the person alone; undefined where the answer to the press does. */

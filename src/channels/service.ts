@@ -14,7 +14,7 @@ import {
 } from '#core/channels/channels.ts';
 import { eventOf } from '#core/channels/updates.ts';
 import { AppError } from '#core/errors.ts';
-import { ownSenderPrefix } from '#core/intake/own-sender.ts';
+import { ownSenders } from '#core/intake/own-sender.ts';
 import { belfryAsActor, type History, type HistoryRecord } from '#core/log/log.ts';
 import type { Escalated, Route, TenantId } from '#core/log/route.ts';
 import type { Tracer } from '#core/observability/tracing.ts';
@@ -271,7 +271,7 @@ function stateOf(record: HistoryRecord, happened: Happened | undefined): AlarmSt
 function updateOf(id: string, { event, entry, reference }: Happened): OutgoingUpdate {
   const note = 'note' in entry ? (entry.note ?? null) : null;
   const until = 'until' in entry ? (entry.until ?? null) : null;
-  const isItself = entry.by === belfryAsActor || entry.by.startsWith(ownSenderPrefix);
+  const isItself = entry.by === belfryAsActor || ownSenders.some(({ id: sender }) => sender === entry.by);
   const by = isItself ? null : entry.by;
   return { id: `${id}-${entry.position}`, event, at: entry.at, by, note, until, reference };
 }

@@ -124,7 +124,7 @@ export function answersConformance(lab: () => HistoryLab): void {
     const tenant = await lab().newTenant();
     const c = await newChannel(tenant);
     const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
-    expect(await take(c, { at: now - 1 })).toBe('nothing');
+    expect(await take(c, { at: now - 60_001 })).toBe('nothing');
     expect(await take(c, { at: now + 100 })).toBe('done');
     expect(await take(c, { kind: 'unacknowledge', at: now + 200 })).toBe('done');
     // The same once more, as by somebody who has recorded it.
@@ -136,8 +136,38 @@ export function answersConformance(lab: () => HistoryLab): void {
     expect(await take(c, { kind: 'shelve', until: now })).toBe('nothing');
     await history.clear(tenant, id, 'ada', now + 2_000);
     const again = await store(history, tenant, { ...to('c'), key: 'disk', receivedAt: now + 3_000 });
-    expect(await take(c, { kind: 'clear', at: now + 2_500 }, now + 4_000)).toBe('nothing');
+    const clear = { kind: 'clear', at: now + 2_500, stoodMs: 2_500 } as const;
+    expect(await take(c, clear, now + 4_000)).toBe('nothing');
     expect((await history.find(tenant, again.id))?.cleared).toBeNull();
+  });
+
+  test('an answer holds although the clock of its system differs by a minute, and a repeat still changes nothing', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    const minute = 60_000;
+    // Two seconds after the alarm began; there, it is a minute earlier.
+    const first = { at: now + 2_000 - minute, stoodMs: 1_500 };
+    expect(await take(c, first, now + 2_000)).toBe('done');
+    const ofAda = { kind: 'unacknowledge', at: now + 3_000, by: 'ada' } as const;
+    await history.act(tenant, [id], ofAda);
+    expect(await take(c, first, now + 4_000)).toBe('nothing');
+    // Somebody else does it again there; then the first answer comes once more, and one that is too late.
+    const second = { by: 'Bob (PagerDuty)', at: now + 5_000 - minute, stoodMs: 4_500 };
+    expect(await take(c, second, now + 5_000)).toBe('done');
+    await history.act(tenant, [id], { ...ofAda, at: now + 6_000 });
+    for (const again of [first, second, { ...second, by: 'Cy (Slack)', at: now + 6_000 - minute }])
+      expect(await take(c, again, now + 7_000)).toBe('nothing');
+    expect((await history.find(tenant, id))?.acknowledged).toBeNull();
+  });
+
+  test('an answer to a notification is about its alarm, whatever the clock of its system says', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    expect(await take(c, { alarm: id, at: now - 200_000 })).toBe('done');
   });
 
   test('what has expired has ended', async () => {

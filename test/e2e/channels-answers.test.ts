@@ -198,11 +198,12 @@ test.each(systems)('what was not signed for the channel by $kind is refused, all
 
 test.each(systems)('a name of $kind is one line, and nothing in it hides the system', async (system) => {
   const { own, id } = await world(system);
-  const person = `\u202eEve\r\n\0<b>*_@here ${'x'.repeat(9_999)}`;
+  const person = `\u202ebelfry:Eve\r\n\0<b>*_@here ${'x'.repeat(9_999)}`;
   expect((await answer(own, system.send('acknowledged', { person }))).status).toBe(200);
   const { by } = (await alarmOf(id)).acknowledged;
-  expect(by).toMatch(/^Eve <b>\*_@here x+… \((?:PagerDuty|Slack|Telegram)\)$/);
+  expect(by).toMatch(/^belfry:Eve <b>\*_@here x+… \((?:PagerDuty|Slack|Telegram)\)$/);
   expect([...by].length).toBeLessThan(100);
+  await eventually(() => expect(requestsTo('/hook')[1]?.json.data).toMatchObject({ by }));
 });
 
 test('what PagerDuty says that it got from Belfry, or did itself, is nobody’s answer', async () => {
@@ -235,7 +236,7 @@ test('an acknowledgement that has timed out in PagerDuty is over here, too', asy
 
 test('what PagerDuty sends late, about an earlier alarm of the key, does not end the one that stands', async () => {
   const { own, id } = await world(systems[0] as System);
-  const late = pagerdutyWebhook(secret, 'incident.resolved', { key: 'disk/1' });
+  const late = pagerdutyWebhook(secret, 'incident.resolved', { key: 'disk/1', stoodMs: 3_600_000 });
   await call('POST', `/api/alarms/${id}/clear`, {});
   const next = await alarm();
   expect((await answer(own, late)).status).toBe(200);
@@ -245,7 +246,18 @@ test('what PagerDuty sends late, about an earlier alarm of the key, does not end
 test('signed nonsense changes nothing, and is answered', async () => {
   const { own, id } = await world(systems[2] as System);
   const headers = { 'x-telegram-bot-api-secret-token': secret };
-  for (const body of ['', '{', 'null', '[]', '{"callback_query":7}', '{"callback_query":{"data":{}}}', '\0'])
+  const noText = '{"toString":1,"valueOf":1}';
+  const noIds = `{"callback_query":{"id":${noText},"message":{"message_id":${noText},"chat":{"id":${noText}}}}}`;
+  for (const body of [
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"callback_query":7}',
+    '{"callback_query":{"data":{}}}',
+    '\0',
+    noIds,
+  ])
     expect((await answer(own, { headers, body })).status).toBe(200);
   expect((await answer(own, { headers, body: 'x'.repeat(70_000) })).status).toBe(413);
   const data = telegramButtons()[0].callback_data;

@@ -17,19 +17,24 @@ export function pagerdutyWebhook(
     person = 'Ann Example',
     agent = 'user_reference',
     at = Date.now(),
+    stoodMs = 0,
   }: {
     readonly key: string;
     readonly person?: string;
     /** Its type; null: PagerDuty itself. */
     readonly agent?: string | null;
     readonly at?: number;
+    /** How long the incident had stood then. */
+    readonly stoodMs?: number;
   },
 ): SignedRequest {
+  const created_at = new Date(at - stoodMs).toISOString();
   const body = JSON.stringify({
     event: {
       ...{ id: 'E1', event_type: type, resource_type: 'incident', occurred_at: new Date(at).toISOString() },
       agent: agent === null ? null : { id: 'P1', summary: person, type: agent },
-      ...{ client: null, data: { id: 'I1', type: 'incident', incident_key: key, status: 'acknowledged' } },
+      client: null,
+      data: { id: 'I1', type: 'incident', incident_key: key, status: 'acknowledged', created_at },
     },
   });
   // While a secret is rotated, there are several.
@@ -74,17 +79,19 @@ export function telegramPress(
   data: string,
   {
     chat,
+    chatName,
     message = 17,
     person = 'Ann',
   }: {
     readonly chat: number;
+    readonly chatName?: string;
     readonly message?: number;
     readonly person?: string;
   },
 ): SignedRequest {
   const callback_query = {
     ...{ id: 'q1', from: { id: 7, is_bot: false, first_name: person, last_name: 'Example' } },
-    ...{ message: { message_id: message, chat: { id: chat, type: 'supergroup' } }, data },
+    ...{ message: { message_id: message, chat: { id: chat, type: 'supergroup', username: chatName } }, data },
   };
   return {
     headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret },

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Answer } from './server.ts';
 
 export interface Received {
@@ -25,9 +26,9 @@ export class Receiver {
   /** Decides every answer, instead of `replies`. */
   answer: ((received: Received) => Reply | Promise<Reply>) | undefined;
   readonly #server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
-    const body = Buffer.concat(parts).toString('utf8');
+    const body = await text(request).catch(() => undefined);
+    // Its sender has gone, or the receiver is closed meanwhile.
+    if (body === undefined) return;
     const isJson = request.headers['content-type']?.includes('json');
     const { method = '', url: path = '', headers } = request;
     const received = { method, path, headers, body, json: isJson ? JSON.parse(body) : undefined };

@@ -18,8 +18,10 @@ export interface ChannelAnswer {
   /** The person and the system, as {@link personIn} names them: `Ann Example (PagerDuty)`. */
   readonly by: string;
   readonly note: string | null;
-  /** When it was done there. If something else has happened to the alarm since then, nothing is done. Absent: now. */
+  /** When it was done there, by the clock there. If something else has happened to the alarm since then, nothing is done. Absent: now. */
   readonly at?: number;
+  /** How long what stands for the alarm there had stood then, in ms. */
+  readonly stoodMs?: number | undefined;
   /** Of `shelve`; absent: for as long as a button shelves. */
   readonly until?: number;
 }
@@ -66,6 +68,10 @@ const nameChars = 80;
 const noteChars = 500;
 /** The most notifications that are followed from one to the alarm that stands. */
 const mostFollowed = 100;
+/** How far the clock of another system may be from the clock here. */
+const clockToleranceMs = 60_000;
+/** Of what has happened to the alarm, the newest, among which a repeat is found. */
+const comparedEntries = 20;
 
 /** A person as another system names them, and the system. Without a name: the system. */
 export function personIn(system: string, name: unknown): string {
@@ -101,7 +107,7 @@ export async function takeAnswer(
   const now = context.now();
   const at = Math.min(answer.at ?? now, now);
   if (hasEnded(standing, now) || (answer.until !== undefined && answer.until <= now)) return 'nothing';
-  if (answer.at !== undefined && (await isOutdated(context, channel, standing, at)))
+  if (answer.at !== undefined && (await isOutdated(context, channel, standing, { ...answer, at })))
     return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
   const action = actionOf(channel, answer, at);
   const [outcome] = await actOnAlarms(context, tenant, [standing.id], action);
@@ -197,14 +203,28 @@ async function wasSent(
 const hasEnded = ({ cleared, expiresAt }: HistoryRecord, now: number): boolean =>
   cleared !== null || (expiresAt !== null && expiresAt <= now);
 
-/** Whether it was done before the alarm began, or before the last that happened to it: it is late, or comes once more. */
+/**
+ * Whether it was done before the alarm began, or before something that happened to it: it is late, or comes once more. Times of one
+ * system are compared exactly, which finds every repeat; those of two systems with a tolerance.
+ */
 async function isOutdated(
-  { history }: AnswersContext,
+  { history, now }: AnswersContext,
   { tenant }: ChannelRecord,
-  { id, receivedAt, alarm }: HistoryRecord,
-  at: number,
+  standing: HistoryRecord,
+  { alarm, by, at = now(), stoodMs = 0 }: ChannelAnswer,
 ): Promise<boolean> {
-  if (at < (alarm?.since ?? receivedAt)) return true;
-  const [last] = await history.entriesOf(tenant, [id], 1);
-  return last !== undefined && last.kind !== 'notification' && last.at >= at;
+  const since = standing.alarm?.since ?? standing.receivedAt;
+  // An id names the alarm itself; a key may have named an earlier one.
+  if (alarm === standing.key && at < since) {
+    if (at < since - clockToleranceMs || stoodMs > now() - since + 1_000) return true;
+  }
+  const entries = await history.entriesOf(tenant, [standing.id], comparedEntries);
+  return entries.some(
+    (entry) =>
+      entry.kind !== 'notification' &&
+      entry.at >= (systemOf(entry.by) === systemOf(by) ? at : at + clockToleranceMs),
+  );
 }
+
+/** The system in a name as {@link personIn} makes it. */
+const systemOf = (by: string): string => /\(([^()]+)\)$/.exec(by)?.[1] ?? by;

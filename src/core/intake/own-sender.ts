@@ -10,7 +10,7 @@ import type { RoutingSubject } from '../routing/subject.ts';
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
 export type OwnSender = (typeof ownSenderNames)[number];
-export const ownSenderPrefix = 'belfry:';
+const ownSenderPrefix = 'belfry:';
 export const ownSenderId = (by: OwnSender) => `${ownSenderPrefix}${by}`;
 
 export const ownSenders: readonly Ref[] = ownSenderNames.map((by) => {

@@ -34,7 +34,7 @@ export function answerRoutes(app: App, services: Services): void {
           tags: ['channels'],
           summary: 'What somebody has done about an alarm in PagerDuty, Slack or Telegram',
           description:
-            'The system signs it with the secret of the channel: `webhookSecret` or `signingSecret`. A repeat changes nothing. See docs/channels.md.',
+            'The system signs it with the secret of the channel: `webhookSecret` or `signingSecret`. A repeat of PagerDuty or Slack changes nothing. See docs/channels.md.',
           params: Type.Object({
             tenant: Type.String({ description: 'The name of the tenant.' }),
             channel: Type.String({ description: 'The id of the channel.' }),
