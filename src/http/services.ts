@@ -8,7 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Schedule } from '#core/alarms/schedule.ts';
-import type { ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
+import type { ChannelCommands, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import type { Intake } from '#core/intake/intake.ts';
 import type { MappingReader } from '#core/intake/mappings.ts';
 import type { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
@@ -45,6 +45,7 @@ export interface Services {
   readonly intake: Intake;
   readonly schedule: Schedule;
   readonly calendars: CalendarReader;
+  readonly channelCommands: ChannelCommands;
   readonly tenantStreams: TenantStreams;
   readonly presence: Presence;
   readonly explainer: Explainer;

@@ -8,6 +8,7 @@ import { createAccounts } from '#accounts/accounts.ts';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { createInProcessBus } from '#bus/in-process.ts';
 import { createCalendarReader } from '#calendars/reader.ts';
+import { createChannelCommands } from '#channels/commands.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
 import { watchOnCall } from '#core/alarms/on-call-gaps.ts';
@@ -143,6 +144,12 @@ export async function createServices(
       if (isOther || reading.failingSince !== null) await watchOnCall(attention.schedule, tenant, id);
     },
   });
+  const channelCommands = createChannelCommands({
+    context: { history, bus, channels, deliveries, directory, now },
+    ...{ directory, service: channels, allow: config.channels.allow },
+    lease: storage.nodes?.lease('channel-commands'),
+    onProblem: (error, of) => logger.warn({ err: error, ...of }, 'commands of a channel do not arrive'),
+  });
   return {
     directory,
     history,
@@ -179,6 +186,7 @@ export async function createServices(
     intake,
     schedule: attention.schedule,
     calendars,
+    channelCommands,
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

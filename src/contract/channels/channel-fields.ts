@@ -108,6 +108,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     { name: 'qos', type: 'choice', choices: ['1', '0'] },
     { name: 'retain', type: 'choice', choices: ['false', 'true'] },
     text('stateTopic', { example: 'alarms/{alarm}' }),
+    { name: 'commands', type: 'choice', choices: ['off', 'on'] },
     text('user'),
     text('password', secret),
   ],
