@@ -51,6 +51,8 @@ type Texts = Readonly<Record<string, string>>;
 export interface ChannelSetup {
   readonly settings: Texts;
   readonly secrets: Texts;
+  /** The id of the channel, for buttons; absent: of a test, which has none. */
+  readonly id?: string | undefined;
 }
 
 export interface SendResult {

@@ -1,14 +1,18 @@
 /** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
+import { answerSecretOf } from '#contract/channels/channel-fields.ts';
 import { noTexts, optionalTextsOf } from '#contract/history/fields.ts';
 import { limits } from '#contract/limits.ts';
+import { buttonShelfMs } from '#contract/panels/buttons.ts';
 import { durationText } from '#contract/time.ts';
+import type { Answered, AnsweringSystems, SystemAnswer } from '#core/channels/answers.ts';
 import {
   type ChannelRecord,
   type ChannelService,
   type DeliveryQueue,
   isResolve,
 } from '#core/channels/channels.ts';
+import { eventOf } from '#core/channels/updates.ts';
 import { AppError } from '#core/errors.ts';
 import { ownSenderPrefix } from '#core/intake/own-sender.ts';
 import { belfryAsActor, type History, type HistoryRecord } from '#core/log/log.ts';
@@ -19,16 +23,18 @@ import { instructionsText } from '#core/routing/instructions.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
+import { messageIn, outcomeRequest, readSystemAnswer, replyTo } from './answers.ts';
 import { Dispatcher, type Happened } from './dispatcher.ts';
 import { MailBudget, type MailServer } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
 import { createPushService, type PushTest } from './kinds/push.ts';
-import type {
-  AlarmState,
-  ChannelSetup,
-  OutgoingNotification,
-  OutgoingUpdate,
-  SendResult,
+import {
+  type AlarmState,
+  attemptMs,
+  type ChannelSetup,
+  type OutgoingNotification,
+  type OutgoingUpdate,
+  type SendResult,
 } from './message.ts';
 
 interface ChannelServiceOptions {
@@ -57,7 +63,7 @@ const mostFollowed = 100;
 const brokerIdleMs = 30_000;
 type Secrets = Readonly<Record<string, string>>;
 
-export function createChannelService(options: ChannelServiceOptions): ChannelService {
+export function createChannelService(options: ChannelServiceOptions): ChannelService & AnsweringSystems {
   const { directory, key, allow, mail, now } = options;
   const sealer = createSealer(key, 'channel secrets');
   const outboundOf = createOutbounds(allow);
@@ -78,15 +84,24 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     }
   };
 
+  const tryOpen = (channel: ChannelRecord): Secrets | undefined => {
+    try {
+      return open(channel);
+    } catch {
+      return undefined;
+    }
+  };
+
   const sendOne = async (
     channel: ChannelRecord,
     notification: Delivered,
     signal: AbortSignal,
-    { happened, pushTest }: { readonly happened?: Happened; readonly pushTest?: PushTest } = {},
+    { update, pushTest }: { readonly update?: OutgoingUpdate; readonly pushTest?: PushTest } = {},
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
-      setup = { settings: channel.settings, secrets: open(channel) };
+      const id = notification.route && channel.id;
+      setup = { id, settings: channel.settings, secrets: open(channel) };
     } catch (error) {
       return { outcome: 'retry', answer: (error as Error).message };
     }
@@ -101,7 +116,6 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
     const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
-    const update = happened && updateOf(notification.id, happened);
     const message = { notification: notification.id, id: update?.id ?? notification.id };
     const result = await send(
       channel.kind,
@@ -139,10 +153,35 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     return instructionsText({ route }, router) ?? null;
   };
 
+  const stopping = new AbortController();
+  const showAnswer = async (channel: ChannelRecord, { answer, message }: SystemAnswer, outcome: Answered) => {
+    const { tenant, kind } = channel;
+    const reference = messageIn(kind, { message }, open(channel));
+    const event = answer && eventOf(answer);
+    if (!event || reference === undefined) return;
+    const { signal } = stopping;
+    if (outcome !== 'done') {
+      const request = outcomeRequest(kind, reference, outcome);
+      if (request) await outboundOf(tenant).request(request, { timeoutMs: attemptMs, signal });
+      return;
+    }
+    const record = await options.history.find(tenant, answer.alarm);
+    if (!record) return;
+    const { by, note, at = now() } = answer;
+    const until = answer.kind === 'shelve' ? (answer.until ?? at + buttonShelfMs) : null;
+    const update = { id: `${record.id}-${at}`, event, at, by, note, until, reference };
+    await sendOne(channel, { ...record, state: statesAfter[event] }, signal, { update });
+  };
+
   const dispatcher = new Dispatcher({
     ...{ ...options, channels: directory.channels },
     send: (channel, record, signal, happened) =>
-      sendOne(channel, { ...record, state: stateOf(record, happened) }, signal, happened && { happened }),
+      sendOne(
+        channel,
+        { ...record, state: stateOf(record, happened) },
+        signal,
+        happened && { update: updateOf(record.id, happened) },
+      ),
   });
 
   return {
@@ -155,6 +194,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
         onFailed: (tenant, count) => options.onFinished(tenant, 'failed', count),
       }),
     async stop() {
+      stopping.abort();
       await dispatcher.stop(stopMs);
       if (brokers.kept.size > 0) await (await import('./kinds/mqtt.ts')).closeBrokers(brokers);
     },
@@ -165,6 +205,17 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     },
 
     push,
+
+    readAnswer(channel, sent) {
+      const { kind, settings, secrets } = channel;
+      const name = answerSecretOf(kind);
+      if (name === undefined || !secrets.includes(name)) return undefined;
+      const opened = tryOpen(channel);
+      return opened && readSystemAnswer(kind, opened, { ...sent, settings, now: now() });
+    },
+
+    replyTo,
+    showAnswer: (channel, answered, outcome) => showAnswer(channel, answered, outcome).catch(options.onError),
 
     async test(channel, by, device) {
       const began = performance.now();

@@ -19,6 +19,7 @@ import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './callers/auth.ts';
 import { limitConcurrency } from './callers/concurrency-limits.ts';
 import { takeUrlTokens } from './callers/sender-credential.ts';
+import { answerRoutes } from './channels/answers.ts';
 import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
 import { docsRoutes, openApiRoutes } from './docs.ts';
@@ -127,6 +128,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
     pairingRoutes,
     channelRoutes,
     pushRoutes,
+    answerRoutes,
     ruleRoutes,
     routingRoutes,
     onCallRoutes,

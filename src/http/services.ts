@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Schedule } from '#core/alarms/schedule.ts';
+import type { AnsweringSystems } from '#core/channels/answers.ts';
 import type { ChannelCommands, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import type { Intake } from '#core/intake/intake.ts';
 import type { MappingReader } from '#core/intake/mappings.ts';
@@ -39,6 +40,7 @@ export interface Services {
   readonly receipts: ReceiptStore;
   readonly statistics: Statistics;
   readonly channels: ChannelService;
+  readonly answering: AnsweringSystems;
   readonly deliveries: DeliveryQueue;
   readonly bus: Bus;
   readonly tenancy: Tenancy;

@@ -156,6 +156,7 @@ export async function createServices(
     receipts: history,
     statistics: storage.statistics,
     channels,
+    answering: channels,
     deliveries,
     bus,
     tenancy,

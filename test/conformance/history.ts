@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { acknowledgingConformance } from './history-acknowledging.ts';
 import { alarmsConformance } from './history-alarms.ts';
+import { answersConformance } from './history-answers.ts';
 import { clearingConformance } from './history-clearing.ts';
 import { escalationsConformance } from './history-escalations.ts';
 import { intakeConformance } from './history-intake.ts';
@@ -38,6 +39,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       'suppressed alarms': suppressConformance,
       escalations: escalationsConformance,
       'what channels are told': updatesConformance,
+      'what comes back from channels': answersConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

@@ -1,7 +1,7 @@
 /** What a home automation or a control room does about alarms over MQTT. The broker is a real one. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { HistoryRecord } from '#contract/history/history.ts';
+import type { HistoryNotification } from '#contract/history/notification.ts';
 import { eventually } from '../support/eventually.ts';
 import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { limitMs } from '../support/patience.ts';
@@ -55,7 +55,7 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
   };
   const alarm = async (over: object = {}): Promise<string> =>
     (await server.notify(token, { title: 'Disk full', level: 'error', key: 'disk', ...over })).json.id;
-  const found = async (id: string): Promise<HistoryRecord> =>
+  const found = async (id: string): Promise<HistoryNotification> =>
     (await call('GET', `/api/notifications/${id}`)).json;
   const command = (name: string, payload: string | object, ...args: string[]) =>
     broker.publish(

@@ -1,10 +1,13 @@
+import { answerData, buttonsFor } from '../answers.ts';
 import {
+  type ChannelSetup,
   clip,
   colorOf,
   detailsOf,
   type HttpKind,
   instructionsTitle,
   jsonRequest,
+  type OutgoingNotification,
   runbookLinkOf,
   updateText,
 } from '../message.ts';
@@ -22,34 +25,60 @@ const targetOf = (url: string) => escaped(url).replaceAll('|', '%7C');
 // Verbatim: `@here` and `#general` in a sender's text stay text.
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
 
-/** An incoming webhook: https://api.slack.com/messaging/webhooks. It cannot change a message, so an update is a short one of its own. */
-export const slack: HttpKind = {
-  request({ secrets: { url = '' } }, notification) {
-    const title = escaped(notification.title);
-    const target = targetOf(notification.url ?? '');
-    const linked = `<${target}|${title}>`;
-    const heading = target !== '' && linked.length < textChars ? linked : title;
-    const message = clipEscaped(notification.message);
-    const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
-    const runbook = runbookLinkOf(notification);
-    const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
-    const { instructions } = notification;
-    const instructionsHeading = `*${instructionsTitle}*\n`;
-    const todo =
-      instructions === null
-        ? []
-        : [
-            section(
-              `${instructionsHeading}${clipEscaped(instructions, textChars - instructionsHeading.length)}`,
-            ),
-          ];
-    const blocks = [section(`*${heading}*`), section(message), ...todo, ...link, context];
-    return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
-  },
+/** With a signing secret, people press them. `updates` of a message with buttons come as answers to the press. */
+function actionsOf(setup: ChannelSetup, notification: OutgoingNotification) {
+  const elements = buttonsFor(setup, setup.secrets.signingSecret, notification).map(({ button, label }) => ({
+    ...{ type: 'button', action_id: button, text: { type: 'plain_text', text: label } },
+    value: answerData(button, setup.id, notification.id),
+  }));
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }];
+}
 
-  update({ secrets: { url = '' } }, notification, update) {
-    const title = clipEscaped(notification.title, 300);
+/** `happened`: above all else. */
+function attachmentOf(setup: ChannelSetup, notification: OutgoingNotification, happened = '') {
+  const title = escaped(notification.title);
+  const target = targetOf(notification.url ?? '');
+  const linked = `<${target}|${title}>`;
+  const heading = target !== '' && linked.length < textChars ? linked : title;
+  const message = clipEscaped(notification.message);
+  const context = { type: 'context', elements: [{ type: 'plain_text', text: detailsOf(notification) }] };
+  const runbook = runbookLinkOf(notification);
+  const link = runbook === undefined ? [] : [section(`<${targetOf(runbook)}|Runbook>`)];
+  const { instructions } = notification;
+  const instructionsHeading = `*${instructionsTitle}*\n`;
+  const todo =
+    instructions === null
+      ? []
+      : [
+          section(
+            `${instructionsHeading}${clipEscaped(instructions, textChars - instructionsHeading.length)}`,
+          ),
+        ];
+  const above = happened === '' ? [] : [section(happened)];
+  const blocks = [
+    ...above,
+    ...[section(`*${heading}*`), section(message), ...todo, ...link, context],
+    ...actionsOf(setup, notification),
+  ];
+  return { color: colorOf(notification), fallback: title, blocks };
+}
+
+/**
+ * An incoming webhook: https://api.slack.com/messaging/webhooks. It cannot change a message, so an update is a short one of its own. The
+ * address that comes with a press can: https://docs.slack.dev/interactivity/handling-user-interaction
+ */
+export const slack: HttpKind = {
+  request: (setup, notification) =>
+    jsonRequest(setup.secrets.url ?? '', { attachments: [attachmentOf(setup, notification)] }),
+
+  update(setup, notification, update) {
+    const { url = '' } = setup.secrets;
     const text = clipEscaped(updateText(update), 2_000);
+    if (update.reference !== null)
+      return jsonRequest(update.reference, {
+        ...{ replace_original: true, attachments: [attachmentOf(setup, notification, text)] },
+      });
+    const title = clipEscaped(notification.title, 300);
     return jsonRequest(url, { text: `${title}: ${text}`, blocks: [section(`*${title}*\n${text}`)] });
   },
 };

@@ -1,3 +1,4 @@
+import { answerData, buttonsFor } from '../answers.ts';
 import {
   type ChannelSetup,
   clip,
@@ -16,13 +17,17 @@ const leastChars = 100;
 
 /** Plain text, so nothing in it is markup; at most 4,096 characters: https://core.telegram.org/bots/api#sendmessage */
 export const telegram: HttpKind = {
-  request: (setup, notification) => call(setup, 'sendMessage', { text: textOf(notification) }),
+  request: (setup, notification) =>
+    call(setup, 'sendMessage', { text: textOf(notification), ...keyboardOf(setup, notification) }),
 
   /** Changes the message: https://core.telegram.org/bots/api#editmessagetext */
   update(setup, notification, update) {
     if (update.reference === null) return undefined;
     const text = textOf(notification, updateText(update));
-    return call(setup, 'editMessageText', { message_id: Number(update.reference), text });
+    return call(setup, 'editMessageText', {
+      ...{ message_id: Number(update.reference), text },
+      ...keyboardOf(setup, notification),
+    });
   },
 
   referenceOf: ({ body }) => /"message_id"\s*:\s*(\d{1,15})/.exec(body)?.[1],
@@ -45,6 +50,15 @@ const call = (
     ...given,
     link_preview_options: { is_disabled: true },
   });
+
+/** With a secret for what comes, people press them. A change of the message without any takes them away. */
+function keyboardOf(setup: ChannelSetup, notification: OutgoingNotification) {
+  const row = buttonsFor(setup, setup.secrets.webhookSecret, notification).map(({ button, label }) => ({
+    text: label,
+    callback_data: answerData(button, setup.id, notification.id),
+  }));
+  return row.length === 0 ? {} : { reply_markup: { inline_keyboard: [row] } };
+}
 
 /** `happened`: above all else. */
 function textOf(notification: OutgoingNotification, happened = ''): string {

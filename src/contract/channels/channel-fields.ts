@@ -24,8 +24,17 @@ export type AlarmEvent = (typeof alarmEvents)[number];
 /** One field of a channel's settings, or one of its secrets. All are texts. */
 export interface ChannelField {
   readonly name: string;
-  /** `url` is http or https; `emails` are addresses with commas in between. */
-  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'mqtt' | 'signing-key' | 'choice';
+  /** `url` is http or https; `emails` are addresses with commas in between; an `incoming-secret` is never sent: it verifies what comes. */
+  readonly type:
+    | 'text'
+    | 'url'
+    | 'email'
+    | 'emails'
+    | 'smtp'
+    | 'mqtt'
+    | 'signing-key'
+    | 'incoming-secret'
+    | 'choice';
   readonly isRequired?: true;
   /** Sealed, and never read back. */
   readonly isSecret?: true;
@@ -44,6 +53,9 @@ const text = (name: string, over: Partial<ChannelField> = {}): ChannelField => (
 const required = { isRequired: true } as const;
 const secret = { isSecret: true } as const;
 const secretUrl = (example: string) => url({ ...required, ...secret, example });
+
+/** With it, what people do in the other system about alarms holds here. */
+const incomingSecret = (name: string): ChannelField => ({ name, type: 'incoming-secret', ...secret });
 
 /**
  * Which events of its alarms a channel gets. By default all where Belfry changes a message that is there, and none where each would
@@ -80,18 +92,20 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('token', { ...required, ...secret }),
     updates('none'),
   ],
-  slack: [secretUrl('https://hooks.slack.com/services/…'), updates('none')],
+  slack: [secretUrl('https://hooks.slack.com/services/…'), incomingSecret('signingSecret'), updates('none')],
   teams: [secretUrl('https://….logic.azure.com/workflows/…'), updates('none')],
   discord: [secretUrl('https://discord.com/api/webhooks/…'), updates('all')],
   telegram: [
     text('chat', { ...required, example: '-1001234567890' }),
     text('token', { ...required, ...secret, example: '123456:ABC…' }),
     url({ example: 'https://api.telegram.org' }),
+    incomingSecret('webhookSecret'),
     updates('none'),
   ],
   pagerduty: [
     text('routingKey', { ...required, ...secret }),
     url({ example: 'https://events.pagerduty.com' }),
+    incomingSecret('webhookSecret'),
     updates('all'),
   ],
   apprise: [
@@ -113,3 +127,10 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('password', secret),
   ],
 };
+
+/** Of kinds that take answers: the secret that verifies them. */
+export const answerSecretOf = (kind: ChannelKind): string | undefined =>
+  channelFields[kind].find(({ type }) => type === 'incoming-secret')?.name;
+
+/** Where the other system sends them. */
+export const answersPath = (tenant: string, channel: string): string => `/api/answers/${tenant}/${channel}`;

@@ -11,6 +11,8 @@ const longestTopic = 500;
 
 /** `whsec_` and 24 to 64 bytes of base64, the format of Standard Webhooks. */
 const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
+/** Nobody can guess one that is long enough. */
+const incomingSecretForm = /^[!-~]{16,256}$/;
 const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
@@ -82,7 +84,9 @@ function withSigningKey(fields: readonly ChannelField[], secrets: Texts): Texts 
   return made ? { ...secrets, [made.name]: newSigningKey() } : secrets;
 }
 
-/** With a new address, secrets must be entered again. A signing key is exempt, because it is never sent. */
+const neverSent: readonly ChannelField['type'][] = ['signing-key', 'incoming-secret'];
+
+/** With a new address, secrets must be entered again, unless they are never sent. */
 function requireSecretsAgain(
   fields: readonly ChannelField[],
   { before, after }: { readonly before: Texts; readonly after: Texts },
@@ -92,7 +96,9 @@ function requireSecretsAgain(
     ({ name, type, isSecret }) =>
       !isSecret && (type === 'url' || type === 'smtp' || type === 'mqtt') && before[name] !== after[name],
   );
-  const kept = fields.find(({ name, type, isSecret }) => isSecret && type !== 'signing-key' && isKept(name));
+  const kept = fields.find(
+    ({ name, type, isSecret }) => isSecret && !neverSent.includes(type) && isKept(name),
+  );
   if (address && kept)
     throw badField(`secrets.${kept.name}`, `enter it again, because ${address.name} changes`);
 }
@@ -216,6 +222,8 @@ function checkedValue(path: string, { type, choices = [] }: ChannelField, value:
       type === 'email' ? 'must be one email address' : 'must be email addresses, separated by commas',
     );
   }
+  if (type === 'incoming-secret' && !incomingSecretForm.test(value))
+    throw badField(path, 'must have 16 to 256 characters: ASCII without spaces');
   if (/[\r\n\0]/.test(value)) throw badField(path, 'must be one line');
   const protocols = urlForms[type];
   if (!protocols) return value;

@@ -151,6 +151,8 @@ export interface DeliveryQueue {
   list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
   /** Those of one notification and of its alarm, by channel, in the order of the log. */
   listByNotification(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
+  /** The newest one of an alert with this key, unless the channel had the end of that alert since. */
+  findOpen(tenant: TenantId, channel: string, key: string): Promise<Delivery | undefined>;
   /** How many are pending, by channel; channels with none are left out. */
   pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
 }

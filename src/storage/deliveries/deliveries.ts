@@ -175,6 +175,16 @@ export function createDeliveryQueue(db: Database, holder: Holder): DeliveryQueue
       return (await db.read(rows, tenant)).map(toDelivery);
     },
 
+    async findOpen(tenant, channel, key) {
+      const rows = select(tenant)
+        .where('open_key', '=', key)
+        .where('channel', '=', channel)
+        .orderBy('position', 'desc')
+        .limit(1);
+      const [row] = await db.read(rows, tenant);
+      return row && toDelivery(row);
+    },
+
     async pending(tenant) {
       const rows = await db.read(
         sql<{ channel: string; count: number }>`select channel, count(*) as count from deliveries

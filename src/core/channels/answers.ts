@@ -1,0 +1,216 @@
+/**
+ * What somebody does about an alarm in another system, as PagerDuty or Slack, comes back through the channel by which that system had the
+ * alarm. It holds as an action here does, with the name of the person, and does not go back to that channel.
+ */
+import { limits } from '#contract/limits.ts';
+import { buttonShelfMs } from '#contract/panels/buttons.ts';
+import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
+import { textProblem } from '../intake/notification.ts';
+import { ownSenderPrefix } from '../intake/own-sender.ts';
+import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
+import type { Directory } from '../tenants/directory.ts';
+import { iso } from '../time/time.ts';
+import type { ChannelRecord, DeliveryQueue } from './channels.ts';
+
+export interface ChannelAnswer {
+  readonly kind: 'acknowledge' | 'unacknowledge' | 'shelve' | 'clear';
+  /** The alarm as the channel was sent it: its key, or the id of any of its notifications. */
+  readonly alarm: string;
+  /** The person and the system, as {@link personIn} names them: `Ann Example (PagerDuty)`. */
+  readonly by: string;
+  readonly note: string | null;
+  /** When it was done there. If something else has happened to the alarm since then, nothing is done. Absent: now. */
+  readonly at?: number;
+  /** Of `shelve`; absent: for as long as a button shelves. */
+  readonly until?: number;
+}
+
+export interface AnswersContext extends AlarmsContext {
+  readonly history: AlarmsContext['history'] & Pick<History, 'find' | 'findLive' | 'entriesOf'>;
+  readonly deliveries: Pick<DeliveryQueue, 'listByNotification' | 'findOpen'>;
+  readonly directory: Pick<Directory, 'auditLog' | 'tenants'>;
+}
+
+/** `already`: somebody has acknowledged it. `nothing`: it has ended, or there is nothing to do. */
+export type Answered = 'done' | 'already' | 'nothing' | 'not-found';
+
+/** A request of another system, as it came. */
+export interface SentToChannel {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** What another system says that somebody did. */
+export interface SystemAnswer {
+  /** undefined: nothing that holds here. */
+  readonly answer?: ChannelAnswer | undefined;
+  /** The id of the channel whose message has the button: several channels of one app have one address. Absent: that of the address. */
+  readonly channel?: string | undefined;
+  /** What the system calls the message with the button. */
+  readonly message?: string | undefined;
+  /** What the system calls the press, if it waits for an answer to it. */
+  readonly press?: string | undefined;
+}
+
+/** The systems whose answers come to an address of Belfry. */
+export interface AnsweringSystems {
+  /** undefined: it is not signed with the secret of the channel, or is too old. */
+  readAnswer(channel: ChannelRecord, sent: SentToChannel): SystemAnswer | undefined;
+  /** What the system gets back, at once. */
+  replyTo(of: SystemAnswer, outcome: Answered): object;
+  /** Says in the message with the button what was done: one attempt, past the queue. Never rejects. */
+  showAnswer(channel: ChannelRecord, of: SystemAnswer, outcome: Answered): Promise<void>;
+}
+
+const nameChars = 80;
+const noteChars = 500;
+/** The most notifications that are followed from one to the alarm that stands. */
+const mostFollowed = 100;
+
+/** The names by which Belfry itself acts. */
+const ownPrefixes = new RegExp(`^(?:${ownSenderPrefix})+`);
+
+/** A person as another system names them, and the system. Without a name: the system. */
+export function personIn(system: string, name: unknown): string {
+  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars).replace(ownPrefixes, '') : '';
+  return cleaned === '' ? system : `${cleaned} (${system})`;
+}
+
+/** One line without control characters, and without those that change the direction of what follows. */
+function cleanLine(text: string, most: number): string {
+  const line = text
+    .slice(0, 4 * most)
+    .toWellFormed()
+    .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim();
+  const characters = [...line];
+  return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/**
+ * Does what the answer says, if its channel is enabled and was sent the alarm. A repeat of the same answer changes nothing.
+ * @throws AppError `unavailable` when nothing could be stored: the answer must come again.
+ */
+export async function takeAnswer(
+  context: AnswersContext,
+  channel: ChannelRecord,
+  answer: ChannelAnswer,
+): Promise<Answered> {
+  const { tenant } = channel;
+  const { state } = await context.directory.tenants.get(tenant);
+  if (!channel.enabled || state !== 'active' || textProblem(answer.alarm)) return 'not-found';
+  const standing = await findSent(context, channel, answer.alarm);
+  if (!standing) return 'not-found';
+  const now = context.now();
+  const at = Math.min(answer.at ?? now, now);
+  if (hasEnded(standing, now) || (answer.until !== undefined && answer.until <= now)) return 'nothing';
+  if (answer.at !== undefined && (await isOutdated(context, channel, standing, at)))
+    return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
+  const action = actionOf(channel, answer, at);
+  const [outcome] = await actOnAlarms(context, tenant, [standing.id], action);
+  if (outcome?.kind === 'done' && action.kind === 'shelve')
+    await context.directory.auditLog.add(tenant, {
+      ...{ by: action.by, at, action: 'alarm.shelve', subject: outcome.id },
+      detail: { alarms: 1, until: iso(action.until) },
+    });
+  return outcome?.kind ?? 'not-found';
+}
+
+function actionOf(
+  { id, kind: system }: ChannelRecord,
+  { kind, by: person, note: given, until }: ChannelAnswer,
+  at: number,
+): AlarmAction {
+  const by = cleanLine(person, 2 * nameChars);
+  // A broker keeps the state of each alarm, which must be true. Commands have topics of their own, so the state is no answer to one.
+  const channel = system === 'mqtt' ? {} : { channel: id };
+  const note = given === null ? null : cleanLine(given, noteChars) || null;
+  switch (kind) {
+    case 'unacknowledge':
+      return { kind, ...channel, at, by };
+    case 'shelve':
+      return {
+        kind,
+        ...channel,
+        at,
+        by,
+        note,
+        until: Math.min(until ?? at + buttonShelfMs, at + limits.shelfMs),
+      };
+    default:
+      return { kind, ...channel, at, by, note };
+  }
+}
+
+/** The notification that stands of the alarm, if the channel was sent one of the alarm. */
+async function findSent(
+  context: AnswersContext,
+  channel: ChannelRecord,
+  alarm: string,
+): Promise<HistoryRecord | undefined> {
+  const { history, now } = context;
+  const live = await history.findLive(channel.tenant, alarm, now());
+  const ofKey = live === undefined ? undefined : await history.find(channel.tenant, live);
+  if (ofKey && (await wasSentKey(context, channel, ofKey))) return ofKey;
+  let record = await history.find(channel.tenant, alarm);
+  let isSent = false;
+  for (let i = 0; record && i < mostFollowed; i++) {
+    isSent ||= await wasSent(context, channel, record);
+    const next = await replacementOf(context, channel, record);
+    if (!next) return isSent ? record : undefined;
+    record = next;
+  }
+  return undefined;
+}
+
+/** What stands in the place of this notification now, or the next one that did. */
+async function replacementOf(
+  { history, now }: AnswersContext,
+  { tenant }: ChannelRecord,
+  { key, receivedAt, cleared }: HistoryRecord,
+): Promise<HistoryRecord | undefined> {
+  if (cleared?.reason !== 'replaced') return undefined;
+  if (key === null) return history.find(tenant, cleared.by);
+  const id = await history.findLive(tenant, key, now());
+  const live = id === undefined ? undefined : await history.find(tenant, id);
+  // Otherwise it is another alarm of this key.
+  return live?.alarm && live.alarm.since <= receivedAt ? live : undefined;
+}
+
+/** Whether the channel was sent a notification of the alarm that stands under a key. */
+async function wasSentKey(
+  context: AnswersContext,
+  channel: ChannelRecord,
+  standing: HistoryRecord,
+): Promise<boolean> {
+  const { key, alarm, receivedAt } = standing;
+  const open = key === null ? undefined : await context.deliveries.findOpen(channel.tenant, channel.id, key);
+  if (open && open.queuedAt >= (alarm?.since ?? receivedAt)) return true;
+  return wasSent(context, channel, standing);
+}
+
+async function wasSent(
+  { deliveries }: AnswersContext,
+  { tenant, id: channel }: ChannelRecord,
+  { id, route }: HistoryRecord,
+): Promise<boolean> {
+  if (route.channels?.includes(channel)) return true;
+  const sent = await deliveries.listByNotification(tenant, id);
+  return sent.some((each) => each.channel === channel && each.event === null);
+}
+
+const hasEnded = ({ cleared, expiresAt }: HistoryRecord, now: number): boolean =>
+  cleared !== null || (expiresAt !== null && expiresAt <= now);
+
+/** Whether it was done before the alarm began, or before the last that happened to it: it is late, or comes once more. */
+async function isOutdated(
+  { history }: AnswersContext,
+  { tenant }: ChannelRecord,
+  { id, receivedAt, alarm }: HistoryRecord,
+  at: number,
+): Promise<boolean> {
+  if (at < (alarm?.since ?? receivedAt)) return true;
+  const [last] = await history.entriesOf(tenant, [id], 1);
+  return last !== undefined && last.kind !== 'notification' && last.at >= at;
+}

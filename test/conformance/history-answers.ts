@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { type AnswersContext, type ChannelAnswer, personIn, takeAnswer } from '#core/channels/answers.ts';
+import type { ChannelRecord } from '#core/channels/channels.ts';
+import type { NotificationDraft } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
+import { routeTo } from '#test/support/notification-draft.ts';
+import { draft, everyone, type HistoryLab, now, store } from './history-lab.ts';
+
+export function answersConformance(lab: () => HistoryLab): void {
+  const newChannel = async (tenant: TenantId, id = 'c'): Promise<ChannelRecord> => {
+    const { channels } = lab().database.directory;
+    await channels.create(
+      {
+        ...{ tenant, id, name: id, kind: 'webhook', enabled: true, settings: { updates: 'all' } },
+        ...{ secrets: [], sealed: null, createdAt: 1, updatedAt: 1 },
+      },
+      'ann',
+    );
+    return (await channels.find(tenant, id)) as ChannelRecord;
+  };
+  const to = (...channels: string[]): Partial<NotificationDraft> => ({
+    ...{ rank: 40, level: 'error', expiresAt: null },
+    route: routeTo(everyone, { channels }),
+  });
+  const take = (channel: ChannelRecord, over: Partial<ChannelAnswer> = {}, at = now + 1_000) => {
+    const { history, deliveries, directory } = lab().database;
+    const context: AnswersContext = {
+      ...{ history, deliveries, directory, now: () => at },
+      ...{ bus: { publish: () => undefined }, channels: { wake: () => undefined } },
+    };
+    const answer = {
+      kind: 'acknowledge',
+      alarm: 'disk',
+      by: 'Ann (PagerDuty)',
+      note: null,
+      ...over,
+    } as const;
+    return takeAnswer(context, channel, answer);
+  };
+  const kindsOf = async (tenant: TenantId, id: string) =>
+    (await lab().database.history.entriesOf(tenant, [id], 99)).map(({ kind }) => kind);
+  const eventsOf = async ({ tenant, id }: ChannelRecord) =>
+    (await lab().database.deliveries.list(tenant, id, 99)).map(({ event }) => event).toReversed();
+
+  test('an answer holds by the key and by the id, names the person, and goes to the other channels alone', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const [c, other] = [await newChannel(tenant), await newChannel(tenant, 'other')];
+    const { id } = await store(history, tenant, { ...to('c', 'other'), key: 'disk' });
+    expect(await take(c, { note: 'on my way' })).toBe('done');
+    const at = now + 1_000;
+    expect(await history.find(tenant, id)).toMatchObject({
+      acknowledged: { by: 'Ann (PagerDuty)', note: 'on my way', at },
+    });
+    expect(await take(c)).toBe('already');
+    expect(await take(c, { kind: 'unacknowledge', alarm: id })).toBe('done');
+    expect(await take(c, { kind: 'unacknowledge', alarm: id })).toBe('nothing');
+    expect(await take(c, { kind: 'shelve' })).toBe('done');
+    expect((await history.find(tenant, id))?.alarm?.shelved).toEqual({
+      ...{ by: 'Ann (PagerDuty)', note: null, at, until: at + 3_600_000 },
+    });
+    expect(await take(c, { kind: 'clear' })).toBe('done');
+    expect(await take(c, { kind: 'clear', alarm: id })).toBe('nothing');
+    expect(await eventsOf(c)).toEqual([null]);
+    expect(await eventsOf(other)).toEqual([null, 'acknowledged', 'unacknowledged', 'shelved', 'ended']);
+    const { entries } = await lab().database.directory.auditLog.page({ tenant, limit: 1 });
+    expect(entries).toMatchObject([
+      { action: 'alarm.shelve', by: 'Ann (PagerDuty)', subject: id, detail: { alarms: 1 } },
+    ]);
+  });
+
+  test('an alarm is found only if its channel was sent it, in its tenant, and while the channel is enabled', async () => {
+    const { history, directory } = lab().database;
+    const [tenant, others] = [await lab().newTenant(), await lab().newTenant()];
+    const [c, other, foreign] = [
+      await newChannel(tenant),
+      await newChannel(tenant, 'other'),
+      await newChannel(others),
+    ];
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    for (const alarm of [id, 'disk', 'none', '', '\0', 'a'.repeat(9_999)]) {
+      expect(await take(other, { alarm })).toBe('not-found');
+      expect(await take(foreign, { alarm })).toBe('not-found');
+    }
+    expect(await take({ ...c, enabled: false })).toBe('not-found');
+    await directory.tenants.setState(tenant, 'suspended', 'ann', now);
+    expect(await take(c)).toBe('not-found');
+    await directory.tenants.setState(tenant, 'active', 'ann', now);
+    expect(await take(c)).toBe('done');
+  });
+
+  test('a channel that had an earlier notification of the alarm acts on it, and not on a later alarm of the key', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const first = await store(history, tenant, { ...to('c'), key: 'disk' });
+    const second = await store(history, tenant, { ...to(), key: 'disk', receivedAt: now + 1 });
+    expect(await take(c)).toBe('done');
+    expect(await take(c, { kind: 'unacknowledge', alarm: first.id })).toBe('done');
+    expect((await kindsOf(tenant, second.id)).slice(-2)).toEqual(['acknowledgement', 'return']);
+    await history.clear(tenant, second.id, 'ada', now + 2);
+    await store(history, tenant, { ...to(), key: 'disk', receivedAt: now + 3 });
+    expect(await take(c)).toBe('not-found');
+    expect(await take(c, { alarm: first.id })).toBe('nothing');
+  });
+
+  test('an alarm without a key is named by the first of its notifications, also if only a later one was sent', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const later = await newChannel(tenant, 'later');
+    const escalation = { rule: { id: 'r', name: 'r' }, steps: [{ afterMs: 10 }] };
+    const first = draft({ ...to(), receivedAt: now });
+    await history.append(tenant, first, null, { escalation });
+    expect(await take(later, { alarm: first.id })).toBe('not-found');
+    const route = { ...routeTo(everyone, { channels: ['later'] }), escalates: first.id };
+    const step = draft({ ...to(), receivedAt: now + 10, route });
+    await history.append(tenant, step, null, { step: 0, replaces: first.id });
+    expect(await take(later, { alarm: first.id })).toBe('done');
+    expect((await history.find(tenant, step.id))?.acknowledged).toMatchObject({ by: 'Ann (PagerDuty)' });
+  });
+
+  test('an answer that comes once more, or after something else has happened, changes nothing', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    expect(await take(c, { at: now - 1 })).toBe('nothing');
+    expect(await take(c, { at: now + 100 })).toBe('done');
+    expect(await take(c, { kind: 'unacknowledge', at: now + 200 })).toBe('done');
+    // The same once more, as by somebody who has recorded it.
+    expect(await take(c, { at: now + 100 })).toBe('nothing');
+    expect(await take(c, { at: now + 200 })).toBe('nothing');
+    // A clock that is ahead.
+    expect(await take(c, { at: now + 9_999_999 })).toBe('done');
+    expect((await history.find(tenant, id))?.acknowledged?.at).toBe(now + 1_000);
+    expect(await take(c, { kind: 'shelve', until: now })).toBe('nothing');
+    await history.clear(tenant, id, 'ada', now + 2_000);
+    const again = await store(history, tenant, { ...to('c'), key: 'disk', receivedAt: now + 3_000 });
+    expect(await take(c, { kind: 'clear', at: now + 2_500 }, now + 4_000)).toBe('nothing');
+    expect((await history.find(tenant, again.id))?.cleared).toBeNull();
+  });
+
+  test('what has expired has ended', async () => {
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(lab().database.history, tenant, { ...to('c'), expiresAt: now + 10, ttl: 10 });
+    expect(await take(c, { alarm: id, at: now + 5 }, now + 20)).toBe('nothing');
+  });
+
+  test('a name is one line of bounded length, and nothing in it hides the system', async () => {
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(lab().database.history, tenant, { ...to('c'), key: 'disk' });
+    const names: readonly (readonly [unknown, string])[] = [
+      ['Ann Example', 'Ann Example (Slack)'],
+      ['  Ann\r\n\t\0Example\u202e ', 'Ann Example (Slack)'],
+      ['\ud800', '� (Slack)'],
+      [' \u200b', 'Slack'],
+      [undefined, 'Slack'],
+      [{ toString: () => 'x' }, 'Slack'],
+      ['😀'.repeat(9_999), `${'😀'.repeat(79)}… (Slack)`],
+    ];
+    for (const [name, shown] of names) expect(personIn('Slack', name)).toBe(shown);
+    expect(await take(c, { by: `x\0\n${'y'.repeat(9_999)}`, note: '\0\ud800\n' })).toBe('done');
+    expect((await lab().database.history.find(tenant, id))?.acknowledged).toMatchObject({
+      by: `x ${'y'.repeat(157)}…`,
+      note: '�',
+    });
+  });
+}
