@@ -5,7 +5,7 @@
 import { standingStates } from '#contract/history/alarm-states.ts';
 import { listAlarms } from '#core/alarms/standing.ts';
 import { type AnswersContext, personIn, takeAnswer } from '#core/channels/answers.ts';
-import type { ChannelCommands, ChannelRecord, Channels, ChannelService } from '#core/channels/channels.ts';
+import type { ChannelCommands, ChannelRecord, ChannelService, Channels } from '#core/channels/channels.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
 import type { TenantId } from '#core/log/route.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';

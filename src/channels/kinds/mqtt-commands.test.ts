@@ -22,13 +22,20 @@ test('a command is a word or JSON, and nothing else', () => {
   expect(read(' shelve\n')).toEqual({ kind: 'shelve', alarmName: 'disk', by: undefined, note: null });
   expect(read({ action: 'clear', by: ' Ann\n', note: 'a\u0000b' })).toMatchObject({ by: 'Ann', note: 'a b' });
   expect(read({ action: 'clear', by: 7, note: {} })).toMatchObject({ by: undefined, note: null });
-  for (const wrong of ['', 'Acknowledge it', '{', '[]', { action: 'constructor' }, `${' '.repeat(5_000)}clear`])
+  for (const wrong of [
+    '',
+    'Acknowledge it',
+    '{',
+    '[]',
+    { action: 'constructor' },
+    `${' '.repeat(5_000)}clear`,
+  ])
     expect(read(wrong)).toBeUndefined();
 });
 
 test('the name of a key in a topic leads back to the key', async () => {
   const { matchesPattern } = await import('#core/search/search-words.ts');
   const { searchForm } = await import('#contract/history/fields.ts');
-  for (const key of ['disk/1', 'a*?\\/B_', '+#$', '満/'.repeat(120), 'x'.repeat(255), `${'y'.repeat(99)}…`])
+  for (const key of ['disk/1', 'a*?\\/B_', '+#$', '満/'.repeat(120), 'x'.repeat(255), `${'y'.repeat(99)}…/`])
     expect(matchesPattern(keyPatternOf(alarmName(key)), searchForm('key', key)), key).toBe(true);
 });

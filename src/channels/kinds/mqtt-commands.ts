@@ -159,4 +159,10 @@ function findObject(text: string): { action?: unknown; by?: unknown; note?: unkn
 
 /** In one line; empty for what is no text. */
 const lineOf = (value: unknown, most: number): string =>
-  typeof value === 'string' ? value.replaceAll(/\p{C}+/gu, ' ').trim().slice(0, most).toWellFormed() : '';
+  typeof value === 'string'
+    ? value
+        .replaceAll(/\p{C}+/gu, ' ')
+        .trim()
+        .slice(0, most)
+        .toWellFormed()
+    : '';

@@ -132,7 +132,8 @@ export function topicOf(template: string, notification: OutgoingNotification): s
   );
 }
 
-export const nameOf = (value: string): string => clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
+export const nameOf = (value: string): string =>
+  clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
 
 /** With a part of its hash if it had to be changed, or looks like one that had to be: two alarms do not share a topic. */
 export function alarmName(alarm: string): string {
