@@ -10,6 +10,7 @@ import type {
 import type { Schedule } from '#core/alarms/schedule.ts';
 import type { AnsweringSystems } from '#core/channels/answers.ts';
 import type { ChannelCommands, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
+import type { ReplyAddresses } from '#core/channels/reply-addresses.ts';
 import type { Intake } from '#core/intake/intake.ts';
 import type { MappingReader } from '#core/intake/mappings.ts';
 import type { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
@@ -48,6 +49,8 @@ export interface Services {
   readonly schedule: Schedule;
   readonly calendars: CalendarReader;
   readonly channelCommands: ChannelCommands;
+  /** undefined: this installation takes no replies to mails. */
+  readonly replies: ReplyAddresses | undefined;
   readonly tenantStreams: TenantStreams;
   readonly presence: Presence;
   readonly explainer: Explainer;

@@ -5,7 +5,7 @@ import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { openAndEnd, openSilent } from '#test/support/connections.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { ListenerIntake, OpenPort } from './intake.ts';
+import type { ListenerIntake, OpenPort, ReplyIntake } from './intake.ts';
 import { listenSmtp } from './smtp.ts';
 
 let good: Set<string>;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   good = new Set(['bfy_a', 'bfy_b']);
   isLimited = false;
   stored = [];
-  const intake: ListenerIntake = {
+  const intake: ListenerIntake & ReplyIntake = {
     findSender: async (token) => (good.has(token) ? ({ id: token } as Sender) : undefined),
     admit: async () => {
       if (isLimited) throw rateLimited(9);
@@ -28,6 +28,8 @@ beforeEach(async () => {
       return 'an-id';
     },
     count: () => undefined,
+    readReplyAddress: () => undefined,
+    takeReply: async () => 'not-found',
   };
   const log = { info: () => undefined, warn: () => undefined };
   listener = await listenSmtp({ host: '127.0.0.1', port: 0, allow: ['127.0.0.0/8'] }, { intake, log });

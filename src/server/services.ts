@@ -12,6 +12,7 @@ import { createChannelCommands } from '#channels/commands.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
 import { watchOnCall } from '#core/alarms/on-call-gaps.ts';
+import { ReplyAddresses } from '#core/channels/reply-addresses.ts';
 import { Intake } from '#core/intake/intake.ts';
 import { MappingReader } from '#core/intake/mappings.ts';
 import { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
@@ -73,9 +74,11 @@ export async function createServices(
   const metrics = new Metrics(now());
   const usage = new UsageRecorder(directory);
   const deliveries = createDeliveryQueue(storage.db, leaseHolder(storage));
+  const { replyTo, ...ofChannels } = config.channels;
+  const replies = replyTo === undefined ? undefined : new ReplyAddresses(key, replyTo);
   const channels = createChannelService({
     ...{ queue: deliveries, directory, history, tenancy, key, now, onError, tracer },
-    ...{ ...config.channels, baseUrl: config.baseUrl },
+    ...{ ...ofChannels, replies, baseUrl: config.baseUrl },
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });
   const onStored = (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => {
@@ -188,6 +191,7 @@ export async function createServices(
     schedule: attention.schedule,
     calendars,
     channelCommands,
+    replies,
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

@@ -26,6 +26,8 @@ interface Options {
   readonly mail: MailServer | undefined;
   /** Set for what happened to the alarm: a reply to the mail of the notification. */
   readonly update?: OutgoingUpdate | undefined;
+  /** undefined: replies go to the sender. */
+  readonly replyTo?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +68,8 @@ export async function sendMail(
         disableUrlAccess: true,
       },
     });
-    const envelope = { to: setup.settings.to ?? '', from };
+    const { replyTo } = options;
+    const envelope = { to: setup.settings.to ?? '', from, ...(replyTo !== undefined && { replyTo }) };
     const mail = options.update
       ? replyOf(envelope, notification, options.update)
       : mailOf(envelope, notification);
@@ -104,6 +107,7 @@ function routeOf({ settings, secrets }: ChannelSetup, { outbound, mail }: Option
 interface Envelope {
   readonly from: string;
   readonly to: string;
+  readonly replyTo?: string;
 }
 
 const domainOf = ({ from }: Envelope): string => from.split('@')[1] ?? 'belfry';

@@ -79,6 +79,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     { name: 'server', type: 'smtp', example: 'smtps://mail.example.org:465' },
     text('user'),
     text('password', secret),
+    { name: 'replies', type: 'choice', choices: ['off', 'on'] },
     updates('none'),
   ],
   ntfy: [

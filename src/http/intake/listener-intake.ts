@@ -1,4 +1,6 @@
 /** Intake for listeners of other protocols, with the same tokens, limits and counters as over HTTP. */
+import { type Answered, type ChannelAnswer, personIn, takeAnswer } from '#core/channels/answers.ts';
+import { isRepliedTo, type ReadAddress } from '#core/channels/reply-addresses.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -51,6 +53,23 @@ export class ListenerIntake {
       this.#control.count(sender, toAppError(error));
       throw error;
     }
+  }
+
+  readReplyAddress(address: string): ReadAddress | undefined {
+    return this.#services.replies?.read(address);
+  }
+
+  /** Does what a reply to a mail says, if the channel still takes replies. @throws AppError. */
+  async takeReply(
+    to: ReadAddress,
+    { from, kind, note }: Pick<ChannelAnswer, 'kind' | 'note'> & { readonly from: string },
+  ): Promise<Answered> {
+    this.#control.refuseOverload();
+    const channels = await this.#services.directory.channels.list(to.tenant);
+    const channel = channels.find(({ id }) => isRepliedTo(to, id));
+    if (channel?.kind !== 'email' || channel.settings.replies !== 'on') return 'not-found';
+    const by = personIn('mail', from);
+    return takeAnswer(this.#services, channel, { kind, note, by, alarm: to.notification });
   }
 
   count(listener: string, result: string): void {
