@@ -81,7 +81,7 @@ const kindsOfPagerduty: ReadonlyMap<string, ChannelAnswer['kind']> = new Map([
 
 /**
  * V3 webhooks: https://developer.pagerduty.com/docs/webhooks-overview. What an integration did is what Belfry, or another sender to that
- * service, has done: it is nobody's answer.
+ * service, has done: it is nobody's answer. Of what PagerDuty does by itself, only the end of an acknowledgement counts.
  */
 const readPagerduty: Read = ({ headers, body }, secret) => {
   const expected = `v1=${hmacHex(secret, body)}`;
@@ -91,7 +91,8 @@ const readPagerduty: Read = ({ headers, body }, secret) => {
   const kind = kindsOfPagerduty.get(textOf(event, 'event_type'));
   const agent = fieldOf(event, 'agent');
   const alarm = textOf(fieldOf(event, 'data'), 'incident_key');
-  if (!kind || alarm === '' || textOf(agent, 'type').includes('integration')) return {};
+  const isOwn = !fieldOf(agent, 'type') && kind !== 'unacknowledge';
+  if (!kind || alarm === '' || isOwn || textOf(agent, 'type').includes('integration')) return {};
   const at = Date.parse(textOf(event, 'occurred_at'));
   const by = personIn('PagerDuty', fieldOf(agent, 'summary'));
   return { answer: { kind, alarm, by, note: null, ...(!Number.isNaN(at) && { at }) } };

@@ -199,3 +199,25 @@ test('a Web Push channel without a device does not look as if it worked, and a l
   await page.getByRole('button', { name: 'New link' }).waitFor();
   await close();
 });
+
+test('with a secret for what comes, the drawer shows the address to enter in the other system', async () => {
+  const token = await lab.server.key('admin');
+  const { json: channel } = await lab.server.call('POST', '/api/channels', {
+    ...{ token, json: { name: 'Pager', kind: 'pagerduty', secrets: { routingKey: 'r' } } },
+  });
+  const { page, close, errors } = await lab.desk({ path: 'settings/channels' });
+  await page.getByRole('button', { name: 'Pager' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Pager' });
+  const secret = drawer.getByLabel('Webhook secret');
+  await secret.fill('short');
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await drawer.getByText('Enter 16 to 256 characters without spaces.').waitFor();
+  expect(await drawer.getByText('Address for answers').count()).toBe(0);
+  await secret.fill('a-secret-of-some-length');
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await drawer.getByText(`${lab.server.url}/api/answers/default/${channel.id}`).waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
+  // The refusal of the short secret.
+  expect(errors.filter((error) => !/400/.test(error))).toEqual([]);
+  await close();
+});

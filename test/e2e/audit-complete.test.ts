@@ -22,7 +22,7 @@ afterAll(() => server.stop());
  * unpairing, which takes a screen's own token: see pairing-screen.test.ts; and what takes a device's: see push.test.ts.
  */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|mappings\/preview|on-call\/preview|on-call\/:id\/read|channels\/:id\/(?:test|compare-secrets))$|^(?:POST|PUT|DELETE) \/(?:ntfy|gotify|api\/integrations)\b|\/api\/(?:alarms|expectations|session|account|setup|invitations\/(?:preview|accept)|push|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|mappings\/preview|on-call\/preview|on-call\/:id\/read|channels\/:id\/(?:test|compare-secrets))$|^(?:POST|PUT|DELETE) \/(?:ntfy|gotify|api\/integrations)\b|\/api\/(?:alarms|expectations|session|account|setup|invitations\/(?:preview|accept)|push|answers|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;

@@ -191,7 +191,7 @@ test.each(systems)('what was not signed for the channel by $kind is refused, all
     refusals.add(JSON.stringify([status, json]));
   }
   const error = 'the signature is not valid, or no channel takes answers at this address';
-  expect([...refusals].map((each) => JSON.parse(each))).toMatchObject([[401, { error }]]);
+  expect([...refusals].map((each) => JSON.parse(each))).toMatchObject([[404, { error }]]);
   expect(await alarmOf(id)).toMatchObject({ state: 'open' });
   expect(await answer(own, good)).toMatchObject({ status: 200 });
   expect(await alarmOf(id)).toMatchObject({ state: 'acknowledged' });
@@ -206,17 +206,32 @@ test.each(systems)('a name of $kind is one line, and nothing in it hides the sys
   expect([...by].length).toBeLessThan(100);
 });
 
-test('what PagerDuty says that it got from Belfry is nobody’s answer', async () => {
+test('what PagerDuty says that it got from Belfry, or did itself, is nobody’s answer', async () => {
   const { own, id } = await world(systems[0] as System);
-  const agent = 'inbound_integration_reference';
-  for (const type of ['incident.acknowledged', 'incident.resolved'])
-    expect((await answer(own, pagerdutyWebhook(secret, type, { key: 'disk/1', agent }))).status).toBe(200);
+  for (const agent of ['inbound_integration_reference', null])
+    for (const type of ['incident.acknowledged', 'incident.resolved'])
+      expect((await answer(own, pagerdutyWebhook(secret, type, { key: 'disk/1', agent }))).status).toBe(200);
   for (const type of ['pagey.ping', 'incident.triggered', 'service.updated', '__proto__'])
     expect((await answer(own, pagerdutyWebhook(secret, type, { key: 'disk/1' }))).status).toBe(200);
   expect((await answer(own, pagerdutyWebhook(secret, 'incident.resolved', { key: 'other' }))).status).toBe(
     200,
   );
   expect(await alarmOf(id)).toMatchObject({ state: 'open' });
+});
+
+test('an acknowledgement that has timed out in PagerDuty is over here, too', async () => {
+  const pagerduty = systems[0] as System;
+  const { own, id } = await world(pagerduty);
+  await answer(own, pagerduty.send('acknowledged'));
+  expect(await alarmOf(id)).toMatchObject({ state: 'acknowledged' });
+  const over = pagerdutyWebhook(secret, 'incident.unacknowledged', { key: 'disk/1', agent: null });
+  expect((await answer(own, over)).status).toBe(200);
+  const { state, events } = await alarmOf(id);
+  expect(state).toBe('open');
+  expect(events.map(({ by }: { by: string }) => by).toSorted()).toEqual([
+    'Ann Example (PagerDuty)',
+    'PagerDuty',
+  ]);
 });
 
 test('what PagerDuty sends late, about an earlier alarm of the key, does not end the one that stands', async () => {
@@ -323,7 +338,7 @@ test('without its secret a channel has no buttons and takes no answers, and a te
   await eventually(() => expect(requestsTo('/bot')).toHaveLength(1));
   expect(requestsTo('/bot')[0]?.json).not.toHaveProperty('reply_markup');
   const data = `acknowledge.${'A'.repeat(22)}.${'A'.repeat(22)}`;
-  expect((await answer(own, telegramPress('', data, { chat: -100 }))).status).toBe(401);
+  expect((await answer(own, telegramPress('', data, { chat: -100 }))).status).toBe(404);
   const short = await call('PATCH', `/api/channels/${own}`, { secrets: { webhookSecret: 'short' } });
   expect(short).toMatchObject({
     status: 400,

@@ -293,6 +293,11 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       const path = `/api/channels/${world.push.channel}/devices`;
       return { path: `${path}/${fresh ? await made(world, path, undefined) : world.push.device}` };
     }),
+    // What it takes is proved in channels-answers.test.ts; nobody here signs.
+    'POST /api/answers/:tenant/:channel': of(
+      ({ name, channel }) => ({ path: `/api/answers/${name}/${channel}`, json: {} }),
+      { ok: [404, 429] },
+    ),
     // What they take is proved in push.test.ts; nobody here has a link, or is a device.
     'POST /api/push/link': { ...plain('/api/push/link', () => ({ secret: random() })), ok: [410, 429] },
     'POST /api/push/devices': {

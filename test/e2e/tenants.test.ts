@@ -178,6 +178,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /push/:file',
     'GET /readyz',
     'OPTIONS /api/integrations/cloudevents',
+    'POST /api/answers/:tenant/:channel',
     'POST /api/integrations/:name/:tokenId',
     'POST /api/invitations/accept',
     'POST /api/invitations/preview',

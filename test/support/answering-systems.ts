@@ -20,14 +20,15 @@ export function pagerdutyWebhook(
   }: {
     readonly key: string;
     readonly person?: string;
-    readonly agent?: string;
+    /** Its type; null: PagerDuty itself. */
+    readonly agent?: string | null;
     readonly at?: number;
   },
 ): SignedRequest {
   const body = JSON.stringify({
     event: {
       ...{ id: 'E1', event_type: type, resource_type: 'incident', occurred_at: new Date(at).toISOString() },
-      agent: { id: 'P1', summary: person, type: agent },
+      agent: agent === null ? null : { id: 'P1', summary: person, type: agent },
       ...{ client: null, data: { id: 'I1', type: 'incident', incident_key: key, status: 'acknowledged' } },
     },
   });

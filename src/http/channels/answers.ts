@@ -3,7 +3,8 @@ import { SenderPayload } from '#contract/integrations/integration.ts';
 import { limits } from '#contract/limits.ts';
 import { type Answered, type SystemAnswer, takeAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
-import { unauthorized } from '#core/errors.ts';
+import { AppError } from '#core/errors.ts';
+import { textProblem } from '#core/intake/notification.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { networkOf } from '../callers/forwarded.ts';
 import { takeFrom } from '../callers/rate-limits.ts';
@@ -15,7 +16,8 @@ const answerRate: Rate = { perSecond: 20, burst: 300 };
 const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 /** The same for a channel that does not exist: nobody learns which do. */
-const refusal = () => unauthorized('the signature is not valid, or no channel takes answers at this address');
+const refusal = () =>
+  new AppError('not-found', 'the signature is not valid, or no channel takes answers at this address');
 
 /** What people do about alarms in PagerDuty, Slack and Telegram. */
 export function answerRoutes(app: App, services: Services): void {
@@ -40,15 +42,15 @@ export function answerRoutes(app: App, services: Services): void {
           body: SenderPayload,
           response: {
             200: Type.Object({}, { additionalProperties: true, description: 'For the system.' }),
-            ...problems(401),
+            ...problems(404),
           },
           rateLimit: 'own',
           bodyLimit: limits.bodyBytes,
         }),
         validatorCompiler: () => () => true,
       },
-      async ({ sourceIp, params, headers, body }, reply) => {
-        await takeFrom(rate, networkOf(sourceIp), now(), reply);
+      async ({ sourceIp, params, headers, body }) => {
+        await takeFrom(rate, networkOf(sourceIp), now());
         const sent = { headers, body: Buffer.isBuffer(body) ? body : Buffer.alloc(0) };
         const channel = await findChannel(services, params as AnswerPath);
         const read = channel && services.answering.readAnswer(channel, sent);
@@ -65,7 +67,7 @@ interface AnswerPath {
 }
 
 async function findChannel({ directory }: Services, path: AnswerPath): Promise<ChannelRecord | undefined> {
-  if (!isId(path.channel)) return undefined;
+  if (!isId(path.channel) || textProblem(path.tenant)) return undefined;
   const tenant = await directory.tenants.findByName(path.tenant);
   return tenant && directory.channels.find(tenant.id, path.channel);
 }

@@ -34,6 +34,7 @@ const beyondReach = [
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
   'POST /ntfy/act/{link}',
+  'POST /api/answers/{tenant}/{channel}',
   'POST /api/push/device/act',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */

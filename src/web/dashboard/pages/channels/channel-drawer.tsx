@@ -3,7 +3,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel, ChannelCreated, ChannelTest } from '#contract/channels/channel.ts';
-import { type ChannelField, channelFields, channelKinds } from '#contract/channels/channel-fields.ts';
+import {
+  answerSecretOf,
+  answersPath,
+  type ChannelField,
+  channelFields,
+  channelKinds,
+} from '#contract/channels/channel-fields.ts';
 import { channelDeliveriesQuery, channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
@@ -142,6 +148,7 @@ function ChannelForm({
           props={form.getInputProps(`fields.${field.name}`)}
         />
       ))}
+      {channel && <AnswersAddress channel={channel} />}
       <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
       {channel && <TestButton channel={channel} isDisabled={edit.isDirty} />}
       <EditFoot edit={edit}>
@@ -161,6 +168,20 @@ function ChannelForm({
         )}
       </EditFoot>
     </form>
+  );
+}
+
+/** What the other system must know, once its secret is set. */
+function AnswersAddress({ channel: { id, kind, secrets } }: { channel: Channel }) {
+  const { t } = useTranslation('channels');
+  const { name } = useTenant();
+  const secret = answerSecretOf(kind);
+  if (secret === undefined || !secrets.includes(secret)) return null;
+  return (
+    <div>
+      <CopyField label={t('answersAddress')} text={`${location.origin}${answersPath(name, id)}`} />
+      <Remark>{t('answersAbout')}</Remark>
+    </div>
   );
 }
 
@@ -204,7 +225,9 @@ function FieldInput({
       {...common}
       {...(isRemoved && { placeholder: t(isSigningKey ? 'signingKeyRenewed' : 'removed'), disabled: true })}
       autoComplete="off"
-      description={isSigningKey && !isSet && t('signingKeyHint')}
+      description={
+        !isSet && (isSigningKey ? t('signingKeyHint') : type === 'incoming-secret' && t('incomingHint'))
+      }
     />
   );
   if (!isSet || isRequired) return input;

@@ -69,7 +69,12 @@ function wrongOf(kind: ChannelKind, name: string) {
     return `wrong.${kind}.${name}` as const;
   if (kind === 'mqtt' && name === 'stateTopic') return 'wrong.mqtt.stateTopic';
   const type = channelFields[kind].find((field) => field.name === name)?.type;
-  return type === 'url' || type === 'email' || type === 'emails' || type === 'smtp' || type === 'signing-key'
+  return type === 'url' ||
+    type === 'email' ||
+    type === 'emails' ||
+    type === 'smtp' ||
+    type === 'signing-key' ||
+    type === 'incoming-secret'
     ? (`wrong.${type}` as const)
     : undefined;
 }

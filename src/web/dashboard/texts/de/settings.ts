@@ -188,10 +188,13 @@ export const channels: TranslatedPage<'channels'> = {
     'Geben Sie ein Thema mit bis zu 500 Zeichen ohne + und # ein. {level}, {host}, {key} und {tenant} werden ersetzt.',
   'wrong.mqtt.url':
     'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883 oder wss://broker.example.org/mqtt. Benutzername, Passwort und Thema haben eigene Felder.',
+  'wrong.incoming-secret': 'Geben Sie 16 bis 256 Zeichen ohne Leerzeichen ein.',
   'wrong.mqtt.stateTopic':
     'Geben Sie ein Thema mit bis zu 500 Zeichen und mit {alarm} ein, ohne + und #. Für {alarm} steht der Schlüssel, für {tenant} der Mandant.',
   'field.url': 'URL',
   'field.signingKey': 'Signaturschlüssel',
+  'field.signingSecret': 'Signaturgeheimnis (Signing Secret)',
+  'field.webhookSecret': 'Webhook-Geheimnis',
   'field.authorization': 'Authorization-Header',
   'field.to': 'Empfänger',
   'field.from': 'Absender',
@@ -230,6 +233,10 @@ export const channels: TranslatedPage<'channels'> = {
   'state.noDevice': 'Kein Gerät',
   'state.disabled': 'Ausgeschaltet',
   signingKeyHint: 'Leer lassen, um einen zu erzeugen.',
+  incomingHint: 'Optional. Damit gelten hier auch Aktionen aus dem anderen System.',
+  answersAddress: 'Adresse für Antworten',
+  answersAbout:
+    'Geben Sie diese Adresse im anderen System ein. Es muss diesen Server darunter per https erreichen.',
   signingKeyOnce: 'Damit prüft der Empfänger die Anfragen. Er wird nur einmal gezeigt.',
   signingKeyUnsaved: 'Ohne den Schlüssel schließen?',
   signingKeySaved: 'Gespeichert',

@@ -186,10 +186,13 @@ export const channels = {
     'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
   'wrong.mqtt.url':
     'Enter the broker only, such as mqtts://broker.example.org:8883 or wss://broker.example.org/mqtt. User name, password and topic have their own fields.',
+  'wrong.incoming-secret': 'Enter 16 to 256 characters without spaces.',
   'wrong.mqtt.stateTopic':
     'Enter a topic of up to 500 characters with {alarm}, and without + and #. {alarm} is replaced by the key, {tenant} by the tenant.',
   'field.url': 'URL',
   'field.signingKey': 'Signing key',
+  'field.signingSecret': 'Signing secret',
+  'field.webhookSecret': 'Webhook secret',
   'field.authorization': 'Authorization header',
   'field.to': 'Recipients',
   'field.from': 'Sender',
@@ -228,6 +231,9 @@ export const channels = {
   'state.noDevice': 'No device',
   'state.disabled': 'Disabled',
   signingKeyHint: 'Leave empty to generate a key.',
+  incomingHint: 'Optional. With it, what people do in the other system also holds here.',
+  answersAddress: 'Address for answers',
+  answersAbout: 'Enter this address in the other system. It must reach this server over https.',
   signingKeyOnce: 'The receiver verifies requests with this key. It is shown once.',
   signingKeyUnsaved: 'Close without the key?',
   signingKeySaved: 'I’ve saved it',
