@@ -8,10 +8,10 @@ export interface MailReply extends Pick<ChannelAnswer, 'kind' | 'note'> {
   readonly from: string;
 }
 
-/** undefined: a program has sent it, such as one that says that somebody is away. */
-export async function readReply(bytes: Buffer): Promise<MailReply | undefined> {
+/** null: a program has sent it, such as one that says that somebody is away. */
+export async function readReply(bytes: Buffer): Promise<MailReply | null> {
   const { mail, header, text } = await readMail(bytes);
-  if (isAutomatic(header, mail.subject ?? '')) return undefined;
+  if (isAutomatic(header, mail.subject ?? '')) return null;
   const from = mail.from?.name || mail.from?.address || '';
   return { from: decodeWords(from), ...readText(text) };
 }

@@ -95,7 +95,13 @@ export async function listenSmtp(
   /** A mail without a return path reports that another one was not delivered. */
   const takeReply = async (to: ReadAddress, bytes: Buffer, { envelope }: SMTPServerSession) => {
     const isReport = !envelope.mailFrom || envelope.mailFrom.address === '';
-    const reply = isReport ? undefined : await turns.run(to.tenant, () => readReply(bytes));
+    const reply = isReport
+      ? null
+      : await turns.run(to.tenant, () =>
+          readReply(bytes).catch(() => {
+            throw new Reply(554, 'the message cannot be read');
+          }),
+        );
     if (!reply) return 'ignored: sent by a program';
     const outcome = await intake.takeReply(to, reply);
     if (outcome === 'not-found') throw new Reply(554, 'this address takes no replies any more');
