@@ -1,5 +1,5 @@
 /** What people do in other systems about alarms, as it comes back: a matrix of systems and events. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ChannelDelivery } from '#contract/channels/channel.ts';
 import {
   pagerdutyWebhook,
@@ -19,22 +19,21 @@ let tenant: string;
 let key: string;
 let token: string;
 beforeAll(async () => {
-  receiver = await Receiver.start();
   server = await TestServer.start({ BELFRY_OUTBOUND_ALLOW: '127.0.0.1' });
 });
-afterAll(async () => {
-  await server.stop();
-  await receiver.close();
-});
+afterAll(() => server.stop());
 let tenants = 0;
 beforeEach(async () => {
   tenants += 1;
   tenant = `answers-${tenants}`;
   [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
-  receiver.received.length = 0;
+  // One for each test: what the test before has queued must not come to it.
+  receiver = await Receiver.start();
   // As Telegram answers: https://core.telegram.org/bots/api#making-requests
   receiver.answer = () => ({ body: JSON.stringify({ ok: true, result: { message_id: 17 } }) });
 });
+
+afterEach(() => receiver.close());
 
 const call = (method: string, path: string, json?: unknown) =>
   server.call(method, path, { token: key, ...(json !== undefined && { json }) });

@@ -25,7 +25,7 @@ const targetOf = (url: string) => escaped(url).replaceAll('|', '%7C');
 // Verbatim: `@here` and `#general` in a sender's text stay text.
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
 
-/** With a signing secret, people press them. `updates` of a message with buttons come as answers to the press. */
+/** Buttons, with the secret that verifies their presses. */
 function actionsOf(setup: ChannelSetup, notification: OutgoingNotification) {
   const elements = buttonsFor(setup, setup.secrets.signingSecret, notification).map(({ button, label }) => ({
     ...{ type: 'button', action_id: button, text: { type: 'plain_text', text: label } },
