@@ -11,6 +11,7 @@ import type { TenantId } from '#core/log/route.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
+import { createMask } from './answer.ts';
 import type { Command, CommandSubscription } from './kinds/mqtt-commands.ts';
 
 interface CommandsOptions {
@@ -33,9 +34,19 @@ const renewEveryMs = 5_000;
 const heldMs = 12_000;
 /** The most standing alarms whose names are compared with that of a command. */
 const mostCompared = 100;
+/** The most characters of what a broker says that the log has. */
+const problemChars = 300;
+
+interface Wanted {
+  readonly channel: ChannelRecord;
+  /** The name of its tenant, which topics may have. */
+  readonly tenant: string;
+  /** Changes with both. */
+  readonly version: string;
+}
 
 interface Open {
-  readonly updatedAt: number;
+  readonly version: string;
   /** undefined: it could not be started, and waits for a change of the channel. */
   readonly subscription: CommandSubscription | undefined;
 }
@@ -48,52 +59,59 @@ export function createChannelCommands(options: CommandsOptions): ChannelCommands
   const outboundOf = createOutbounds(options.allow);
   const open = new Map<string, Open>();
   const turn = createTurn(lease);
-  let wanted: readonly ChannelRecord[] = [];
+  let wanted: readonly Wanted[] = [];
   let known: { readonly epoch: string; readonly revision: number } | undefined;
 
   const readWanted = async () => {
     const changes = await directory.changedSince(known?.revision ?? 0);
     if (known && changes.epoch === known.epoch && changes.tenants.length === 0) return;
-    wanted = (await directory.channels.listEnabled('mqtt')).filter(takesCommands);
-    known = changes;
+    const channels = (await directory.channels.listEnabled('mqtt')).filter(takesCommands);
+    const found: Wanted[] = [];
+    for (const channel of channels) {
+      const { name: tenant } = await directory.tenants.get(channel.tenant);
+      found.push({ channel, tenant, version: `${channel.updatedAt} ${tenant}` });
+    }
+    [wanted, known] = [found, changes];
   };
-  const onCommand = async (tenant: string, { tenant: of, id }: ChannelRecord, command: Command) => {
+  const onCommand = async ({ channel: asStarted, tenant }: Wanted, command: Command) => {
+    const { tenant: of, id, updatedAt } = asStarted;
     try {
+      // It may have been changed since: to another broker, for example.
       const channel = await directory.channels.find(of, id);
-      if (!channel || !takesCommands(channel) || !turn.isOurs()) return;
+      if (channel?.updatedAt !== updatedAt || !takesCommands(channel) || !turn.isOurs()) return;
       const alarm = await findAlarm(context, of, command.alarmName);
       const { kind, note } = command;
       if (alarm !== undefined)
         await takeAnswer(context, channel, { kind, alarm, note, by: personIn(channel.name, command.by) });
     } catch (error) {
-      onProblem(error, { tenant, channel: id });
+      onProblem(error, { tenant, channel: asStarted.name });
     }
   };
-  const start = async (channel: ChannelRecord): Promise<CommandSubscription | undefined> => {
-    const { name: tenant } = await directory.tenants.get(channel.tenant);
+  const start = async (each: Wanted): Promise<CommandSubscription | undefined> => {
+    const { channel, tenant } = each;
     const of = { tenant, channel: channel.name };
     try {
       const setup = { settings: channel.settings, secrets: service.open(channel) };
+      // A broker writes the reason for a refusal, which could have the password.
+      const mask = createMask(Object.values(setup.secrets));
       const { CommandSubscription } = await import('./kinds/mqtt-commands.ts');
       return new CommandSubscription({
         ...{ tenant, setup, outbound: outboundOf(channel.tenant) },
-        onCommand: (command) => onCommand(tenant, channel, command),
-        onProblem: (error) => onProblem(error, of),
+        onCommand: (command) => onCommand(each, command),
+        onProblem: (error) => onProblem(mask(error.message).slice(0, problemChars), of),
       });
     } catch (error) {
       onProblem(error, of);
       return undefined;
     }
   };
-  const follow = async (channels: readonly ChannelRecord[]) => {
-    const byName = new Map(channels.map((channel) => [`${channel.tenant} ${channel.id}`, channel]));
-    const ended = [...open].filter(([name, { updatedAt }]) => byName.get(name)?.updatedAt !== updatedAt);
+  const follow = async (channels: readonly Wanted[]) => {
+    const byName = new Map(channels.map((each) => [`${each.channel.tenant} ${each.channel.id}`, each]));
+    const ended = [...open].filter(([name, { version }]) => byName.get(name)?.version !== version);
     for (const [name] of ended) open.delete(name);
     await Promise.all(ended.map(([, { subscription }]) => subscription?.close()));
-    for (const [name, channel] of byName) {
-      if (open.has(name)) continue;
-      open.set(name, { updatedAt: channel.updatedAt, subscription: await start(channel) });
-    }
+    for (const [name, each] of byName)
+      if (!open.has(name)) open.set(name, { version: each.version, subscription: await start(each) });
   };
 
   return {

@@ -189,6 +189,17 @@ test('a channel that takes no replies, is disabled or deleted, and one of anothe
   expect((await found(id)).acknowledged).toBeNull();
 });
 
+test('replies without end are slowed down, and those to other alarms are not', async () => {
+  await channel();
+  const [one, other] = [await alarm(), await alarm({ key: 'other' })];
+  const answers: string[] = [];
+  while (!answers.at(-1)?.startsWith('451') && answers.length < 30)
+    answers.push(await reply(one.address, 'shelve'));
+  expect(answers.at(-1)).toMatch(/^451/);
+  expect(answers[5]).toContain('done');
+  expect(await reply(other.address, 'ack')).toContain('done');
+});
+
 test('hostile replies hold as plain text', async () => {
   await channel();
   const { id, address } = await alarm();

@@ -4,7 +4,7 @@ import type { IPublishPacket } from 'mqtt';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { RateLimiter } from '#core/limits/rate-limits.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
-import type { Outbound } from '#outbound/outbound.ts';
+import { inTime, type Outbound } from '#outbound/outbound.ts';
 import { attemptMs, type ChannelSetup } from '../message.ts';
 import { nameOf } from './mqtt.ts';
 
@@ -30,6 +30,8 @@ const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
 /** A connection that ends sooner counts as failed. */
 const lastingMs = 60_000;
 const [byChars, noteChars] = [100, 500];
+/** A name of an alarm in a topic is shorter. A topic of a broker may have 65,535 bytes, and takes long to compare. */
+const longestName = 120;
 
 interface SubscriptionOptions {
   /** The name of the tenant. */
@@ -38,8 +40,8 @@ interface SubscriptionOptions {
   readonly outbound: Outbound;
   /** Never throws. Commands come one after the other. */
   readonly onCommand: (command: Command) => Promise<void>;
-  /** Called with the first of several failures. */
-  readonly onProblem: (error: unknown) => void;
+  /** Called with the first of several failures. Its message may have what the broker says. */
+  readonly onProblem: (error: Error) => void;
 }
 
 /** Stays connected until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
@@ -59,10 +61,12 @@ export class CommandSubscription {
     this.#ended = this.#run();
   }
 
+  /** Resolves once the connection has ended, and the command that is being done is done. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the channel takes no more commands'));
     await this.#connection?.close();
     await this.#ended;
+    await this.#last;
   }
 
   async #run(): Promise<void> {
@@ -72,7 +76,7 @@ export class CommandSubscription {
       const began = performance.now();
       const error = await this.#connect().then(
         ({ closed }) => closed,
-        (failure: unknown) => failure,
+        (failure: Error) => failure,
       );
       if (signal.aborted) return;
       if (performance.now() - began >= lastingMs) failures = 0;
@@ -98,7 +102,7 @@ export class CommandSubscription {
     this.#connection = connection;
     try {
       signal.throwIfAborted();
-      await connection.subscribe([this.#topics.filter]);
+      await inTime({ timeoutMs: attemptMs, signal }, () => connection.subscribe([this.#topics.filter]));
     } catch (error) {
       connection.destroy(error as Error);
       throw error;
@@ -133,7 +137,9 @@ export function commandTopics(stateTopic: string, tenant: string): CommandTopics
   const topic = `${stateTopic.replaceAll('{tenant}', () => nameOf(tenant))}/set`;
   const levels = topic.split('/').map((level) => (level.includes('{alarm}') ? '+' : level));
   const literals = topic.split('{alarm}').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  const pattern = literals.reduce((before, part, i) => `${before}${i === 1 ? '([^/]+)' : '\\1'}${part}`);
+  const pattern = literals.reduce(
+    (before, part, i) => `${before}${i === 1 ? `([^/]{1,${longestName}})` : '\\1'}${part}`,
+  );
   const whole = new RegExp(`^${pattern}$`, 'u');
   return { filter: levels.join('/'), alarmOf: (given) => whole.exec(given)?.[1] };
 }
