@@ -91,6 +91,7 @@ test('a reply acknowledges, with the name of the person and the text as the note
   await channel();
   const { id, address } = await alarm();
   expect(address).toMatch(/^belfry\+[a-z2-7]{55}@alarms\.example\.org$/);
+  expect(mails[0]).toContain('X-Auto-Response-Suppress: OOF, AutoReply');
   const quoted =
     'On Mon, 30 Nov 2026 at 10:00, Belfry <belfry@example.org> wrote:\n> [error] Disk full\n> clear';
   expect(await reply(address, `I am on my way.\n\n${quoted}\n`)).toContain('done');

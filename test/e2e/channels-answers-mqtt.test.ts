@@ -44,13 +44,19 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
       );
       expect(found).toHaveLength(times);
     });
-  const channel = async (over: object = {}): Promise<string> => {
+  const channel = async ({
+    name = 'home',
+    ...over
+  }: {
+    name?: string;
+    commands?: string;
+  } = {}): Promise<string> => {
     const secrets = { password: 'se:cret' };
     const { json, text } = await call('POST', '/api/channels', {
-      ...{ name: 'home', kind: 'mqtt', settings: settings(over), secrets },
+      ...{ name, kind: 'mqtt', settings: settings(over), secrets },
     });
     if (!json.id) throw new Error(text);
-    await call('POST', '/api/rules', { name: 'out', then: { channels: ['home'] }, continue: true });
+    await call('POST', '/api/rules', { name, then: { channels: [name] }, continue: true });
     return json.id;
   };
   const alarm = async (over: object = {}): Promise<string> =>
@@ -120,6 +126,25 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
         { type: 'alarm.acknowledged', data: { by: 'home' } },
       ]),
     );
+  });
+
+  test('two channels with the same topic act once on an acknowledgement', async () => {
+    const receiver = await Receiver.start();
+    onTestFinished(() => receiver.close());
+    await channel();
+    await channel({ name: 'second' });
+    await call('POST', '/api/channels', {
+      ...{ name: 'hook', kind: 'webhook', settings: { url: receiver.url, updates: 'all' } },
+    });
+    await call('POST', '/api/rules', { name: 'hook', then: { channels: ['hook'] } });
+    await subscribed(2);
+    const id = await alarm();
+    await command('disk', 'acknowledge');
+    await eventually(async () => expect((await found(id)).acknowledged).not.toBeNull(), within);
+    await command('disk', 'clear');
+    await eventually(() => expect(receiver.received).toHaveLength(3));
+    const types = receiver.received.map(({ json }) => (json as { type?: string }).type);
+    expect(types.slice(1)).toEqual(['alarm.acknowledged', 'alarm.ended']);
   });
 
   test('alarms are found by a key that is no name of a topic, and without a key', async () => {

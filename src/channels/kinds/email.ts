@@ -121,6 +121,9 @@ function threadOf({ tenant, key }: OutgoingNotification): string[] {
 const idsOf = (ids: readonly string[], envelope: Envelope) =>
   ids.map((id) => `<${id}@${domainOf(envelope)}>`);
 
+/** Other programs must not answer. The second one is for Exchange, whose rules do not know the first. */
+const ofProgram = { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'OOF, AutoReply' };
+
 /** A reply in the thread. Every attempt has the same id. */
 function replyOf(envelope: Envelope, notification: OutgoingNotification, update: OutgoingUpdate) {
   const { id, tenant, title, level, url } = notification;
@@ -132,7 +135,7 @@ function replyOf(envelope: Envelope, notification: OutgoingNotification, update:
     subject: `Re: [${level}] ${title}`,
     text: `${updateText(update)}\n\n-- \n${end.join('\n')}\n`,
     references: idsOf([...threadOf(notification), id], envelope),
-    headers: { 'auto-submitted': 'auto-generated' },
+    headers: ofProgram,
   };
 }
 
@@ -148,7 +151,7 @@ function mailOf(envelope: Envelope, notification: OutgoingNotification) {
     date: new Date(receivedAt),
     // A retry has the same id; mails about one key form one thread.
     ...(thread.length > 0 && { references: thread }),
-    headers: { 'auto-submitted': 'auto-generated' },
+    headers: ofProgram,
   };
 }
 
