@@ -41,6 +41,8 @@ const refusals = [400, 413, 415, 422];
 export interface SendOptions {
   readonly outbound: Outbound;
   readonly mail: MailServer | undefined;
+  /** Of mails: where replies go. */
+  readonly replyTo?: string | undefined;
   /** Set for what happened to the alarm of the notification. */
   readonly update?: OutgoingUpdate | undefined;
   /** Set for push channels. */

@@ -12,6 +12,7 @@ import {
   type DeliveryQueue,
   isResolve,
 } from '#core/channels/channels.ts';
+import type { ReplyAddresses } from '#core/channels/reply-addresses.ts';
 import { eventOf } from '#core/channels/updates.ts';
 import { AppError } from '#core/errors.ts';
 import { ownSenders } from '#core/intake/own-sender.ts';
@@ -48,6 +49,8 @@ interface ChannelServiceOptions {
   readonly allow: readonly string[];
   /** The installation's own mail server. */
   readonly mail: (MailServer & { readonly perHour: number | 'off' }) | undefined;
+  /** undefined: this installation takes no replies to mails. */
+  readonly replies?: ReplyAddresses | undefined;
   /** The URL under which people reach this server. */
   readonly baseUrl?: string | undefined;
   readonly now: () => number;
@@ -128,13 +131,19 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       },
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
-        update,
+        ...{ update, replyTo: replyToOf(channel, notification) },
         audience: channel.kind === 'push' ? await push.audienceOf(channel, message, pushTest) : undefined,
       },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
     return result;
   };
+
+  /** A test is about no alarm. */
+  const replyToOf = ({ tenant, id: channel, kind, settings }: ChannelRecord, { id, route }: Delivered) =>
+    kind === 'email' && settings.replies === 'on' && route
+      ? options.replies?.addressOf({ tenant, channel, notification: id })
+      : undefined;
 
   /** The notification with which the alarm of one without a key began. */
   const firstOf = async (tenant: TenantId, { id, route }: Delivered) => {

@@ -1,4 +1,6 @@
 /** The intake as listeners use it, and the interface of a listener. */
+import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
+import type { ReadAddress } from '#core/channels/reply-addresses.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
@@ -24,6 +26,17 @@ export interface ListenerIntake {
   accept(sender: Sender, source: string, fields: CheckedFields, retryKey: RetryKey | null): Promise<string>;
   /** Counts messages by result. */
   count(listener: ListenerName, result: MessageResult): void;
+}
+
+/** Replies to mails of channels. */
+export interface ReplyIntake {
+  /** What a reply to a mail of a channel is about; undefined for any other address. */
+  readReplyAddress(address: string): ReadAddress | undefined;
+  /** Does what the reply says. @throws AppError `unavailable` when it must come again. */
+  takeReply(
+    to: ReadAddress,
+    reply: Pick<ChannelAnswer, 'kind' | 'note'> & { from: string },
+  ): Promise<Answered>;
 }
 
 export interface ListenAddress {

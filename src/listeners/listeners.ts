@@ -1,7 +1,7 @@
 /** Opens the listeners that the settings name: all of them, or none. Only those are loaded. */
 import type { SharedLease } from '#core/streams/nodes.ts';
 import { Certificate, type CertificateFiles } from './certificate.ts';
-import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './intake.ts';
+import type { ListenAddress, Listener, ListenerIntake, ListenerLog, ReplyIntake } from './intake.ts';
 import type { MqttOptions } from './mqtt.ts';
 import type { SyslogSeverity } from './syslog-message.ts';
 
@@ -20,7 +20,7 @@ interface ListenersConfig {
 }
 
 interface ListenersOptions {
-  readonly intake: ListenerIntake;
+  readonly intake: ListenerIntake & ReplyIntake;
   readonly log: ListenerLog;
   /** undefined: this is the only node. */
   readonly leaseOf: ((name: string) => SharedLease) | undefined;

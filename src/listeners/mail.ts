@@ -34,8 +34,14 @@ export class MailStart {
   }
 }
 
-/** The sender's priority determines the level. A mail that cannot be parsed has its raw body as the text. */
-export async function itemOfMail(sent: Buffer): Promise<Item> {
+interface ReadMail {
+  readonly mail: Email;
+  readonly header: (name: string) => string | undefined;
+  readonly text: string;
+}
+
+/** A mail that cannot be parsed has its raw body as the text. */
+export async function readMail(sent: Buffer): Promise<ReadMail> {
   const { head, body: sentBody } = splitMail(sent);
   const body = Buffer.concat(
     partsOf(head, sentBody).map((part, i) =>
@@ -47,12 +53,17 @@ export async function itemOfMail(sent: Buffer): Promise<Item> {
   const bytes = Buffer.concat([Buffer.from(head), Buffer.from('\r\n\r\n'), body]);
   const mail = await parse(bytes).catch(() => parse(Buffer.from(withoutContent(head))));
   const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
+  return { mail, header, text: textOfMail(mail) ?? decode(body).trim() };
+}
+
+/** The sender's priority determines the level. */
+export async function itemOfMail(sent: Buffer): Promise<Item> {
+  const { mail, header, text } = await readMail(sent);
   const priority = /^[1-5]/.exec(header('x-priority') ?? '')?.[0];
   const importance = header('importance')?.toLowerCase();
   const severity =
     header('x-level')?.toLowerCase() ??
     (priority === '1' || priority === '2' || importance === 'high' ? 'high' : 'message');
-  const text = textOfMail(mail) ?? decode(body).trim();
   return {
     title: mail.subject || mail.from?.address || 'Email',
     message: text.slice(0, 2 * limits.messageChars),

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rateLimited } from '#core/errors.ts';
+import type { Answered } from '#core/channels/answers.ts';
+import { rateLimited, unavailable } from '#core/errors.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
 import { openAndEnd, openSilent } from '#test/support/connections.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { ListenerIntake, OpenPort } from './intake.ts';
+import type { ListenerIntake, OpenPort, ReplyIntake } from './intake.ts';
 import { listenSmtp } from './smtp.ts';
 
 let good: Set<string>;
+let onReply: () => Answered;
 let isLimited: boolean;
 let stored: string[];
 let listener: OpenPort;
@@ -18,7 +20,7 @@ beforeEach(async () => {
   good = new Set(['bfy_a', 'bfy_b']);
   isLimited = false;
   stored = [];
-  const intake: ListenerIntake = {
+  const intake: ListenerIntake & ReplyIntake = {
     findSender: async (token) => (good.has(token) ? ({ id: token } as Sender) : undefined),
     admit: async () => {
       if (isLimited) throw rateLimited(9);
@@ -28,6 +30,9 @@ beforeEach(async () => {
       return 'an-id';
     },
     count: () => undefined,
+    readReplyAddress: (address) =>
+      address.startsWith('reply+') ? { tenant: 1, notification: 'n', channelHash: 'c' } : undefined,
+    takeReply: async () => onReply(),
   };
   const log = { info: () => undefined, warn: () => undefined };
   listener = await listenSmtp({ host: '127.0.0.1', port: 0, allow: ['127.0.0.0/8'] }, { intake, log });
@@ -104,6 +109,37 @@ it('commands of devices are accepted: no name, no brackets, no domain', async ()
     expect(await send('RSET')).toBe('250');
   }
   expect(await send('MAIL FROM:')).toBe('501');
+});
+
+it('a reply that cannot be stored now comes again, and one that never can is refused', async () => {
+  const { send } = await dial();
+  await send('EHLO x');
+  const failing = (error: Error) => () => {
+    throw error;
+  };
+  for (const [code, answer] of [
+    ['250', (): Answered => 'done'],
+    ['250', (): Answered => 'already'],
+    ['554', (): Answered => 'nothing'],
+    ['554', (): Answered => 'not-found'],
+    ['451', failing(unavailable('the store is full'))],
+    ['451', failing(rateLimited(9))],
+    ['451', failing(new Error('connection terminated'))],
+  ] as const) {
+    onReply = answer;
+    await send('MAIL FROM:<ann@example.org>');
+    expect(await send('RCPT TO:<reply+x@belfry>')).toBe('250');
+    expect(await send('RCPT TO:<bfy_a@belfry>')).toBe('452');
+    expect(await send('DATA')).toBe('354');
+    expect(await send(mail)).toBe(code);
+  }
+  // The next mail on the connection is a notification again.
+  await send('MAIL FROM:<nas@example.org>');
+  expect(await send('RCPT TO:<bfy_a@belfry>')).toBe('250');
+  expect(await send('RCPT TO:<reply+x@belfry>')).toBe('452');
+  expect(await send('DATA')).toBe('354');
+  expect(await send(mail)).toBe('250');
+  expect(stored).toEqual(['bfy_a: Disk']);
 });
 
 it('a sender beyond its rate limit is refused before its mail is read', async () => {

@@ -1,8 +1,9 @@
-/** Listener for email. The token is the password of AUTH, or the local part of the recipient's address. */
+/** Listener for email. The token is the password of AUTH, or the local part of the recipient's address; a signed address takes replies to mails. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { addressSet, canonicalAddress } from '#core/addresses.ts';
+import type { ReadAddress } from '#core/channels/reply-addresses.ts';
 import { AppError } from '#core/errors.ts';
 import { FairQueue } from '#core/limits/concurrency.ts';
 import type { Certificate } from './certificate.ts';
@@ -11,9 +12,11 @@ import {
   type ListenerIntake,
   type ListenerLog,
   type OpenPort,
+  type ReplyIntake,
   storeItem,
 } from './intake.ts';
 import { itemOfMail, MailStart } from './mail.ts';
+import { readReply } from './mail-reply.ts';
 
 /** The most bytes of a message with its attachments, which are not kept. Cameras send some pictures with an alarm. */
 const mailBytes = 25 * 1024 * 1024;
@@ -29,6 +32,8 @@ interface Session {
   password?: string;
   /** From the recipient's address; used for the current mail. */
   recipient?: string | undefined;
+  /** The current mail is a reply to a mail of a channel; its address is signed. */
+  reply?: ReadAddress | undefined;
 }
 
 /** An error reply. After 4xx the sender retries, after 5xx it does not. */
@@ -47,7 +52,7 @@ export async function listenSmtp(
     intake,
     log,
     certificate,
-  }: { intake: ListenerIntake; log: ListenerLog; certificate?: Certificate | undefined },
+  }: { intake: ListenerIntake & ReplyIntake; log: ListenerLog; certificate?: Certificate | undefined },
 ): Promise<OpenPort> {
   const tls = certificate?.current;
   const isAllowed = addressSet(allow);
@@ -73,20 +78,40 @@ export async function listenSmtp(
   };
   const addRecipient = async (address: string, session: SMTPServerSession) => {
     const known = of(session);
-    if (known.password !== undefined) return;
-    if (session.envelope.rcptTo.length === 0) known.recipient = undefined;
+    const isFirst = session.envelope.rcptTo.length === 0;
+    if (isFirst) [known.recipient, known.reply] = [undefined, undefined];
+    const reply = intake.readReplyAddress(address);
+    if (!isFirst && (reply ?? known.reply)) throw oneRecipient();
+    known.reply = reply;
+    if (reply || known.password !== undefined) return;
     const name = address.slice(0, Math.max(address.lastIndexOf('@'), 0));
     if (!name.startsWith('bfy_')) throw signInFirst();
     if (tls && !session.secure) throw new Reply(530, 'issue STARTTLS first: a token is taken only over TLS');
     if (!(await find(name, session))) throw signInFirst();
     // A mail is stored for one recipient only, so the sender must send it again for the other.
-    if (known.recipient !== undefined && known.recipient !== name)
-      throw new Reply(452, 'one token for each mail: send it once more');
+    if (known.recipient !== undefined && known.recipient !== name) throw oneRecipient();
     known.recipient = name;
+  };
+  /** A mail without a return path reports that another one was not delivered. */
+  const takeReply = async (to: ReadAddress, bytes: Buffer, { envelope }: SMTPServerSession) => {
+    const isReport = !envelope.mailFrom || envelope.mailFrom.address === '';
+    const reply = isReport
+      ? null
+      : await turns.run(to.tenant, () =>
+          readReply(bytes).catch(() => {
+            throw new Reply(554, 'the message cannot be read');
+          }),
+        );
+    if (!reply) return 'ignored: sent by a program';
+    const outcome = await intake.takeReply(to, reply);
+    if (outcome === 'not-found') throw new Reply(554, 'this address takes no replies any more');
+    if (outcome === 'nothing') throw new Reply(554, 'the alarm has ended, or is off the panels already');
+    return outcome === 'already' ? 'somebody has acknowledged it already' : 'done';
   };
   const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
     const bytes = await readMail(stream);
-    const { password, recipient } = of(session);
+    const { password, recipient, reply } = of(session);
+    if (reply) return takeReply(reply, bytes, session);
     const sender = await find(password ?? recipient, session);
     if (!sender) throw signInFirst();
     const source = canonicalAddress(session.remoteAddress) ?? '';
@@ -95,12 +120,8 @@ export async function listenSmtp(
         throw new Reply(554, 'the message cannot be read');
       }),
     );
-    return storeItem(
-      intake,
-      sender,
-      { source, listener: 'smtp' },
-      { ...item, source: item.source ?? source },
-    );
+    const stored = { ...item, source: item.source ?? source };
+    return `stored as ${await storeItem(intake, sender, { source, listener: 'smtp' }, stored)}`;
   };
   const connections = new Connections((session) => {
     for (const connection of server.connections) if (connection.session === session) connection.close();
@@ -148,9 +169,9 @@ export async function listenSmtp(
     },
     onData(stream, session, callback) {
       receive(stream, session).then(
-        (id) => {
+        (answer) => {
           intake.count('smtp', 'stored');
-          callback(null, `stored as ${id}`);
+          callback(null, answer);
         },
         (error: unknown) => {
           const reply = replyTo(error);
@@ -241,6 +262,8 @@ class Connections {
     else this.#countOf.delete(session.remoteAddress);
   }
 }
+
+const oneRecipient = () => new Reply(452, 'one recipient for each mail: send it once more');
 
 const signInFirst = () => new Reply(530, 'sign in first: the password is a token');
 

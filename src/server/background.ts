@@ -23,6 +23,8 @@ const alarmsMs = 1_000;
 const sweepPauseMs = 20;
 /** How soon a new calendar is read. */
 const calendarsMs = 2_000;
+/** How soon a channel takes commands, or no more. */
+const commandsMs = 1_000;
 const indexMs = 1_000;
 const mostIndexPauseMs = 1_000;
 const retentionMs = 60_000;
@@ -147,6 +149,7 @@ export function startLoops(
     loop('suppress', alarmsMs, () => updateSuppression({ ...services, now }, stopped)),
     loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('calendars', calendarsMs, () => services.calendars.readDue(stopped)),
+    loop('channel-commands', commandsMs, () => services.channelCommands.update()),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),
@@ -159,6 +162,7 @@ export function startLoops(
   return async () => {
     stopping.abort();
     await Promise.all([...loops, services.channels.stop(), services.ntfyUpstream?.stop()]);
+    await services.channelCommands.stop();
   };
 }
 

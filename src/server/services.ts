@@ -8,10 +8,12 @@ import { createAccounts } from '#accounts/accounts.ts';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { createInProcessBus } from '#bus/in-process.ts';
 import { createCalendarReader } from '#calendars/reader.ts';
+import { createChannelCommands } from '#channels/commands.ts';
 import { NtfyUpstream } from '#channels/ntfy-upstream.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
 import { watchOnCall } from '#core/alarms/on-call-gaps.ts';
+import { ReplyAddresses } from '#core/channels/reply-addresses.ts';
 import { Intake } from '#core/intake/intake.ts';
 import { MappingReader } from '#core/intake/mappings.ts';
 import { WebhookSignatures } from '#core/intake/webhook-signatures.ts';
@@ -84,9 +86,11 @@ export async function createServices(
   const metrics = new Metrics(now());
   const usage = new UsageRecorder(directory);
   const deliveries = createDeliveryQueue(storage.db, leaseHolder(storage));
+  const { replyTo, ...ofChannels } = config.channels;
+  const replies = replyTo === undefined ? undefined : new ReplyAddresses(key, replyTo);
   const channels = createChannelService({
     ...{ queue: deliveries, directory, history, tenancy, key, now, onError, tracer },
-    ...{ ...config.channels, baseUrl: config.baseUrl },
+    ...{ ...ofChannels, replies, baseUrl: config.baseUrl },
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });
   const onStored = (tenant: number, draft: NotificationDraft, endsDelivered: boolean) => {
@@ -166,6 +170,12 @@ export async function createServices(
       if (isOther || reading.failingSince !== null) await watchOnCall(attention.schedule, tenant, id);
     },
   });
+  const channelCommands = createChannelCommands({
+    context: { history, bus, channels, deliveries, directory, now },
+    ...{ directory, service: channels, allow: config.channels.allow },
+    lease: storage.nodes?.lease('channel-commands'),
+    onProblem: (error, of) => logger.warn({ err: error, ...of }, 'commands of a channel do not arrive'),
+  });
   return {
     directory,
     history,
@@ -204,6 +214,8 @@ export async function createServices(
     intake,
     schedule: attention.schedule,
     calendars,
+    channelCommands,
+    replies,
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

@@ -128,6 +128,8 @@ describe('a setting', () => {
     ['BELFRY_BUS_URL', 'redis://bus', 'must be auto'],
     ['BELFRY_BUS_URL', 'nats://a:4222,tls://b:4222', 'for all servers'],
     ['BELFRY_BUS_URL', 'nats://a:4222,nats://user:password@b:4222', 'in the first only'],
+    ['BELFRY_SMTP_REPLY_TO', 'too-long-name@example.org', 'must be an email address with at most 8'],
+    ['BELFRY_SMTP_REPLY_TO', 'alarms.example.org', 'must be an email address with at most 8'],
     ['BELFRY_SMTP', '25', 'must be an address and a port'],
     ['BELFRY_SMTP', '::1:25', 'must be an address and a port'],
     ['BELFRY_SMTP', '[a]:25', 'must be an address and a port'],
@@ -240,6 +242,10 @@ describe('settings that belong together', () => {
     [
       { BELFRY_SYSLOG_UDP: ':5514' },
       'BELFRY_SYSLOG_TOKEN is needed for syslog: set it to a token with the scope notify',
+    ],
+    [
+      { BELFRY_SMTP_REPLY_TO: 'belfry@alarms.example.org' },
+      'BELFRY_SMTP is needed for BELFRY_SMTP_REPLY_TO: set it to the address for email, as in :2525',
     ],
     [
       { BELFRY_TLS_CERT_FILE: 'x' },

@@ -18,6 +18,7 @@ import {
   password,
   type Reader,
   rate,
+  replyTo,
   type SettingsOf,
   secret,
   setting,
@@ -127,6 +128,10 @@ export const channelVariables = {
     show: withoutPassword,
   },
   BELFRY_SMTP_FROM: optional(email, 'address that its mails come from'),
+  BELFRY_SMTP_REPLY_TO: optional(
+    replyTo,
+    'address at which BELFRY_SMTP takes replies to mails of channels, as in belfry@alarms.example.org',
+  ),
   BELFRY_SMTP_PER_HOUR: setting(
     '1000',
     orOff(wholeNumber(50, 1_000_000)),
@@ -172,6 +177,7 @@ export function groupChannelSettings(settings: ChannelSettings) {
   return Object.freeze({
     allow: Object.freeze(settings.BELFRY_OUTBOUND_ALLOW),
     mail: url === undefined ? undefined : Object.freeze({ url, from, perHour }),
+    replyTo: settings.BELFRY_SMTP_REPLY_TO,
   });
 }
 
@@ -265,13 +271,17 @@ export const listenerVariables = {
 export type ListenerSettings = SettingsOf<typeof listenerVariables>;
 
 /** Problems between settings that are valid on their own; settings with an error are left out. */
-export function listenerProblems(of: Partial<ListenerSettings>): string[] {
+export function listenerProblems(of: Partial<ListenerSettings & ChannelSettings>): string[] {
   const problems: string[] = [];
   const isOpen = of.BELFRY_SYSLOG_UDP ?? of.BELFRY_SYSLOG_TCP ?? of.BELFRY_SYSLOG_TLS;
   if (isOpen && 'BELFRY_SYSLOG_TOKEN' in of && of.BELFRY_SYSLOG_TOKEN === undefined)
     problems.push('BELFRY_SYSLOG_TOKEN is needed for syslog: set it to a token with the scope notify');
   if (of.BELFRY_MQTT_URL && 'BELFRY_MQTT_TOKEN' in of && of.BELFRY_MQTT_TOKEN === undefined)
     problems.push('BELFRY_MQTT_TOKEN is needed for MQTT: set it to a token with the scope notify');
+  if (of.BELFRY_SMTP_REPLY_TO && 'BELFRY_SMTP' in of && of.BELFRY_SMTP === undefined)
+    problems.push(
+      'BELFRY_SMTP is needed for BELFRY_SMTP_REPLY_TO: set it to the address for email, as in :2525',
+    );
   const [cert, key] = ['BELFRY_TLS_CERT_FILE', 'BELFRY_TLS_KEY_FILE'] as const;
   if (cert in of && key in of && (of[cert] === undefined) !== (of[key] === undefined))
     problems.push(`${cert} and ${key} belong together: set both, or neither`);

@@ -254,3 +254,12 @@ export const email: Reader<string> = (text) => {
   if (found !== undefined) return found;
   throw new InvalidSetting('must be an email address, as in admin@example.org');
 };
+
+/** An email address with room before its `@` for what is signed. */
+export const replyTo: Reader<string> = (text) => {
+  const found = findEmail(text);
+  if (found && /^[a-z\d-]{1,8}@/i.test(found)) return found;
+  throw new InvalidSetting(
+    'must be an email address with at most 8 letters, digits and - before the @, as in belfry@alarms.example.org',
+  );
+};

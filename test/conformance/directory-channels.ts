@@ -59,6 +59,26 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(JSON.stringify(entries)).not.toContain('sealed');
   });
 
+  test('the enabled channels of a kind are those of active tenants', async () => {
+    const { channels, tenants } = lab().directory;
+    const [one, two] = [await lab().newTenant(), await lab().newTenant()];
+    for (const [tenant, id, over] of [
+      [one, 'a', { kind: 'mqtt' }],
+      [one, 'b', { kind: 'mqtt', enabled: false }],
+      [one, 'd', {}],
+      [two, 'e', { kind: 'mqtt' }],
+    ] as const)
+      await channels.create(channel(tenant, id, over), 'x');
+    const found = async () =>
+      (await channels.listEnabled('mqtt'))
+        .filter(({ tenant }) => tenant === one || tenant === two)
+        .map(({ id }) => id)
+        .toSorted();
+    expect(await found()).toEqual(['a', 'e']);
+    await tenants.setState(two, 'suspended', 'x', 5);
+    expect(await found()).toEqual(['a']);
+  });
+
   test('a name is taken once, and there are so many at the most, also between several at once', async () => {
     const { channels } = lab().directory;
     const tenant = await made();

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Certificate } from '#listeners/certificate.ts';
-import type { ListenerIntake } from '#listeners/intake.ts';
+import type { ListenerIntake, ReplyIntake } from '#listeners/intake.ts';
 import { listenSmtp } from '#listeners/smtp.ts';
 import { SyslogReceiver } from '#listeners/syslog.ts';
 import { eventually } from '../support/eventually.ts';
@@ -231,7 +231,9 @@ it('a renewed certificate is taken without a restart, and one that cannot be use
     warn: (_: object, text: string) => lines.push(text),
   };
   const certificate = await Certificate.read(files, log, 20);
-  const intake: ListenerIntake = {
+  const intake: ListenerIntake & ReplyIntake = {
+    readReplyAddress: () => undefined,
+    takeReply: async () => 'not-found',
     findSender: async () => undefined,
     admit: async () => undefined,
     accept: async () => '',

@@ -26,6 +26,8 @@ interface Options {
   readonly mail: MailServer | undefined;
   /** Set for what happened to the alarm: a reply to the mail of the notification. */
   readonly update?: OutgoingUpdate | undefined;
+  /** undefined: replies go to the sender. */
+  readonly replyTo?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +68,8 @@ export async function sendMail(
         disableUrlAccess: true,
       },
     });
-    const envelope = { to: setup.settings.to ?? '', from };
+    const { replyTo } = options;
+    const envelope = { to: setup.settings.to ?? '', from, ...(replyTo !== undefined && { replyTo }) };
     const mail = options.update
       ? replyOf(envelope, notification, options.update)
       : mailOf(envelope, notification);
@@ -104,6 +107,7 @@ function routeOf({ settings, secrets }: ChannelSetup, { outbound, mail }: Option
 interface Envelope {
   readonly from: string;
   readonly to: string;
+  readonly replyTo?: string;
 }
 
 const domainOf = ({ from }: Envelope): string => from.split('@')[1] ?? 'belfry';
@@ -117,6 +121,9 @@ function threadOf({ tenant, key }: OutgoingNotification): string[] {
 const idsOf = (ids: readonly string[], envelope: Envelope) =>
   ids.map((id) => `<${id}@${domainOf(envelope)}>`);
 
+/** Other programs must not answer. The second one is for Exchange, whose rules do not know the first. */
+const ofProgram = { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'OOF, AutoReply' };
+
 /** A reply in the thread. Every attempt has the same id. */
 function replyOf(envelope: Envelope, notification: OutgoingNotification, update: OutgoingUpdate) {
   const { id, tenant, title, level, url } = notification;
@@ -128,7 +135,7 @@ function replyOf(envelope: Envelope, notification: OutgoingNotification, update:
     subject: `Re: [${level}] ${title}`,
     text: `${updateText(update)}\n\n-- \n${end.join('\n')}\n`,
     references: idsOf([...threadOf(notification), id], envelope),
-    headers: { 'auto-submitted': 'auto-generated' },
+    headers: ofProgram,
   };
 }
 
@@ -144,7 +151,7 @@ function mailOf(envelope: Envelope, notification: OutgoingNotification) {
     date: new Date(receivedAt),
     // A retry has the same id; mails about one key form one thread.
     ...(thread.length > 0 && { references: thread }),
-    headers: { 'auto-submitted': 'auto-generated' },
+    headers: ofProgram,
   };
 }
 

@@ -3,6 +3,8 @@
  * for a while, for the next deliveries.
  */
 import { createHash } from 'node:crypto';
+import { searchForm } from '#contract/history/fields.ts';
+import { literalPattern } from '#core/search/search-words.ts';
 import { connectMqtt, type MqttConnection, MqttRefusal } from '#outbound/mqtt.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
 import {
@@ -126,18 +128,27 @@ export function topicOf(template: string, notification: OutgoingNotification): s
   const { level, host, ip, key, tenant, alarm } = notification;
   const values: Readonly<Record<string, string | null>> = { level, host: host ?? ip, key, tenant };
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === 'alarm' ? distinct(alarm) : nameOf(values[name] ?? '-'),
+    name === 'alarm' ? alarmName(alarm) : nameOf(values[name] ?? '-'),
   );
 }
 
-const nameOf = (value: string): string => clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
+export const nameOf = (value: string): string =>
+  clip(value.replaceAll(/[/+#$\p{C}]/gu, '_'), placeholderChars);
 
 /** With a part of its hash if it had to be changed, or looks like one that had to be: two alarms do not share a topic. */
-function distinct(alarm: string): string {
+export function alarmName(alarm: string): string {
   const name = nameOf(alarm);
   return name === alarm && !/-[\da-f]{8}$/.test(alarm)
     ? name
     : `${name}-${createHash('sha256').update(alarm).digest('hex').slice(0, 8)}`;
+}
+
+/** For searches: the keys that could have this {@link alarmName}, which has a part of a hash. */
+export function keyPatternOf(name: string): string {
+  const kept = name.slice(0, -9);
+  const isCut = kept.length >= placeholderChars - 1 && kept.endsWith('…');
+  const pattern = literalPattern(isCut ? kept.slice(0, -1) : kept).replaceAll('_', '?');
+  return searchForm('key', isCut ? `${pattern}*` : pattern);
 }
 
 async function findBroker(

@@ -79,6 +79,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     { name: 'server', type: 'smtp', example: 'smtps://mail.example.org:465' },
     text('user'),
     text('password', secret),
+    { name: 'replies', type: 'choice', choices: ['off', 'on'] },
     updates('none'),
   ],
   ntfy: [
@@ -122,6 +123,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     { name: 'qos', type: 'choice', choices: ['1', '0'] },
     { name: 'retain', type: 'choice', choices: ['false', 'true'] },
     text('stateTopic', { example: 'alarms/{alarm}' }),
+    { name: 'commands', type: 'choice', choices: ['off', 'on'] },
     text('user'),
     text('password', secret),
   ],

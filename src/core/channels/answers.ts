@@ -6,6 +6,7 @@ import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
 import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
 import { textProblem } from '../intake/notification.ts';
+import { ownSenderPrefix } from '../intake/own-sender.ts';
 import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
@@ -73,9 +74,12 @@ const clockToleranceMs = 60_000;
 /** Of what has happened to the alarm, the newest, among which a repeat is found. */
 const comparedEntries = 20;
 
+/** The names by which Belfry itself acts. */
+const ownPrefixes = new RegExp(`^(?:${ownSenderPrefix})+`);
+
 /** A person as another system names them, and the system. Without a name: the system. */
 export function personIn(system: string, name: unknown): string {
-  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars) : '';
+  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars).replace(ownPrefixes, '') : '';
   return cleaned === '' ? system : `${cleaned} (${system})`;
 }
 
@@ -120,26 +124,28 @@ export async function takeAnswer(
 }
 
 function actionOf(
-  { id: channel }: ChannelRecord,
+  { id, kind: system }: ChannelRecord,
   { kind, by: person, note: given, until }: ChannelAnswer,
   at: number,
 ): AlarmAction {
   const by = cleanLine(person, 2 * nameChars);
+  // A broker keeps the state of each alarm, which must be true. Commands have topics of their own, so the state is no answer to one.
+  const channel = system === 'mqtt' ? {} : { channel: id };
   const note = given === null ? null : cleanLine(given, noteChars) || null;
   switch (kind) {
     case 'unacknowledge':
-      return { kind, channel, at, by };
+      return { kind, ...channel, at, by };
     case 'shelve':
       return {
         kind,
-        channel,
+        ...channel,
         at,
         by,
         note,
         until: Math.min(until ?? at + buttonShelfMs, at + limits.shelfMs),
       };
     default:
-      return { kind, channel, at, by, note };
+      return { kind, ...channel, at, by, note };
   }
 }
 

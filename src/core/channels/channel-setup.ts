@@ -127,7 +127,10 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
   if (kind === 'mqtt') requireWholeMqtt(settings, secrets);
 }
 
-function requireWholeMqtt({ url = '', topic = '', stateTopic, user }: Texts, { password }: Texts): void {
+function requireWholeMqtt(
+  { url = '', topic = '', stateTopic, commands, user }: Texts,
+  { password }: Texts,
+): void {
   const { protocol, pathname, search, hash } = new URL(url);
   if (protocol.startsWith('mqtt') && !/^\/?$/.test(pathname))
     throw badField('settings.url', 'must be the broker alone: the topic has its own field');
@@ -138,6 +141,8 @@ function requireWholeMqtt({ url = '', topic = '', stateTopic, user }: Texts, { p
       'settings.topic',
       `must be a topic without + and #, of at most ${longestTopic} characters; {level}, {host}, {key} and {tenant} stand for these`,
     );
+  if (commands === 'on' && stateTopic === undefined)
+    throw badField('settings.stateTopic', 'is required with commands: they are sent to its /set');
   if (stateTopic === undefined) return requireUser(user, password);
   if (!stateTopic.includes('{alarm}') || !isTopic(stateTopic, /\{(?:alarm|tenant)\}/g))
     throw badField(

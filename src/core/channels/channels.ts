@@ -59,6 +59,8 @@ export interface Channels {
   /** By name. */
   list(tenant: TenantId): Promise<readonly ChannelRecord[]>;
   find(tenant: TenantId, id: string): Promise<ChannelRecord | undefined>;
+  /** The enabled channels of this kind, of all active tenants. */
+  listEnabled(kind: ChannelKind): Promise<readonly ChannelRecord[]>;
   /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
   create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
   /**
@@ -187,6 +189,13 @@ export interface ChannelService {
   /** Applies the limits of the queue. */
   trim(trustedNow: number, signal: AbortSignal): Promise<void>;
   /** Starts no further attempts, and gives current ones a moment to finish. */
+  stop(): Promise<void>;
+}
+
+/** Takes what channels are sent about alarms by a connection that Belfry itself keeps open. */
+export interface ChannelCommands {
+  /** Opens and ends connections, as channels are set now. Call it every second. */
+  update(): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CheckedFields } from '#core/intake/notification.ts';
 import type { Sender } from '#core/intake/own-sender.ts';
+import { Limits } from '#core/limits/rate-limits.ts';
 import type { Authenticator } from '../callers/auth.ts';
 import type { Services } from '../services.ts';
 import { IntakeControl } from './intake-control.ts';
@@ -15,6 +16,7 @@ it('refuses under overload as HTTP does, and adds nothing to what waits', async 
   let overloads = 0;
   const services = {
     intake: { accept: async () => ({ id: 'an-id' }) },
+    limits: new Limits(),
     metrics: { overload: { inc: () => overloads++ } },
   } as unknown as Services;
   const rates = { load: () => undefined, take: () => undefined, refuseAnyLevel: () => undefined };

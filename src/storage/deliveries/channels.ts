@@ -23,6 +23,7 @@ import {
   precondition,
   updateWhen,
 } from '../directory/change.ts';
+import { isActive } from '../people/tenants.ts';
 
 export function createChannels(db: Database): Channels {
   const select = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
@@ -36,6 +37,11 @@ export function createChannels(db: Database): Channels {
     async find(tenant, id) {
       const [row] = await db.read(select(tenant).where('id', '=', id));
       return row && toChannel(row);
+    },
+
+    async listEnabled(kind) {
+      const enabled = db.selectFrom('channels').selectAll().where('kind', '=', kind).where('enabled', '=', 1);
+      return (await db.read(enabled.where(isActive('tenant')))).map(toChannel);
     },
 
     async create(record, by) {

@@ -1,0 +1,174 @@
+/** Commands about alarms that an MQTT broker sends: what is published to `/set` below the topic of an alarm's state. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IPublishPacket } from 'mqtt';
+import { parseBoundedJson } from '#core/limits/bounded-json.ts';
+import { RateLimiter } from '#core/limits/rate-limits.ts';
+import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
+import { inTime, type Outbound } from '#outbound/outbound.ts';
+import { attemptMs, type ChannelSetup } from '../message.ts';
+import { nameOf } from './mqtt.ts';
+
+const commandKinds = ['acknowledge', 'unacknowledge', 'shelve', 'clear'] as const;
+
+export interface Command {
+  readonly kind: (typeof commandKinds)[number];
+  /** What its topic has in the place of the alarm. */
+  readonly alarmName: string;
+  /** As the sender says; undefined: it does not. */
+  readonly by: string | undefined;
+  readonly note: string | null;
+}
+
+const payloadBytes = 4 * 1024;
+/** The most bytes of a packet with MQTT 5. With MQTT 3.1.1 the broker does not know them, and a longer one must not end the connection. */
+const packetBytes = 80 * 1024;
+const packetBytesUnannounced = 16 * 1024 * 1024;
+/** More are dropped: people do not press so often. */
+const rate = { perSecond: 10, burst: 20 };
+const mostWaiting = 20;
+const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+/** A connection that ends sooner counts as failed. */
+const lastingMs = 60_000;
+const [byChars, noteChars] = [100, 500];
+/** A name of an alarm in a topic is shorter. A topic of a broker may have 65,535 bytes, and takes long to compare. */
+const longestName = 120;
+
+interface SubscriptionOptions {
+  /** The name of the tenant. */
+  readonly tenant: string;
+  readonly setup: ChannelSetup;
+  readonly outbound: Outbound;
+  /** Never throws. Commands come one after the other. */
+  readonly onCommand: (command: Command) => Promise<void>;
+  /** Called with the first of several failures. Its message may have what the broker says. */
+  readonly onProblem: (error: Error) => void;
+}
+
+/** Stays connected until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
+export class CommandSubscription {
+  readonly #options: SubscriptionOptions;
+  readonly #topics: CommandTopics;
+  readonly #closing = new AbortController();
+  readonly #limiter = new RateLimiter<string>();
+  readonly #ended: Promise<void>;
+  #connection: MqttConnection | undefined;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.#topics = commandTopics(options.setup.settings.stateTopic ?? '', options.tenant);
+    this.#ended = this.#run();
+  }
+
+  /** Resolves once the connection has ended, and the command that is being done is done. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the channel takes no more commands'));
+    await this.#connection?.close();
+    await this.#ended;
+    await this.#last;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    while (!signal.aborted) {
+      const began = performance.now();
+      const error = await this.#connect().then(
+        ({ closed }) => closed,
+        (failure: Error) => failure,
+      );
+      if (signal.aborted) return;
+      if (performance.now() - began >= lastingMs) failures = 0;
+      if (failures === 0) this.#options.onProblem(error);
+      const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2);
+      failures = Math.min(failures + 1, 10);
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+
+  async #connect(): Promise<MqttConnection> {
+    const { setup, outbound } = this.#options;
+    const { signal } = this.#closing;
+    const connection = await connectMqtt(
+      outbound,
+      { url: setup.settings.url ?? '', user: setup.settings.user, password: setup.secrets.password },
+      {
+        ...{ id: `belfry-${crypto.randomUUID().slice(0, 13)}`, packetBytes, packetBytesUnannounced },
+        onMessage: (packet, from) => this.#take(packet, from),
+      },
+      { timeoutMs: attemptMs, signal },
+    );
+    this.#connection = connection;
+    try {
+      signal.throwIfAborted();
+      await inTime({ timeoutMs: attemptMs, signal }, () => connection.subscribe([this.#topics.filter]));
+    } catch (error) {
+      connection.destroy(error as Error);
+      throw error;
+    }
+    return connection;
+  }
+
+  /** A retained message is an old one: the broker would repeat it with every connection. */
+  #take({ topic, payload, qos, messageId, retain }: IPublishPacket, connection: MqttConnection): void {
+    if (qos > 0 && messageId !== undefined) connection.acknowledge(messageId);
+    const alarmName = this.#topics.alarmOf(topic);
+    if (retain || alarmName === undefined || this.#closing.signal.aborted) return;
+    const command = readCommand(Buffer.from(payload), alarmName);
+    if (!command || this.#waiting >= mostWaiting) return;
+    if (!this.#limiter.take('', rate, performance.now()).allowed) return;
+    this.#waiting += 1;
+    this.#last = this.#last.then(async () => {
+      if (!this.#closing.signal.aborted) await this.#options.onCommand(command);
+      this.#waiting -= 1;
+    });
+  }
+}
+
+interface CommandTopics {
+  /** With `+` for the levels that have the alarm. */
+  readonly filter: string;
+  /** The name of the alarm in a topic; undefined: it is another topic. */
+  alarmOf(topic: string): string | undefined;
+}
+
+export function commandTopics(stateTopic: string, tenant: string): CommandTopics {
+  const topic = `${stateTopic.replaceAll('{tenant}', () => nameOf(tenant))}/set`;
+  const levels = topic.split('/').map((level) => (level.includes('{alarm}') ? '+' : level));
+  const literals = topic.split('{alarm}').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  const pattern = literals.reduce(
+    (before, part, i) => `${before}${i === 1 ? `([^/]{1,${longestName}})` : '\\1'}${part}`,
+  );
+  const whole = new RegExp(`^${pattern}$`, 'u');
+  return { filter: levels.join('/'), alarmOf: (given) => whole.exec(given)?.[1] };
+}
+
+/** A word, or JSON as in `{"action": "acknowledge", "by": "Ann", "note": "on my way"}`; undefined for anything else. */
+export function readCommand(payload: Buffer, alarmName: string): Command | undefined {
+  if (payload.length > payloadBytes) return undefined;
+  const text = payload.toString('utf8').trim();
+  const given = text.startsWith('{') ? findObject(text) : { action: text };
+  const kind = commandKinds.find((each) => each === given?.action);
+  if (!kind) return undefined;
+  const [by, note] = [lineOf(given?.by, byChars), lineOf(given?.note, noteChars)];
+  return { kind, alarmName, by: by || undefined, note: note || null };
+}
+
+function findObject(text: string): { action?: unknown; by?: unknown; note?: unknown } | undefined {
+  try {
+    return parseBoundedJson(text) as object;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In one line; empty for what is no text. */
+const lineOf = (value: unknown, most: number): string =>
+  typeof value === 'string'
+    ? value
+        .replaceAll(/\p{C}+/gu, ' ')
+        .trim()
+        .slice(0, most)
+        .toWellFormed()
+    : '';

@@ -1,0 +1,213 @@
+/** A reply to the mail of a channel acts on its alarm. The mails go over SMTP in both directions. */
+import type { AddressInfo } from 'node:net';
+import { createTransport } from 'nodemailer';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { HistoryNotification } from '#contract/history/notification.ts';
+import { eventually } from '../support/eventually.ts';
+import { limitMs } from '../support/patience.ts';
+import { TestServer } from '../support/server.ts';
+
+const mails: string[] = [];
+const smtp = new SMTPServer({
+  ...{ authOptional: true, disabledCommands: ['STARTTLS'] },
+  onData(stream, _session, done) {
+    const parts: Buffer[] = [];
+    stream.on('data', (part: Buffer) => parts.push(part));
+    stream.on('end', () => {
+      mails.push(
+        Buffer.concat(parts)
+          .toString('utf8')
+          .replaceAll(/\r\n[ \t]+/g, ' '),
+      );
+      done();
+    });
+  },
+});
+let server: TestServer;
+let tenant: string;
+let key: string;
+let token: string;
+let tenants = 0;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()));
+  server = await TestServer.start({
+    ...{ BELFRY_SMTP: '127.0.0.1:0', BELFRY_SMTP_REPLY_TO: 'belfry@alarms.example.org' },
+    BELFRY_SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+    BELFRY_SMTP_FROM: 'belfry@example.org',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+});
+beforeEach(async () => {
+  tenants += 1;
+  tenant = `replies-${tenants}`;
+  [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
+  mails.length = 0;
+});
+
+const call = (method: string, path: string, json?: unknown) =>
+  server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+const settings = (over: object = {}) => ({ to: 'ops@example.org', replies: 'on', updates: 'all', ...over });
+const channel = async (over: object = {}): Promise<string> => {
+  const { json, text } = await call('POST', '/api/channels', {
+    ...{ name: 'mail', kind: 'email', settings: settings(over) },
+  });
+  if (!json.id) throw new Error(text);
+  await call('POST', '/api/rules', { name: 'mail', then: { channels: ['mail'] } });
+  return json.id;
+};
+const found = async (id: string): Promise<HistoryNotification> =>
+  (await call('GET', `/api/notifications/${id}`)).json;
+const replyToOf = (mail: string | undefined) => /^Reply-To: <?([^\s<>]+)>?\s*$/im.exec(mail ?? '')?.[1] ?? '';
+/** An alarm, and the address to which its mail is replied. */
+const alarm = async (over: object = {}): Promise<{ id: string; address: string }> => {
+  const before = mails.length;
+  const body = { title: 'Disk full', message: '93 %', level: 'error', key: 'disk', ...over };
+  const { id } = (await server.notify(token, body)).json;
+  await eventually(() => expect(mails.length).toBe(before + 1));
+  return { id, address: replyToOf(mails.at(-1)) };
+};
+const from = '"Ann Example" <ann@example.org>';
+/** What the listener answers. */
+const reply = async (to: string | readonly string[], text: string, over: object = {}): Promise<string> => {
+  const transport = createTransport({
+    ...{ host: '127.0.0.1', port: server.running.ports.smtp ?? 0, ignoreTLS: true },
+  });
+  try {
+    const mail = { from, to: [to].flat(), subject: 'Re: [error] Disk full', text, ...over };
+    return (await transport.sendMail(mail)).response;
+  } catch (error) {
+    return (error as { response?: string }).response ?? String(error);
+  } finally {
+    transport.close();
+  }
+};
+const within = { timeout: limitMs(2_000) };
+
+test('a reply acknowledges, with the name of the person and the text as the note, and is not sent back', async () => {
+  await channel();
+  const { id, address } = await alarm();
+  expect(address).toMatch(/^belfry\+[a-z2-7]{55}@alarms\.example\.org$/);
+  expect(mails[0]).toContain('X-Auto-Response-Suppress: OOF, AutoReply');
+  const quoted =
+    'On Mon, 30 Nov 2026 at 10:00, Belfry <belfry@example.org> wrote:\n> [error] Disk full\n> clear';
+  expect(await reply(address, `I am on my way.\n\n${quoted}\n`)).toContain('done');
+  await eventually(
+    async () =>
+      expect(await found(id)).toMatchObject({
+        acknowledged: { by: 'Ann Example (mail)', note: 'I am on my way.' },
+      }),
+    within,
+  );
+  expect(await reply(address.toUpperCase(), 'ack')).toContain('250');
+  // A later event is the next mail: none of the reply was before it.
+  await call('POST', `/api/alarms/${id}/clear`, { note: 'replaced' });
+  await eventually(() => expect(mails).toHaveLength(2));
+  expect(mails[1]).toContain('Cleared by');
+});
+
+test.each([
+  ['shelve', (one: HistoryNotification) => one.state === 'shelved'],
+  ['zurückstellen', (one: HistoryNotification) => one.state === 'shelved'],
+  ['clear', (one: HistoryNotification) => one.cleared?.by === 'Ann Example (mail)'],
+  ['erledigt: neue Platte', (one: HistoryNotification) => one.cleared?.by === 'Ann Example (mail)'],
+] as const)('the first word says what to do: %s', async (text, isDone) => {
+  await channel();
+  const { id, address } = await alarm();
+  expect(await reply(address, text)).toContain('done');
+  const one = await found(id);
+  expect(isDone(one), JSON.stringify(one)).toBe(true);
+});
+
+test('an alarm without a key, and one that was repeated, are acknowledged too', async () => {
+  await channel();
+  const none = await alarm({ key: undefined });
+  const first = await alarm();
+  const second = await alarm();
+  for (const { address } of [none, first]) expect(await reply(address, '')).toContain('done');
+  for (const { id } of [none, second]) expect((await found(id)).acknowledged).not.toBeNull();
+});
+
+test('replies of programs, and of this server itself, do nothing and are not refused', async () => {
+  await channel();
+  const { id, address } = await alarm();
+  for (const over of [
+    { headers: { 'auto-submitted': 'auto-replied' } },
+    { headers: { precedence: 'bulk' } },
+    { subject: 'Automatische Antwort: Disk full' },
+    { envelope: { from: '', to: address } },
+  ])
+    expect(await reply(address, 'clear', over)).toContain('ignored');
+  expect(await reply(address, '', { raw: mails[0] as string, envelope: { from, to: address } })).toContain(
+    'ignored',
+  );
+  expect(await found(id)).toMatchObject({ acknowledged: null, cleared: null });
+});
+
+test('a changed address, two recipients, and an alarm that has ended are refused', async () => {
+  await channel();
+  const { id, address } = await alarm();
+  const other = await alarm({ key: 'other' });
+  const at = address.indexOf('+') + 12;
+  const changed = `${address.slice(0, at)}${address[at] === 'a' ? 'b' : 'a'}${address.slice(at + 1)}`;
+  for (const each of [
+    changed,
+    'belfry@alarms.example.org',
+    'belfry+@alarms.example.org',
+    `belfry+${id}@x.org`,
+  ])
+    expect(await reply(each, 'ack')).toMatch(/^530/);
+  // One recipient is taken and the other is to be sent again.
+  const two = createTransport({ host: '127.0.0.1', port: server.running.ports.smtp ?? 0, ignoreTLS: true });
+  const { rejected } = await two.sendMail({ from, to: [address, other.address], text: 'ack' });
+  two.close();
+  expect(rejected).toEqual([other.address]);
+  expect((await found(id)).acknowledged).not.toBeNull();
+  expect((await found(other.id)).acknowledged).toBeNull();
+  await call('POST', `/api/alarms/${id}/clear`, {});
+  expect(await reply(address, 'ack')).toMatch(/^554.*ended/);
+});
+
+test('a channel that takes no replies, is disabled or deleted, and one of another tenant', async () => {
+  const out = await channel();
+  const { id, address } = await alarm();
+  for (const [off, on] of [
+    [{ settings: settings({ replies: 'off' }) }, { settings: settings() }],
+    [{ enabled: false }, { enabled: true }],
+  ]) {
+    await call('PATCH', `/api/channels/${out}`, off);
+    expect(await reply(address, 'ack')).toMatch(/^554/);
+    await call('PATCH', `/api/channels/${out}`, on);
+  }
+  expect((await found(id)).acknowledged).toBeNull();
+  await call('PATCH', `/api/channels/${out}`, { settings: settings({ replies: 'off' }) });
+  expect((await alarm({ key: 'other' })).address).toBe('');
+  await call('DELETE', `/api/channels/${out}`);
+  expect(await reply(address, 'ack')).toMatch(/^554/);
+  expect((await found(id)).acknowledged).toBeNull();
+});
+
+test('replies without end are slowed down, and those to other alarms are not', async () => {
+  await channel();
+  const [one, other] = [await alarm(), await alarm({ key: 'other' })];
+  const answers: string[] = [];
+  while (!answers.at(-1)?.startsWith('451') && answers.length < 30)
+    answers.push(await reply(one.address, 'shelve'));
+  expect(answers.at(-1)).toMatch(/^451/);
+  expect(answers[5]).toContain('done');
+  expect(await reply(other.address, 'ack')).toContain('done');
+});
+
+test('hostile replies hold as plain text', async () => {
+  await channel();
+  const { id, address } = await alarm();
+  const name = '"belfry:cron \u202e<b>\u0007" <x@example.org>';
+  expect(await reply(address, `<script>\u0000${'x'.repeat(100_000)}`, { from: name })).toContain('done');
+  const { acknowledged } = await found(id);
+  expect(acknowledged?.by).toMatch(/^cron .*\(mail\)$/);
+  expect(acknowledged?.by).not.toMatch(/\p{C}/u);
+  expect(acknowledged?.note?.length).toBeLessThanOrEqual(500);
+});
