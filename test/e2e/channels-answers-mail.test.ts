@@ -207,7 +207,7 @@ test('hostile replies hold as plain text', async () => {
   const name = '"belfry:cron \u202e<b>\u0007" <x@example.org>';
   expect(await reply(address, `<script>\u0000${'x'.repeat(100_000)}`, { from: name })).toContain('done');
   const { acknowledged } = await found(id);
-  expect(acknowledged?.by).toMatch(/^cron .*\(mail\)$/);
+  expect(acknowledged?.by).toMatch(/^belfry:cron .*\(mail\)$/);
   expect(acknowledged?.by).not.toMatch(/\p{C}/u);
   expect(acknowledged?.note?.length).toBeLessThanOrEqual(500);
 });

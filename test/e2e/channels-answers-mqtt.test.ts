@@ -219,12 +219,12 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     await eventually(async () => expect((await found(id)).acknowledged).not.toBeNull(), within);
   });
 
-  test('a deleted channel ends its subscription within two seconds, and a name cannot pretend to be Belfry', async () => {
+  test('a deleted channel ends its subscription within two seconds, and names have no control characters', async () => {
     const out = await channel();
     await subscribed();
     const id = await alarm();
     await command('disk', { action: 'acknowledge', by: 'belfry:cron\n\u202e' });
-    await eventually(async () => expect((await found(id)).acknowledged?.by).toBe('cron (home)'), within);
+    await eventually(async () => expect((await found(id)).acknowledged?.by).toBe('belfry:cron (home)'), within);
     const ended = () => [...broker.log.matchAll(/Received DISCONNECT from belfry-/g)].length;
     const before = ended();
     expect((await call('DELETE', `/api/channels/${out}`)).status).toBe(204);

@@ -6,7 +6,6 @@ import { limits } from '#contract/limits.ts';
 import { buttonShelfMs } from '#contract/panels/buttons.ts';
 import { type AlarmsContext, actOnAlarms } from '../alarms/standing.ts';
 import { textProblem } from '../intake/notification.ts';
-import { ownSenderPrefix } from '../intake/own-sender.ts';
 import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
@@ -74,12 +73,9 @@ const clockToleranceMs = 60_000;
 /** Of what has happened to the alarm, the newest, among which a repeat is found. */
 const comparedEntries = 20;
 
-/** The names by which Belfry itself acts. */
-const ownPrefixes = new RegExp(`^(?:${ownSenderPrefix})+`);
-
 /** A person as another system names them, and the system. Without a name: the system. */
 export function personIn(system: string, name: unknown): string {
-  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars).replace(ownPrefixes, '') : '';
+  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars) : '';
   return cleaned === '' ? system : `${cleaned} (${system})`;
 }
 
