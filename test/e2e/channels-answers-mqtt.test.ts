@@ -224,7 +224,10 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     await subscribed();
     const id = await alarm();
     await command('disk', { action: 'acknowledge', by: 'belfry:cron\n\u202e' });
-    await eventually(async () => expect((await found(id)).acknowledged?.by).toBe('belfry:cron (home)'), within);
+    await eventually(
+      async () => expect((await found(id)).acknowledged?.by).toBe('belfry:cron (home)'),
+      within,
+    );
     const ended = () => [...broker.log.matchAll(/Received DISCONNECT from belfry-/g)].length;
     const before = ended();
     expect((await call('DELETE', `/api/channels/${out}`)).status).toBe(204);
