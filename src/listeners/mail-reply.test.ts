@@ -19,6 +19,8 @@ test.each([
     'Done',
   ],
   ['On Mon, 30 Nov 2026 at 10:00, Belfry\n<belfry@example.org> wrote:\n> Disk full\n\nclear', 'clear', null],
+  ['On Mon, 30 Nov 2026 at 10:00, Belfry wrote:\n\nclear the cache of db1', 'acknowledge', null],
+  ['On Mon, 30 Nov 2026 at 10:00, Belfry\n<b@example.org> wrote:\n\nclear it', 'acknowledge', null],
   ['Ja\n\nAm 30.11.26 um 10:00 schrieb Belfry:\n> Disk full', 'acknowledge', 'Ja'],
   ['ok\n\n________________________________\nVon: Belfry\nGesendet: Montag\nclear', 'acknowledge', 'ok'],
   ['ok\n-----Original Message-----\nclear', 'acknowledge', 'ok'],

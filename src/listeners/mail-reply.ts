@@ -67,9 +67,10 @@ function withoutQuoted(text: string): string {
     const line = (lines[at] as string).trim();
     const [two, isTwo] = [`${line} ${lines[at + 1]?.trim() ?? ''}`, !wrote.test(line)];
     if (wrote.test(line) || (/^(?:on|am)\b/i.test(line) && wrote.test(two))) {
-      // Mails of HTML do not mark what they quote. Below marked lines somebody may have written something.
-      if (kept.join('').trim() !== '') break;
       if (isTwo) at += 1;
+      // Mails of HTML do not mark what they quote. Only below marked lines somebody may have written something.
+      const next = lines.slice(at + 1).find((each) => each.trim() !== '');
+      if (kept.join('').trim() !== '' || !next?.trimStart().startsWith('>')) break;
       continue;
     }
     if (ends.some((end) => end.test(line))) break;
