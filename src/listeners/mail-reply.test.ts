@@ -13,6 +13,8 @@ test.each([
   ['zurückstellen – kein Ersatzteil da', 'shelve', 'kein Ersatzteil da'],
   ['clear\nreplaced the disk', 'clear', 'replaced the disk'],
   ['Erledigt.', 'clear', null],
+  ['clear all caches first, I am on it', 'acknowledge', 'clear all caches first, I am on it'],
+  ['clear-text passwords in the log', 'acknowledge', 'clear-text passwords in the log'],
   [
     'Done\n\nOn Mon, 30 Nov 2026 at 10:00, Belfry <belfry@example.org> wrote:\n> clear',
     'acknowledge',

@@ -38,10 +38,10 @@ const words: Readonly<Record<string, ChannelAnswer['kind']>> = {
   ...{ clear: 'clear', cleared: 'clear', erledigen: 'clear', erledigt: 'clear' },
 };
 
-/** Without one of the words at its beginning, a text acknowledges and is the note. */
+/** A text acknowledges and is the note, unless it begins with one of the words, alone on its line or before a comma or the like. */
 export function readText(text: string): Pick<ChannelAnswer, 'kind' | 'note'> {
   const own = withoutQuoted(text);
-  const [first = '', word = ''] = /^(\p{L}+)(?=[\s,.:;!–-]|$)[\s,.:;!–-]*/u.exec(own) ?? [];
+  const [first = '', word = ''] = /^(\p{L}+)\s*(?:[,.:;!]+|[–-]\s|\n|$)\s*/u.exec(own) ?? [];
   const kind = Object.hasOwn(words, word.toLowerCase()) ? words[word.toLowerCase()] : undefined;
   const note = kind ? own.slice(first.length) : own;
   return { kind: kind ?? 'acknowledge', note: note.trim() || null };
