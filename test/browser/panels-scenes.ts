@@ -119,6 +119,19 @@ export const panelsScenes: readonly DashboardScenes[] = [
         },
       },
       {
+        name: 'phone-drawer',
+        path: 'panels',
+        act: async (page) => {
+          await addPhone(page, 'Fairphone', 'ntfy');
+          await page.getByRole('button', { name: 'Done' }).click();
+          await page
+            .getByRole('button', { name: /^Fairphone/ })
+            .first()
+            .click();
+          await page.getByRole('dialog', { name: 'Fairphone' }).waitFor();
+        },
+      },
+      {
         name: 'delete',
         path: 'panels',
         act: async (page) => {

@@ -1,5 +1,5 @@
 /** What to do once a phone is connected: let it ring, and see which rules send to it. */
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -9,6 +9,7 @@ import { sentenceOf } from '#web/dashboard/api/call.ts';
 import { panelPath } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import styles from './panels.module.css';
 
 /** A test alarm, for this phone alone. */
 export function PhoneTest({ panel }: { panel: Panel }) {
@@ -16,14 +17,14 @@ export function PhoneTest({ panel }: { panel: Panel }) {
   const { api } = useTenant();
   const test = useMutation({ mutationFn: () => api.post(`${panelPath(panel.id)}/test`) });
   return (
-    <div>
+    <Stack className={styles.part} gap="xs" align="flex-start">
       <Button loading={test.isPending} onClick={() => test.mutate()}>
         {t('phoneTest')}
       </Button>
       <p role="status" className="muted">
         {test.error ? sentenceOf(test.error) : test.isSuccess ? t('phoneTested') : t('phoneTestAbout')}
       </p>
-    </div>
+    </Stack>
   );
 }
 
@@ -35,8 +36,8 @@ export function PhoneRules({ panel }: { panel: Panel }) {
   if (!rules) return null;
   const naming = rulesTo(panel, rules);
   return (
-    <div>
-      <strong>{t('phoneGets')}</strong>
+    <section className={styles.part} aria-labelledby="phone-rules">
+      <h3 id="phone-rules">{t('phoneGets')}</h3>
       {naming.length === 0 ? (
         <p className="muted">{t('phoneGetsNone')}</p>
       ) : (
@@ -56,7 +57,7 @@ export function PhoneRules({ panel }: { panel: Panel }) {
       <Link to="/t/$tenant/rules" params={{ tenant: tenant.name }} search={{}}>
         {t('phoneRules')}
       </Link>
-    </div>
+    </section>
   );
 }
 
