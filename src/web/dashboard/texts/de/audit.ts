@@ -139,6 +139,8 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.q': 'Suche',
   'changed.quietFrom': 'Ruhe ab',
   'changed.quietUntil': 'Ruhe bis',
+  'changed.quietDays': 'Ruhe an',
+  'changed.criticalRings': 'Kritisches klingelt immer',
   'changed.rank': 'Rang',
   'changed.rate': 'Ratenlimit',
   'changed.removed': 'Entfernt',

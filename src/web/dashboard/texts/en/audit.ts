@@ -139,6 +139,8 @@ export const audit = {
   'changed.q': 'Search',
   'changed.quietFrom': 'Quiet from',
   'changed.quietUntil': 'Quiet until',
+  'changed.quietDays': 'Quiet on',
+  'changed.criticalRings': 'Critical always rings',
   'changed.rank': 'Rank',
   'changed.rate': 'Rate limit',
   'changed.removed': 'Removed',
