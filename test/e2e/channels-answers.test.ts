@@ -112,7 +112,7 @@ const systems: readonly System[] = [
   },
 ];
 
-/** A channel of the system, and a webhook that is told of everything, with one alarm. */
+/** A channel of the system, and a webhook that gets everything, with one alarm. */
 async function world({ kind, setup, path }: System) {
   const own = await channel('own', { kind, ...setup() });
   const other = await channel('other', {
@@ -333,8 +333,8 @@ test('channels of one Slack app have one address, and each button acts for its o
     await call('DELETE', `/api/alarms/${id}/acknowledge`);
     // Each of them learns what was done in the other one.
     await eventually(async () => {
-      const told = [...(await eventsOf(addressed)), ...(await eventsOf(second))];
-      expect(told.filter((event) => event === 'acknowledged')).toHaveLength(i + 1);
+      const got = [...(await eventsOf(addressed)), ...(await eventsOf(second))];
+      expect(got.filter((event) => event === 'acknowledged')).toHaveLength(i + 1);
     });
   }
   for (const each of [addressed, second])
