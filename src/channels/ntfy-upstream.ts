@@ -1,8 +1,8 @@
 /**
  * iPhones: their ntfy app keeps no connection, and only the maker of the app can wake it. So for each message that an iPhone reads, the
  * server asks the *upstream*, the maker's server of ntfy, to wake it: with a hash of the topic's address and the id of the message,
- * without its text. The app then fetches the message here. The node that has stored an entry asks, so each message is asked for once.
- * Not promised: what waits when a server stops is not asked for, and the app shows it when it is opened.
+ * without its text. The app then fetches the message here. Only the node that has stored an entry asks, so the upstream gets one
+ * request for each message. Not promised: what waits when a server stops is not asked for, and the app shows it when it is opened.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import type { Topic } from '#core/log/bus.ts';
 import type { Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { reaches } from '#core/log/target.ts';
-import { phoneStreams } from '#core/streams/ntfy-encoder.ts';
-import { ntfyId } from '#core/streams/ntfy-ids.ts';
+import { phoneStreams } from '#core/streams/ntfy/encoder.ts';
+import { ntfyId } from '#core/streams/ntfy/ids.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, createMask, pauseOf } from './answer.ts';
+import { answerLine, createMask, pauseOf } from './delivery-answer.ts';
 
 interface UpstreamOptions {
   /** Of the upstream. */

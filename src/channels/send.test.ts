@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { noTexts } from '#contract/history/fields.ts';
 import { createOutbound, type OutboundRequest } from '#outbound/outbound.ts';
-import { createMask } from './answer.ts';
+import { createMask } from './delivery-answer.ts';
 import { sendMail } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';
 import type { ChannelSetup, OutgoingNotification } from './message.ts';

@@ -1,7 +1,7 @@
 /** One attempt to deliver one notification, or what happened to its alarm, through one channel. */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, createMask, type Mask, pauseOf } from './answer.ts';
+import { answerLine, createMask, type Mask, pauseOf } from './delivery-answer.ts';
 import { apprise } from './kinds/apprise.ts';
 import { discord } from './kinds/discord.ts';
 import { type MailServer, sendMail } from './kinds/email.ts';

@@ -24,7 +24,7 @@ import { instructionsText } from '#core/routing/instructions.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
-import { messageIn, outcomeRequest, readSystemAnswer, replyTo } from './answers.ts';
+import { messageIn, outcomeRequest, readSystemAnswer, replyTo } from './answers/signed.ts';
 import { Dispatcher, type Happened } from './dispatcher.ts';
 import { MailBudget, type MailServer } from './kinds/email.ts';
 import type { Brokers } from './kinds/mqtt.ts';

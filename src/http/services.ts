@@ -9,7 +9,7 @@ import type {
 } from 'fastify';
 import type { Schedule } from '#core/alarms/schedule.ts';
 import type { AnsweringSystems } from '#core/channels/answers.ts';
-import type { ChannelCommands, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
+import type { AnswerSources, ChannelService, DeliveryQueue } from '#core/channels/channels.ts';
 import type { ReplyAddresses } from '#core/channels/reply-addresses.ts';
 import type { Intake } from '#core/intake/intake.ts';
 import type { MappingReader } from '#core/intake/mappings.ts';
@@ -49,7 +49,7 @@ export interface Services {
   readonly intake: Intake;
   readonly schedule: Schedule;
   readonly calendars: CalendarReader;
-  readonly channelCommands: ChannelCommands;
+  readonly answerSources: AnswerSources;
   /** undefined: this installation takes no replies to mails. */
   readonly replies: ReplyAddresses | undefined;
   readonly tenantStreams: TenantStreams;

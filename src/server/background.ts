@@ -149,7 +149,7 @@ export function startLoops(
     loop('suppress', alarmsMs, () => updateSuppression({ ...services, now }, stopped)),
     loop('escalations', alarmsMs, () => sendSteps(services, stopped)),
     loop('calendars', calendarsMs, () => services.calendars.readDue(stopped)),
-    loop('channel-commands', commandsMs, () => services.channelCommands.update()),
+    loop('channel-commands', commandsMs, () => services.answerSources.update()),
     loop('sweep', sweepMs, sweep),
     loop('sweep-sign-ins', sweepMs, sweepSignIns),
     ...(storage.indexNext ? [loop('index', indexMs, index)] : []),
@@ -162,7 +162,7 @@ export function startLoops(
   return async () => {
     stopping.abort();
     await Promise.all([...loops, services.channels.stop(), services.ntfyUpstream?.stop()]);
-    await services.channelCommands.stop();
+    await services.answerSources.stop();
   };
 }
 

@@ -8,7 +8,7 @@ import { createAccounts } from '#accounts/accounts.ts';
 import { openKeyFile } from '#accounts/key-file.ts';
 import { createInProcessBus } from '#bus/in-process.ts';
 import { createCalendarReader } from '#calendars/reader.ts';
-import { createChannelCommands } from '#channels/commands.ts';
+import { createAnswerSources } from '#channels/answers/sources.ts';
 import { NtfyUpstream } from '#channels/ntfy-upstream.ts';
 import { createChannelService } from '#channels/service.ts';
 import { createAttention } from '#core/alarms/alarms.ts';
@@ -170,11 +170,11 @@ export async function createServices(
       if (isOther || reading.failingSince !== null) await watchOnCall(attention.schedule, tenant, id);
     },
   });
-  const channelCommands = createChannelCommands({
+  const answerSources = createAnswerSources({
     context: { history, bus, channels, deliveries, directory, now },
     ...{ directory, service: channels, allow: config.channels.allow },
     lease: storage.nodes?.lease('channel-commands'),
-    onProblem: (error, of) => logger.warn({ err: error, ...of }, 'commands of a channel do not arrive'),
+    onProblem: (error, of) => logger.warn({ err: error, ...of }, 'answers of a channel do not arrive'),
   });
   return {
     directory,
@@ -214,7 +214,7 @@ export async function createServices(
     intake,
     schedule: attention.schedule,
     calendars,
-    channelCommands,
+    answerSources,
     replies,
     settings: {
       rateToken: config.rate.token,

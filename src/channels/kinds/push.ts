@@ -13,7 +13,7 @@ import type {
 import { badField } from '#core/errors.ts';
 import { createSealer } from '#core/people/secrets.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, createMask, pauseOf } from '../answer.ts';
+import { answerLine, createMask, pauseOf } from '../delivery-answer.ts';
 import {
   clip,
   clipBytes,

@@ -1,4 +1,4 @@
-import { answerData, buttonsFor } from '../answers.ts';
+import { answerData, buttonsFor } from '../answers/signed.ts';
 import {
   type ChannelSetup,
   clip,

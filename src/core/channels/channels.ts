@@ -192,8 +192,8 @@ export interface ChannelService {
   stop(): Promise<void>;
 }
 
-/** Takes what channels are sent about alarms by a connection that Belfry itself keeps open. */
-export interface ChannelCommands {
+/** Gets the answers of systems that do not send them to an address of Belfry. */
+export interface AnswerSources {
   /** Opens and ends connections, as channels are set now. Call it every second. */
   update(): Promise<void>;
   stop(): Promise<void>;

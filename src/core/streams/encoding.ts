@@ -1,7 +1,7 @@
 /** One stream, several encodings: what a stream of panels writes is made by its encoder, from frames that all streams of an encoding share. */
 import type { ReadyEvent } from '#contract/panels/panel.ts';
 import { minRankOf } from '#contract/routing/level-styles.ts';
-import type { Entry, History, LiveNotification } from '../log/log.ts';
+import type { Entry, History, HistoryRecord, LiveNotification } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import { type PanelAddress, reaches } from '../log/target.ts';
 import { type QuietHours, quietHoursOf } from '../routing/quiet-hours.ts';
@@ -96,3 +96,9 @@ export const isQuietFor = (
   { quiet }: PhonePanel,
   now: number,
 ): boolean => quiet !== undefined && rank < quiet.ringsFrom && quiet.isQuiet(now);
+
+/** Whether a phone that was away must not ring for it: it has ended, was replaced, is acknowledged, or is off the panels. */
+export const isTakenCareOf = ({ cleared, acknowledged, alarm }: HistoryRecord): boolean =>
+  cleared !== null ||
+  acknowledged !== null ||
+  (alarm !== null && (alarm.shelved !== null || alarm.suppressed !== null));

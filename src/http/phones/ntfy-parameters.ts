@@ -5,9 +5,9 @@ import type { Cursor } from '#contract/panels/sse.ts';
 import { badRequest } from '#core/errors.ts';
 import type { Entry, History } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
-import type { NtfyFilter } from '#core/streams/ntfy-encoder.ts';
-import { keptMs } from '#core/streams/ntfy-frames.ts';
-import { isNtfyId, positionOf } from '#core/streams/ntfy-ids.ts';
+import type { NtfyFilter } from '#core/streams/ntfy/encoder.ts';
+import { keptMs } from '#core/streams/ntfy/frames.ts';
+import { isNtfyId, positionOf } from '#core/streams/ntfy/ids.ts';
 import { isTopic } from '#core/tenants/topics.ts';
 
 /** As many as a visitor of ntfy's own server may subscribe to. */

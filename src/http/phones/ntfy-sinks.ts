@@ -1,6 +1,6 @@
 /** The forms in which a client of ntfy gets messages: each is a sink for the lines of JSON that a stream writes. */
 import type { WebSocket } from 'ws';
-import type { NtfyMessage } from '#core/streams/ntfy-encoder.ts';
+import type { NtfyMessage } from '#core/streams/ntfy/encoder.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 
 /** Lines of JSON, with a line break after each. */

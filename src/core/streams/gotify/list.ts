@@ -3,8 +3,7 @@ import { limits } from '#contract/limits.ts';
 import type { Entry, History } from '../../log/log.ts';
 import type { ReceiptRow, ReceiptStore } from '../../log/receipts.ts';
 import type { PanelAddress } from '../../log/target.ts';
-import { isFor, phonePanelOf } from '../encoding.ts';
-import { isTakenCareOf } from '../ntfy-frames.ts';
+import { isFor, isTakenCareOf, phonePanelOf } from '../encoding.ts';
 import {
   bytesFor,
   type GotifyContext,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ChannelRecord } from '#core/channels/channels.ts';
 import { eventually } from '#test/support/eventually.ts';
-import { createChannelCommands } from './commands.ts';
+import { createAnswerSources } from './sources.ts';
 
 let broker: Server;
 let sockets: Set<Socket>;
@@ -47,7 +47,7 @@ const channel = (id: string, updatedAt = 1): ChannelRecord =>
 
 /** A node; its broker never answers. */
 function node(name: string, { isAlone = false, secrets = {} } = {}) {
-  const commands = createChannelCommands({
+  const sources = createAnswerSources({
     context: {} as never,
     directory: {
       channels: { find: async () => undefined, listEnabled: async () => wanted },
@@ -72,8 +72,8 @@ function node(name: string, { isAlone = false, secrets = {} } = {}) {
         },
     onProblem: (error) => problems.push(String(error)),
   });
-  stops.push(() => commands.stop());
-  return commands;
+  stops.push(() => sources.stop());
+  return sources;
 }
 const connections = (count: number) => eventually(() => expect(sockets.size).toBe(count));
 
@@ -104,7 +104,7 @@ test('a node that has lost its lease ends its connections', async () => {
   await connections(0);
 });
 
-test('a lease is given up when no channel takes commands', async () => {
+test('a lease is given up when no channel takes answers', async () => {
   const a = node('a');
   await a.update();
   await connections(1);
@@ -132,7 +132,7 @@ test('channels are read again after a failure, and only after a change', async (
 test.each([
   ['the channel changes', () => (wanted = [channel('x', 2)])],
   ['its tenant gets another name', () => (tenantName = 'b')],
-])('the subscription begins anew when %s', async (_, change) => {
+])('the connection begins anew when %s', async (_, change) => {
   const a = node('a', { isAlone: true });
   await a.update();
   await connections(1);

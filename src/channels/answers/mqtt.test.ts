@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { alarmName, keyPatternOf } from './mqtt.ts';
-import { commandTopics, readCommand } from './mqtt-commands.ts';
+import { alarmName, keyPatternOf } from '../kinds/mqtt.ts';
+import { commandTopics, readCommand } from './mqtt.ts';
 
 test('the alarm of a command is what its topic has in the place of {alarm}', () => {
   const plain = commandTopics('{tenant}/alarms/{alarm}', 'a.b');

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { clearOf, notification } from '#test/support/model-log.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { type NtfyEvent, parseStrictly } from '#test/support/ntfy-client.ts';
-import type { Acknowledgement, Clear, Entry, HistoryRecord, Notification } from '../log/log.ts';
-import type { Frame } from './frame-buffer.ts';
-import { NtfyEncoding } from './ntfy-frames.ts';
+import type { Acknowledgement, Clear, Entry, HistoryRecord, Notification } from '../../log/log.ts';
+import type { Frame } from '../frame-buffer.ts';
+import { NtfyEncoding } from './frames.ts';
 
 /** A log that encodings read. */
 function logOf(...entries: readonly Entry[]) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DisplaySettings } from '#contract/panels/panel.ts';
 import { notification } from '#test/support/model-log.ts';
 import { parseStrictly } from '#test/support/ntfy-client.ts';
-import { type NtfyFilter, phoneStreams } from './ntfy-encoder.ts';
+import { type NtfyFilter, phoneStreams } from './encoder.ts';
 
 const at = (time: string) => Date.parse(`2026-11-30T${time}:00Z`);
 

@@ -6,13 +6,13 @@
 import type { OptionalTexts } from '#contract/history/fields.ts';
 import { labelsOf } from '#contract/history/labels.ts';
 import { builtInStyles } from '#contract/routing/level-styles.ts';
-import { createLruMap } from '../limits/lru-map.ts';
-import type { Clear, Entry, HistoryRecord, LiveNotification, Notification, Return } from '../log/log.ts';
-import { isOffPanels } from '../log/route.ts';
-import { isEmpty, type Target } from '../log/target.ts';
-import type { Encoding, EncodingContext } from './encoding.ts';
-import type { Frame } from './frame-buffer.ts';
-import { ntfyId, sequenceId } from './ntfy-ids.ts';
+import { createLruMap } from '../../limits/lru-map.ts';
+import type { Clear, Entry, LiveNotification, Notification, Return } from '../../log/log.ts';
+import { isOffPanels } from '../../log/route.ts';
+import { isEmpty, type Target } from '../../log/target.ts';
+import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
+import type { Frame } from '../frame-buffer.ts';
+import { ntfyId, sequenceId } from './ids.ts';
 
 /** As long as ntfy's own server keeps messages. */
 export const keptMs = 12 * 3_600_000;
@@ -224,12 +224,6 @@ export class NtfyEncoding implements Encoding {
     return this.#find(before.id, batch);
   }
 }
-
-/** Whether a phone that was away must not ring for it: it has ended, was replaced, is acknowledged, or is off the panels. */
-export const isTakenCareOf = ({ cleared, acknowledged, alarm }: HistoryRecord): boolean =>
-  cleared !== null ||
-  acknowledged !== null ||
-  (alarm !== null && (alarm.shelved !== null || alarm.suppressed !== null));
 
 const nothing: Batch = { byPosition: new Map(), notifications: new Map() };
 

@@ -1,8 +1,8 @@
-/** The streams of phones: what one client gets of the messages in `ntfy-frames.ts`. */
+/** The streams of phones: what one client gets of the messages in `frames.ts`. */
 import { type Button, buttonsOf } from '#contract/panels/buttons.ts';
-import type { LiveNotification } from '../log/log.ts';
-import type { PanelAddress } from '../log/target.ts';
-import type { ActionLink } from '../people/action-links.ts';
+import type { LiveNotification } from '../../log/log.ts';
+import type { PanelAddress } from '../../log/target.ts';
+import type { ActionLink } from '../../people/action-links.ts';
 import {
   type EncodingContext,
   isFor,
@@ -11,9 +11,9 @@ import {
   phonePanelOf,
   type StreamEncoder,
   type StreamKind,
-} from './encoding.ts';
-import { NtfyEncoding, type NtfyFrame } from './ntfy-frames.ts';
-import { ntfyId } from './ntfy-ids.ts';
+} from '../encoding.ts';
+import { NtfyEncoding, type NtfyFrame } from './frames.ts';
+import { ntfyId } from './ids.ts';
 
 /** What a client asks for. Fields that are not set let everything through. */
 export interface NtfyFilter {

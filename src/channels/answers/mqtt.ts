@@ -1,12 +1,17 @@
 /** Commands about alarms that an MQTT broker sends: what is published to `/set` below the topic of an alarm's state. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt';
+import { standingStates } from '#contract/history/alarm-states.ts';
+import { listAlarms } from '#core/alarms/standing.ts';
+import { type AnswersContext, personIn } from '#core/channels/answers.ts';
 import { parseBoundedJson } from '#core/limits/bounded-json.ts';
 import { RateLimiter } from '#core/limits/rate-limits.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
-import { inTime, type Outbound } from '#outbound/outbound.ts';
-import { attemptMs, type ChannelSetup } from '../message.ts';
-import { nameOf } from './mqtt.ts';
+import { inTime } from '#outbound/outbound.ts';
+import { alarmName, keyPatternOf, nameOf } from '../kinds/mqtt.ts';
+import { attemptMs } from '../message.ts';
+import type { AnswerSource, SourceOptions } from './source.ts';
 
 const commandKinds = ['acknowledge', 'unacknowledge', 'shelve', 'clear'] as const;
 
@@ -32,21 +37,12 @@ const lastingMs = 60_000;
 const [byChars, noteChars] = [100, 500];
 /** A name of an alarm in a topic is shorter. A topic of a broker may have 65,535 bytes, and takes long to compare. */
 const longestName = 120;
-
-interface SubscriptionOptions {
-  /** The name of the tenant. */
-  readonly tenant: string;
-  readonly setup: ChannelSetup;
-  readonly outbound: Outbound;
-  /** Never throws. Commands come one after the other. */
-  readonly onCommand: (command: Command) => Promise<void>;
-  /** Called with the first of several failures. Its message may have what the broker says. */
-  readonly onProblem: (error: Error) => void;
-}
+/** The most standing alarms whose names are compared with that of a command. */
+const mostCompared = 100;
 
 /** Stays connected until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
-export class CommandSubscription {
-  readonly #options: SubscriptionOptions;
+export class MqttCommands implements AnswerSource {
+  readonly #options: SourceOptions;
   readonly #topics: CommandTopics;
   readonly #closing = new AbortController();
   readonly #limiter = new RateLimiter<string>();
@@ -55,13 +51,12 @@ export class CommandSubscription {
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: SubscriptionOptions) {
+  constructor(options: SourceOptions) {
     this.#options = options;
     this.#topics = commandTopics(options.setup.settings.stateTopic ?? '', options.tenant);
     this.#ended = this.#run();
   }
 
-  /** Resolves once the connection has ended, and the command that is being done is done. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the channel takes no more commands'));
     await this.#connection?.close();
@@ -120,10 +115,31 @@ export class CommandSubscription {
     if (!this.#limiter.take('', rate, performance.now()).allowed) return;
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
-      if (!this.#closing.signal.aborted) await this.#options.onCommand(command);
+      if (!this.#closing.signal.aborted)
+        await this.#do(command).catch((error: Error) => this.#options.onProblem(error));
       this.#waiting -= 1;
     });
   }
+
+  async #do({ kind, alarmName, by, note }: Command): Promise<void> {
+    const { channel, context, onAnswer } = this.#options;
+    const alarm = await findAlarm(context, channel.tenant, alarmName);
+    if (alarm !== undefined) await onAnswer({ kind, alarm, note, by: personIn(channel.name, by) });
+  }
+}
+
+/** The key or the id in the place of which a topic has `name`; undefined: no alarm that stands has this name. */
+async function findAlarm(
+  context: AnswersContext,
+  tenant: TenantId,
+  name: string,
+): Promise<string | undefined> {
+  if (alarmName(name) === name) return name;
+  const { records } = await listAlarms(context, tenant, {
+    query: { kind: 'key', patterns: [keyPatternOf(name)] },
+    ...{ states: standingStates, limit: mostCompared },
+  });
+  return records.find(({ key }) => key !== null && alarmName(key) === name)?.key ?? undefined;
 }
 
 interface CommandTopics {

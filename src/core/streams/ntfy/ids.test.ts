@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isNtfyId, ntfyId, positionOf } from './ntfy-ids.ts';
+import { isNtfyId, ntfyId, positionOf } from './ids.ts';
 
 it('an id of ntfy names its position, in its own epoch only', () => {
   fc.assert(

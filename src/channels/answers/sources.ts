@@ -1,20 +1,18 @@
 /**
- * Keeps a connection to the broker of each channel that takes commands, and does what they say. On several nodes, one node does it for
- * all channels.
+ * Gets the answers of systems that do not send them to an address of Belfry: keeps a connection for each channel that takes such
+ * answers. On several nodes, one node does it for all channels.
  */
-import { standingStates } from '#contract/history/alarm-states.ts';
-import { listAlarms } from '#core/alarms/standing.ts';
-import { type AnswersContext, personIn, takeAnswer } from '#core/channels/answers.ts';
-import type { ChannelCommands, ChannelRecord, ChannelService, Channels } from '#core/channels/channels.ts';
+import type { ChannelKind } from '#contract/channels/channel-fields.ts';
+import { type AnswersContext, type ChannelAnswer, takeAnswer } from '#core/channels/answers.ts';
+import type { AnswerSources, ChannelRecord, ChannelService, Channels } from '#core/channels/channels.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
-import type { TenantId } from '#core/log/route.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
-import { createMask } from './answer.ts';
-import type { Command, CommandSubscription } from './kinds/mqtt-commands.ts';
+import { createMask } from '../delivery-answer.ts';
+import type { AnswerSource, SourceKind } from './source.ts';
 
-interface CommandsOptions {
+interface SourcesOptions {
   readonly context: AnswersContext;
   readonly directory: {
     readonly channels: Pick<Channels, 'find' | 'listEnabled'>;
@@ -29,12 +27,20 @@ interface CommandsOptions {
   readonly onProblem: (error: unknown, of: { readonly tenant: string; readonly channel: string }) => void;
 }
 
+const sourceKinds: ReadonlyMap<ChannelKind, SourceKind> = new Map([
+  [
+    'mqtt',
+    {
+      isWanted: ({ settings }) => settings.commands === 'on' && settings.stateTopic !== undefined,
+      start: async (options) => new (await import('./mqtt.ts')).MqttCommands(options),
+    },
+  ],
+]);
+
 const renewEveryMs = 5_000;
 /** Shorter than the lease: afterwards another node may have it. */
 const heldMs = 12_000;
-/** The most standing alarms whose names are compared with that of a command. */
-const mostCompared = 100;
-/** The most characters of what a broker says that the log has. */
+/** The most characters of what a system says that the log has. */
 const problemChars = 300;
 
 interface Wanted {
@@ -48,13 +54,13 @@ interface Wanted {
 interface Open {
   readonly version: string;
   /** undefined: it could not be started, and waits for a change of the channel. */
-  readonly subscription: CommandSubscription | undefined;
+  readonly source: AnswerSource | undefined;
 }
 
-const takesCommands = ({ kind, enabled, settings }: ChannelRecord): boolean =>
-  kind === 'mqtt' && enabled && settings.commands === 'on' && settings.stateTopic !== undefined;
+const isWanted = (channel: ChannelRecord): boolean =>
+  channel.enabled && (sourceKinds.get(channel.kind)?.isWanted(channel) ?? false);
 
-export function createChannelCommands(options: CommandsOptions): ChannelCommands {
+export function createAnswerSources(options: SourcesOptions): AnswerSources {
   const { context, directory, service, lease, onProblem } = options;
   const outboundOf = createOutbounds(options.allow);
   const open = new Map<string, Open>();
@@ -65,39 +71,31 @@ export function createChannelCommands(options: CommandsOptions): ChannelCommands
   const readWanted = async () => {
     const changes = await directory.changedSince(known?.revision ?? 0);
     if (known && changes.epoch === known.epoch && changes.tenants.length === 0) return;
-    const channels = (await directory.channels.listEnabled('mqtt')).filter(takesCommands);
     const found: Wanted[] = [];
-    for (const channel of channels) {
-      const { name: tenant } = await directory.tenants.get(channel.tenant);
-      found.push({ channel, tenant, version: `${channel.updatedAt} ${tenant}` });
-    }
+    for (const kind of sourceKinds.keys())
+      for (const channel of (await directory.channels.listEnabled(kind)).filter(isWanted)) {
+        const { name: tenant } = await directory.tenants.get(channel.tenant);
+        found.push({ channel, tenant, version: `${channel.updatedAt} ${tenant}` });
+      }
     [wanted, known] = [found, changes];
   };
-  const onCommand = async ({ channel: asStarted, tenant }: Wanted, command: Command) => {
-    const { tenant: of, id, updatedAt } = asStarted;
-    try {
-      // It may have been changed since: to another broker, for example.
-      const channel = await directory.channels.find(of, id);
-      if (channel?.updatedAt !== updatedAt || !takesCommands(channel) || !turn.isOurs()) return;
-      const alarm = await findAlarm(context, of, command.alarmName);
-      const { kind, note } = command;
-      if (alarm !== undefined)
-        await takeAnswer(context, channel, { kind, alarm, note, by: personIn(channel.name, command.by) });
-    } catch (error) {
-      onProblem(error, { tenant, channel: asStarted.name });
-    }
+  const onAnswer = async ({ channel: asStarted }: Wanted, answer: ChannelAnswer) => {
+    const { tenant, id, updatedAt } = asStarted;
+    // It may have been changed since: to another system, for example.
+    const channel = await directory.channels.find(tenant, id);
+    if (channel?.updatedAt !== updatedAt || !isWanted(channel) || !turn.isOurs()) return undefined;
+    return takeAnswer(context, channel, answer);
   };
-  const start = async (each: Wanted): Promise<CommandSubscription | undefined> => {
+  const start = async (each: Wanted): Promise<AnswerSource | undefined> => {
     const { channel, tenant } = each;
     const of = { tenant, channel: channel.name };
     try {
-      const setup = { settings: channel.settings, secrets: service.open(channel) };
-      // A broker writes the reason for a refusal, which could have the password.
+      const setup = { id: channel.id, settings: channel.settings, secrets: service.open(channel) };
+      // A system writes the reason for a refusal, which could have the password.
       const mask = createMask(Object.values(setup.secrets));
-      const { CommandSubscription } = await import('./kinds/mqtt-commands.ts');
-      return new CommandSubscription({
-        ...{ tenant, setup, outbound: outboundOf(channel.tenant) },
-        onCommand: (command) => onCommand(each, command),
+      return await sourceKinds.get(channel.kind)?.start({
+        ...{ channel, tenant, setup, context, outbound: outboundOf(channel.tenant) },
+        onAnswer: (answer) => onAnswer(each, answer),
         onProblem: (error) => onProblem(mask(error.message).slice(0, problemChars), of),
       });
     } catch (error) {
@@ -109,9 +107,9 @@ export function createChannelCommands(options: CommandsOptions): ChannelCommands
     const byName = new Map(channels.map((each) => [`${each.channel.tenant} ${each.channel.id}`, each]));
     const ended = [...open].filter(([name, { version }]) => byName.get(name)?.version !== version);
     for (const [name] of ended) open.delete(name);
-    await Promise.all(ended.map(([, { subscription }]) => subscription?.close()));
+    await Promise.all(ended.map(([, { source }]) => source?.close()));
     for (const [name, each] of byName)
-      if (!open.has(name)) open.set(name, { version: each.version, subscription: await start(each) });
+      if (!open.has(name)) open.set(name, { version: each.version, source: await start(each) });
   };
 
   return {
@@ -128,22 +126,7 @@ export function createChannelCommands(options: CommandsOptions): ChannelCommands
   };
 }
 
-/** The key or the id in the place of which a topic has `name`; undefined: no alarm that stands has this name. */
-async function findAlarm(
-  context: AnswersContext,
-  tenant: TenantId,
-  name: string,
-): Promise<string | undefined> {
-  const { alarmName, keyPatternOf } = await import('./kinds/mqtt.ts');
-  if (alarmName(name) === name) return name;
-  const { records } = await listAlarms(context, tenant, {
-    query: { kind: 'key', patterns: [keyPatternOf(name)] },
-    ...{ states: standingStates, limit: mostCompared },
-  });
-  return records.find(({ key }) => key !== null && alarmName(key) === name)?.key ?? undefined;
-}
-
-/** Which node takes commands. */
+/** Which node gets the answers. */
 function createTurn(lease: SharedLease | undefined) {
   let renewAt = 0;
   let heldUntil = 0;

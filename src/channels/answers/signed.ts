@@ -13,7 +13,7 @@ import {
   type SystemAnswer,
 } from '#core/channels/answers.ts';
 import type { OutboundRequest } from '#outbound/outbound.ts';
-import { type ChannelSetup, jsonRequest, type OutgoingNotification } from './message.ts';
+import { type ChannelSetup, jsonRequest, type OutgoingNotification } from '../message.ts';
 
 const labels: Readonly<Record<Button, string>> = { acknowledge: 'Acknowledge', shelve: 'Shelve for 1 h' };
 
@@ -205,7 +205,7 @@ export const outcomeTexts: Readonly<Record<Answered, string>> = {
   'not-found': 'This button no longer works.',
 };
 
-/** Tells the person alone; undefined where the answer to the press does. */
+/** A message that only this person sees; undefined if the answer to the press says it. */
 export const outcomeRequest = (
   kind: ChannelKind,
   address: string,

@@ -1,0 +1,30 @@
+/** What a kind of channel provides so that Belfry gets the answers of its system itself. */
+import type { Answered, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
+import type { ChannelRecord } from '#core/channels/channels.ts';
+import type { Outbound } from '#outbound/outbound.ts';
+import type { ChannelSetup } from '../message.ts';
+
+/** What gets the answers of one channel. */
+export interface AnswerSource {
+  /** Resolves once nothing more comes, and what is being done is done. */
+  close(): Promise<void>;
+}
+
+export interface SourceOptions {
+  readonly channel: ChannelRecord;
+  /** The name of its tenant. */
+  readonly tenant: string;
+  readonly setup: ChannelSetup;
+  readonly outbound: Outbound;
+  readonly context: AnswersContext;
+  /** Does what the answer says; undefined: the channel is another now, or this node is no longer the one. Rejects if the store fails. */
+  readonly onAnswer: (answer: ChannelAnswer) => Promise<Answered | undefined>;
+  /** Called with the first of several failures. Its message may have what the system says. */
+  readonly onProblem: (error: Error) => void;
+}
+
+export interface SourceKind {
+  /** Whether the channel is set to take answers. */
+  isWanted(channel: ChannelRecord): boolean;
+  start(options: SourceOptions): Promise<AnswerSource>;
+}
