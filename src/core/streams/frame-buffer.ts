@@ -19,8 +19,8 @@ export interface Frame {
 
 /** Who reads frames: the panels of a stream, in the form in which the stream is written. */
 export interface FrameReader {
-  /** Readers of the same group get the same bytes, except of frames that name panels by their ids. */
-  readonly group: string;
+  /** Readers of the same group get the same bytes, except of frames that name panels by their ids. undefined: no other reader does. */
+  readonly group: string | undefined;
   /** The bytes to send now; undefined when the frame is not for this reader, or out of date. */
   bytesOf(frame: Frame, now: number): Buffer | undefined;
 }
@@ -100,8 +100,8 @@ export class FrameBuffer {
 
   /** The next segment after `cursor` (at least `floor`). */
   after(cursor: number, reader: FrameReader, now: number): Segment {
-    if (cursor < this.#lastById) return this.#join(cursor, reader, now);
     const { group } = reader;
+    if (group === undefined || cursor < this.#lastById) return this.#join(cursor, reader, now);
     if (now - this.#segmentsAt > 1_000 || this.#segmentBytes > this.#maxBytes) this.#clearSegments();
     let ofGroup = this.#segments.get(group);
     if (!ofGroup) {

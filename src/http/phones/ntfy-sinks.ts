@@ -1,6 +1,6 @@
 /** The forms in which a client of ntfy gets messages: each is a sink for the lines of JSON that a stream writes. */
 import type { WebSocket } from 'ws';
-import type { NtfyMessage } from '#core/streams/ntfy/encoder.ts';
+import type { NtfyMessage } from '#core/streams/ntfy/lines.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 
 /** Lines of JSON, with a line break after each. */
@@ -84,15 +84,21 @@ export function latestIn(): { readonly sink: Sink; readonly done: Promise<string
   return { sink, done };
 }
 
-/** A WebSocket: a frame for each line. It ends without a close frame, which the apps do not answer: they would stay deaf for minutes. */
+const lineBreak = 0x0a;
+
+/** A WebSocket: a frame for each line, each of which has a line break. It ends without a close frame, which the apps do not answer: they would stay deaf for minutes. */
 export const socketSink = (socket: WebSocket): Sink => ({
   write(chunk, onFlushed) {
-    const lines = linesOf(chunk);
-    lines.forEach((line, i) => {
-      socket.send(line, (error) => {
-        if (!error && i === lines.length - 1) onFlushed();
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    for (let from = 0; from < bytes.length; ) {
+      const end = bytes.indexOf(lineBreak, from);
+      const line = bytes.subarray(from, end);
+      from = end + 1;
+      const isLast = from === bytes.length;
+      socket.send(line, { binary: false }, (error) => {
+        if (!error && isLast) onFlushed();
       });
-    });
+    }
   },
   end: () => socket.terminate(),
   destroy: () => socket.terminate(),

@@ -8,8 +8,9 @@ import { pressButton } from '#core/alarms/buttons.ts';
 import { forbidden, notFound } from '#core/errors.ts';
 import { allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
 import { principalOf } from '#core/people/credentials.ts';
-import { type ButtonLinks, type NtfyReading, phoneStreams } from '#core/streams/ntfy/encoder.ts';
+import { type NtfyReading, phoneStreams } from '#core/streams/ntfy/encoder.ts';
 import { positionOf } from '#core/streams/ntfy/ids.ts';
+import type { ButtonLinks } from '#core/streams/ntfy/lines.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
 import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
@@ -254,8 +255,8 @@ async function subscriptionOf(
   const { tenant, id: credential } = principal;
   const base = settings.baseUrl ?? originReader(settings).of(request);
   const links: ButtonLinks = {
-    group: `${credential} ${base}`,
-    urlOf: (pressed) => `${base}/ntfy/act/${actionLinks.sign({ tenant, credential, ...pressed })}`,
+    start: (panel) => `${base}/ntfy/act/${actionLinks.reader({ tenant, panel, credential })}`,
+    end: (of) => `.${actionLinks.action({ tenant, ...of })}`,
   };
   const reading: NtfyReading = {
     ...{ topics, filter, isPoll, isSocket, isIphone },

@@ -57,10 +57,7 @@ function gotifyEncoder(context: EncodingContext, panel: PanelAddress): StreamEnc
   const { now } = context;
   let reader = phonePanelOf(context, panel);
   return {
-    get group() {
-      const { quiet, ...panelOf } = reader;
-      return JSON.stringify([panelOf, quiet?.isQuiet(now()) ? `rings from ${quiet.ringsFrom}` : 'rings']);
-    },
+    group: undefined,
     get panels() {
       return [reader.address];
     },

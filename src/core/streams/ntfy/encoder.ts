@@ -1,8 +1,7 @@
 /** The streams of phones: what one client gets of the messages in `frames.ts`. */
-import { type Button, buttonsOf } from '#contract/panels/buttons.ts';
+import { buttonsOf } from '#contract/panels/buttons.ts';
 import type { LiveNotification } from '../../log/log.ts';
 import type { PanelAddress } from '../../log/target.ts';
-import type { ActionLink } from '../../people/action-links.ts';
 import {
   type EncodingContext,
   isFor,
@@ -14,6 +13,7 @@ import {
 } from '../encoding.ts';
 import { NtfyEncoding, type NtfyFrame } from './frames.ts';
 import { ntfyId } from './ids.ts';
+import type { ButtonLinks, Buttons, NtfyMessage } from './lines.ts';
 
 /** What a client asks for. Fields that are not set let everything through. */
 export interface NtfyFilter {
@@ -42,24 +42,6 @@ export interface NtfyReading {
   readonly buttons?: ButtonLinks;
 }
 
-export interface ButtonLinks {
-  /** Equal for clients that get the same addresses. */
-  readonly group: string;
-  /** The address to which a button of a notification posts. */
-  readonly urlOf: (pressed: Omit<ActionLink, 'tenant' | 'credential'>) => string;
-}
-
-/** A message as it is sent. */
-export interface NtfyMessage {
-  readonly id: string;
-  readonly event: string;
-  readonly topic: string;
-  readonly title?: string;
-  readonly message?: string;
-  readonly priority?: number;
-  readonly tags?: readonly string[];
-}
-
 /** The name of {@link StreamKind} that all streams of phones share. */
 const name = 'phones';
 
@@ -73,8 +55,8 @@ export const phoneStreams = (reading: NtfyReading): StreamKind => ({
 /** A topic, and the panel that it stands for. */
 interface Reader extends PhonePanel {
   readonly prefix: Buffer;
-  readonly buttons: readonly Button[];
-  readonly isGerman: boolean;
+  /** undefined: its messages have none. */
+  readonly buttons: Buttons | undefined;
 }
 
 function ntfyEncoder(
@@ -84,24 +66,12 @@ function ntfyEncoder(
   reading: NtfyReading,
 ): StreamEncoder {
   const { topics, filter, after = '', isPoll = false, isIphone = false, isSocket = false } = reading;
-  const { buttons: links } = reading;
   const { epoch, now } = context;
-  let readers = panels.map((panel) => readerOf(context, panel, topics));
+  let readers = panels.map((panel) => readerOf(context, panel, reading));
   const names = [...topics.values()].join(',');
-  const nameOf = () =>
-    JSON.stringify([
-      readers.map(({ prefix: _, quiet: __, ...reader }) => reader),
-      names,
-      filter,
-      links?.group,
-      isIphone,
-    ]);
-  let group = nameOf();
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
-  const bytesOf = (
-    frame: Pick<NtfyFrame, 'target' | 'unless' | 'rank' | 'bytes' | 'alarm' | 'takesOff'>,
-  ): Buffer | undefined => {
+  const bytesOf = (frame: Omit<NtfyFrame, 'encodedAt' | 'sequence'>): Buffer | undefined => {
     if (isIphone && frame.takesOff) return undefined;
     // An alarm of several topics is one to an app, which knows messages by their ids: so it comes once.
     const reader = readers.find((each) => isFor(frame, each));
@@ -109,16 +79,11 @@ function ntfyEncoder(
     // A filter by priority means that of the alarm, in quiet hours, too.
     if (!passes(filter, reader, frame)) return undefined;
     const isSilent = !frame.takesOff && isQuietFor(frame, reader, now());
-    const bytes = isSilent ? silenced(frame.bytes) : frame.bytes;
-    return Buffer.concat([reader.prefix, ...withButtons({ ...frame, bytes }, reader, links)]);
+    return encoding.lines.lineOf(frame, reader.prefix, isSilent, reader.buttons);
   };
   return {
-    // Those that ring, and those in their quiet hours, get other bytes.
-    get group() {
-      const at = now();
-      const quiet = readers.flatMap(({ quiet: hours, address }) => (hours?.isQuiet(at) ? [address.id] : []));
-      return quiet.length === 0 ? group : `${group} ${quiet.join()}`;
-    },
+    // Each has a topic and links of its own.
+    group: undefined,
     get panels() {
       return readers.map(({ address }) => address);
     },
@@ -135,9 +100,8 @@ function ntfyEncoder(
     heartbeat: (cursor) => (isSocket || isPoll ? '' : event('keepalive', cursor)),
     update(changed) {
       readers = readers.map((each) =>
-        each.address.id === changed.id ? readerOf(context, changed, topics) : each,
+        each.address.id === changed.id ? readerOf(context, changed, reading) : each,
       );
-      group = nameOf();
       return false;
     },
   };
@@ -146,52 +110,24 @@ function ntfyEncoder(
 function readerOf(
   context: EncodingContext,
   panel: PanelAddress,
-  topics: ReadonlyMap<string, string>,
+  { topics, buttons: links }: NtfyReading,
 ): Reader {
   const { id } = panel;
   const display = context.snapshot()?.panels.get(id)?.display;
+  const shown = buttonsOf(display?.actions);
   return {
     ...phonePanelOf(context, panel),
-    buttons: buttonsOf(display?.actions),
-    isGerman: display?.locale?.startsWith('de') ?? false,
     prefix: Buffer.from(`{"topic":${JSON.stringify(topics.get(id) ?? '')},`),
+    buttons:
+      links && shown.length > 0
+        ? {
+            shown,
+            language: display?.locale?.startsWith('de') ? 'de' : 'en',
+            start: Buffer.from(JSON.stringify(links.start(id)).slice(1, -1)),
+            end: links.end,
+          }
+        : undefined,
   };
-}
-
-/** Apps show it without a sound. */
-const silentPriority = 2;
-
-/** The rest of a line, as of a message that does not ring. */
-function silenced(bytes: Buffer): Buffer {
-  const message = JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
-  return Buffer.from(`${JSON.stringify({ ...message, priority: silentPriority }).slice(1)}\n`);
-}
-
-/** The end of a line. */
-const lineEnd = Buffer.from('}\n');
-
-const labels = {
-  acknowledge: { en: 'Acknowledge', de: 'Quittieren' },
-  shelve: { en: 'Shelve for 1 h', de: '1 h zurückstellen' },
-} as const;
-
-/** The rest of a line, with the buttons of the panel. Apps post to their addresses without the credential of the stream. */
-function withButtons(
-  { bytes, alarm }: Pick<NtfyFrame, 'bytes' | 'alarm'>,
-  { address, buttons, isGerman }: Reader,
-  links: ButtonLinks | undefined,
-): Buffer[] {
-  if (!links || alarm === undefined || buttons.length === 0) return [bytes];
-  const actions = buttons.map((button) => ({
-    id: button,
-    action: 'http',
-    label: labels[button][isGerman ? 'de' : 'en'],
-    clear: true,
-    method: 'POST',
-    url: links.urlOf({ panel: address.id, notification: alarm, button }),
-  }));
-  const end = Buffer.from(`,"actions":${JSON.stringify(actions)}`);
-  return [bytes.subarray(0, -lineEnd.length), end, lineEnd];
 }
 
 const usualPriority = 3;

@@ -13,6 +13,7 @@ import { isEmpty, type Target } from '../../log/target.ts';
 import { type Encoding, type EncodingContext, isTakenCareOf } from '../encoding.ts';
 import type { Frame } from '../frame-buffer.ts';
 import { ntfyId, sequenceId } from './ids.ts';
+import { SharedLines } from './lines.ts';
 
 /** As long as ntfy's own server keeps messages. */
 export const keptMs = 12 * 3_600_000;
@@ -42,6 +43,7 @@ interface Batch {
 }
 
 export class NtfyEncoding implements Encoding {
+  readonly lines = new SharedLines();
   readonly #context: EncodingContext;
   readonly #sequences = createLruMap<string, string>(remembered);
 

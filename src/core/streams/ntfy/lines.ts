@@ -1,0 +1,118 @@
+/**
+ * What the lines of thousands of streams about one message share. Each stream has its own topic at the beginning of a line, and its own
+ * links in the buttons, so a line is joined from parts that are made once.
+ */
+import type { Button } from '#contract/panels/buttons.ts';
+import { createLruMap } from '../../limits/lru-map.ts';
+import type { LinkedAction } from '../../people/action-links.ts';
+
+/** A message as it is sent. */
+export interface NtfyMessage {
+  readonly id: string;
+  readonly event: string;
+  readonly topic: string;
+  readonly title?: string;
+  readonly message?: string;
+  readonly priority?: number;
+  readonly tags?: readonly string[];
+}
+
+/** A link is the address that both return, one after the other. */
+export interface ButtonLinks {
+  /** The beginning of all links of this client. */
+  readonly start: (panel: string) => string;
+  /** The end, which is the same for all clients of the tenant. */
+  readonly end: (of: Omit<LinkedAction, 'tenant'>) => string;
+}
+
+/** The buttons of a stream. */
+export interface Buttons {
+  readonly shown: readonly Button[];
+  readonly language: 'en' | 'de';
+  /** The beginning of its links, as it is in JSON. */
+  readonly start: Buffer;
+  readonly end: ButtonLinks['end'];
+}
+
+interface Shown {
+  readonly position: number;
+  /** The line without its beginning. */
+  readonly bytes: Buffer;
+  /** The notification that it shows, if it may have buttons. */
+  readonly alarm?: string;
+}
+
+/** Streams get the same messages at almost the same time. */
+const messagesKept = 64;
+
+export class SharedLines {
+  /** By the rest of the line, and by what differs between streams. */
+  readonly #parts = createLruMap<Buffer, Map<string, readonly Buffer[]>>(messagesKept);
+
+  /** The line of a stream. `prefix`: it begins with that. */
+  lineOf(frame: Shown, prefix: Buffer, isSilent: boolean, buttons: Buttons | undefined): Buffer {
+    if (!buttons && !isSilent) return Buffer.concat([prefix, frame.bytes]);
+    const [first, ...others] = this.#partsOf(frame, isSilent, buttons);
+    const line = [prefix, first as Buffer];
+    for (const part of others) line.push(buttons?.start as Buffer, part);
+    return Buffer.concat(line);
+  }
+
+  /** What stands before, between and after the places of the links' beginning. */
+  #partsOf(frame: Shown, isSilent: boolean, buttons: Buttons | undefined): readonly Buffer[] {
+    let ofFrame = this.#parts.get(frame.bytes);
+    if (!ofFrame) {
+      ofFrame = new Map();
+      this.#parts.set(frame.bytes, ofFrame);
+    }
+    const name = `${isSilent} ${buttons?.language} ${buttons?.shown}`;
+    let parts = ofFrame.get(name);
+    if (!parts) {
+      const bytes = isSilent ? silenced(frame.bytes) : frame.bytes;
+      parts = buttons ? withButtons({ ...frame, bytes }, buttons) : [bytes];
+      ofFrame.set(name, parts);
+    }
+    return parts;
+  }
+}
+
+/** Apps show it without a sound. */
+const silentPriority = 2;
+
+/** The rest of a line, as of a message that does not ring. */
+function silenced(bytes: Buffer): Buffer {
+  const message = JSON.parse(`{${bytes.toString()}`) as NtfyMessage;
+  return Buffer.from(`${JSON.stringify({ ...message, priority: silentPriority }).slice(1)}\n`);
+}
+
+const lineEnd = '}\n';
+
+const labels = {
+  acknowledge: { en: 'Acknowledge', de: 'Quittieren' },
+  shelve: { en: 'Shelve for 1 h', de: '1 h zurückstellen' },
+} as const;
+
+/** Apps post to the addresses of buttons without the credential of the stream. */
+function withButtons({ bytes, alarm, position }: Shown, { shown, language, end }: Buttons): Buffer[] {
+  if (alarm === undefined || shown.length === 0) return [bytes];
+  const before = Buffer.concat([bytes.subarray(0, -lineEnd.length), Buffer.from(',"actions":[')]);
+  const texts = shown.map((button, i) => {
+    const fields = {
+      id: button,
+      action: 'http',
+      label: labels[button][language],
+      clear: true,
+      method: 'POST',
+    };
+    const url = end({ notification: alarm, position, button });
+    const isLast = i === shown.length - 1;
+    return {
+      head: `${JSON.stringify(fields).slice(0, -1)},"url":"`,
+      tail: `${JSON.stringify(url).slice(1)}}${isLast ? `]${lineEnd}` : ','}`,
+    };
+  });
+  return [
+    Buffer.concat([before, Buffer.from(texts[0]?.head ?? '')]),
+    ...texts.map(({ tail }, i) => Buffer.from(tail + (texts[i + 1]?.head ?? ''))),
+  ];
+}
