@@ -46,6 +46,19 @@ test('the button of a notification acknowledges its alarm, and takes it off ever
   expect(await press(message)).toEqual({ status: 200, json: { by: 'phone ada' } });
 });
 
+test('a button counts only until the alarm comes back, which then comes with a new one', async () => {
+  const { send, stream, call } = await world();
+  const sent = await send({ title: 'one', level: 'error' });
+  const first = await stream.next(titled('one'));
+  expect((await press(first)).status).toBe(200);
+  await call('DELETE', `/api/alarms/${sent}/acknowledge`);
+  const isBack = (event: NtfyEvent) => titled('one')(event) && event.id !== first.id;
+  const back = await stream.next(isBack);
+  expect(await press(first)).toMatchObject({ status: 409, json: { error: expect.any(String) } });
+  expect((await call('GET', `/api/alarms/${sent}`)).json.state).toBe('open');
+  expect(await press(back)).toEqual({ status: 200, json: { by: 'phone ada' } });
+});
+
 test('the setting of the panel says which buttons there are, in its language', async () => {
   const { send, stream, call, set } = await world();
   await set({ actions: 'shelve', locale: 'de-DE' });
@@ -129,6 +142,7 @@ test('a button does nothing once the token, the panel or the alarm is gone, or i
   await call('POST', `/api/alarms/${sent}/shelve`, { forMs: 60_000 });
   expect((await press(message)).status).toBe(409);
   await call('DELETE', `/api/alarms/${sent}/shelve`);
+  expect((await press(message)).status).toBe(409);
   const { tokens } = (await call('GET', '/api/tokens')).json;
   const { id } = tokens.find(({ name }: { name: string }) => name === 'phone');
   await call('DELETE', `/api/tokens/${id}`);

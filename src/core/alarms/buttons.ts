@@ -1,6 +1,7 @@
 /** What somebody does about an alarm with a button of its notification, on a phone or device that is not signed in. */
 import { type Button, buttonShelfMs } from '#contract/panels/buttons.ts';
 import { conflict, notFound } from '../errors.ts';
+import type { History } from '../log/log.ts';
 import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
@@ -15,17 +16,39 @@ export interface Pressed {
   readonly by: string;
   /** Alarms that do not reach this panel are not found. */
   readonly within?: PanelAddress;
+  /** The position of the message with the button. After the alarm has come back, only the button of a later message counts. */
+  readonly shownAt?: number;
+}
+
+interface ButtonsContext extends AlarmsContext {
+  readonly history: AlarmsContext['history'] & Pick<History, 'entriesOf'>;
+  readonly directory: Pick<Directory, 'auditLog'>;
+}
+
+/** Of what has happened to the alarm, the newest, among which it is found that it has come back. */
+const entriesRead = 20;
+
+async function hasComeBack(
+  { history }: ButtonsContext,
+  tenant: TenantId,
+  notification: string,
+  after: number,
+): Promise<boolean> {
+  const entries = await history.entriesOf(tenant, [notification], entriesRead);
+  return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
 
 /**
  * Acknowledges or shelves the alarm. Returns who did: somebody may have acknowledged it before.
- * @throws AppError `not-found`, and `conflict` when it has ended or is off the panels.
+ * @throws AppError `not-found`, and `conflict` when it has ended, is off the panels, or has come back since the message.
  */
 export async function pressButton(
-  context: AlarmsContext & { readonly directory: Pick<Directory, 'auditLog'> },
+  context: ButtonsContext,
   tenant: TenantId,
-  { button, notification, by, within }: Pressed,
+  { button, notification, by, within, shownAt }: Pressed,
 ): Promise<string> {
+  if (shownAt !== undefined && (await hasComeBack(context, tenant, notification, shownAt)))
+    throw conflict('the alarm has come back since this message: use the button of the newer one');
   const at = context.now();
   const until = at + buttonShelfMs;
   const given = { at, by, note: null };

@@ -132,7 +132,7 @@ function actRoute(app: App, services: Services): void {
       tags: ['panels'],
       summary: 'Acknowledge or shelve an alarm with the button of its notification on a phone',
       description:
-        'The link is of one alarm, and works as long as the panel and the credential of the phone.',
+        'The link is of one message about one alarm, and works as long as the panel and the credential of the phone. When the alarm comes back, the new message has a new link.',
       params: Type.Object({ link: Type.String({ maxLength: 400 }) }),
       response: { 200: PushActed, ...problems(403, 404, 409) },
     }),
@@ -140,7 +140,7 @@ function actRoute(app: App, services: Services): void {
       await takeFrom(rate, networkOf(sourceIp), now(), reply);
       const link = actionLinks.read(params.link);
       if (!link) throw notFound('link');
-      const { tenant, button, notification } = link;
+      const { tenant, button, notification, position: shownAt } = link;
       const [panel, credential] = await Promise.all([
         tenancy.findPanel(tenant, link.panel),
         tenancy.findCredential(link.credential),
@@ -153,7 +153,9 @@ function actRoute(app: App, services: Services): void {
       if (!buttonsOf(panel.display.actions).includes(button))
         throw forbidden(`the setting actions of this panel does not allow it to ${button}`);
       const by = `${panel.kind} ${panel.name}`;
-      return { by: await pressButton(services, tenant, { button, notification, by, within: panel }) };
+      return {
+        by: await pressButton(services, tenant, { button, notification, by, within: panel, shownAt }),
+      };
     },
   );
 }
