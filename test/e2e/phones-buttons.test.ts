@@ -47,7 +47,7 @@ test('the button of a notification acknowledges its alarm, and takes it off ever
 });
 
 test('a button counts only until the alarm comes back, which then comes with a new one', async () => {
-  const { send, stream, call } = await world();
+  const { send, stream, call, token } = await world();
   const sent = await send({ title: 'one', level: 'error' });
   const first = await stream.next(titled('one'));
   expect((await press(first)).status).toBe(200);
@@ -57,6 +57,9 @@ test('a button counts only until the alarm comes back, which then comes with a n
   expect(await press(first)).toMatchObject({ status: 409, json: { error: expect.any(String) } });
   expect((await call('GET', `/api/alarms/${sent}`)).json.state).toBe('open');
   expect(await press(back)).toEqual({ status: 200, json: { by: 'phone ada' } });
+  await call('DELETE', `/api/alarms/${sent}/acknowledge`);
+  const { text } = await server.call('GET', '/ntfy/ada/json?poll=1', { token });
+  expect(await press(JSON.parse(text))).toEqual({ status: 200, json: { by: 'phone ada' } });
 });
 
 test('the setting of the panel says which buttons there are, in its language', async () => {
