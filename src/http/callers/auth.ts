@@ -22,7 +22,7 @@ import type { Services } from '../services.ts';
 import { networkOf, sourceAddressReader } from './forwarded.ts';
 import { People } from './people.ts';
 import { ApiLimits, type HeaderSink, rateHeaders } from './rate-limits.ts';
-import { bearerOf, urlTokenOf } from './sender-credential.ts';
+import { accountOf, bearerOf, urlTokenOf } from './sender-credential.ts';
 
 /** How often the credential of an open stream is checked again: with the poll for changes of other processes, within a second. */
 const recheckMs = 500;
@@ -107,6 +107,9 @@ export class Authenticator {
     const { sourceIp, authorization, inUrl, principal: recognised } = this.recognise(request.raw, config);
     request.sourceIp = sourceIp;
     if (policy === undefined || policy === 'public') return done();
+    if (config.accountCredential && !recognised) request.account = accountOf(request.headers);
+    // The handler signs the person in, with the limits for that.
+    if (request.account) return done();
     const { cookie } = request.headers;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
@@ -141,7 +144,7 @@ export class Authenticator {
    */
   readonly checkAgain = async (request: FastifyRequest): Promise<void> => {
     const { policy = 'public' } = request.routeOptions.config;
-    if (policy === 'public' || !bodyFollows(request.headers)) return;
+    if (policy === 'public' || request.account || !bodyFollows(request.headers)) return;
     if (isForPeople(policy)) {
       if (!(await this.#services.signIn.isSignedIn(request.person.session.id))) throw forbidden();
       return;

@@ -1,4 +1,5 @@
 /** Reading as from Gotify: what its apps ask for, at /gotify. A client is a panel. https://gotify.net/api-docs */
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import {
@@ -15,13 +16,17 @@ import { compareLevels } from '#contract/routing/level-styles.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { reaches } from '#core/log/target.ts';
 import { actorOf, type Principal } from '#core/people/access.ts';
+import { newToken } from '#core/people/credentials.ts';
 import { applicationId, gotifyStreams, priorityOf } from '#core/streams/gotify/encoding.ts';
 import { positionOfGotifyId } from '#core/streams/gotify/ids.ts';
 import { readMessages } from '#core/streams/gotify/list.ts';
 import type { PanelRecord } from '#core/tenants/directory.ts';
 import { findByTopic } from '#core/tenants/topics.ts';
 import { iso, isoOrNull } from '#core/time/time.ts';
+import type { AccountContext } from '../account/account-context.ts';
+import { asAccount } from '../account/password.ts';
 import type { Authenticator } from '../callers/auth.ts';
+import type { PersonPrincipal } from '../callers/people.ts';
 import { bearerOf, urlTokenOf } from '../callers/sender-credential.ts';
 import { problems, route, wholeNumber } from '../openapi/route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -32,7 +37,7 @@ import { requireUpgrade } from './upgrades.ts';
 /** Clients show it. From 3.0 on they would expect what this server does not have. */
 const version = '2.9.1';
 
-/** A token alone: an app keeps what it signs in with, and no key or password should stay on a phone. */
+/** A token alone, for an app keeps what it reads with, and no key or password should stay on a phone. */
 const ofPhones = { senderCredential: true, urlToken: 'of every token', rateLimit: 'by panel' } as const;
 
 /** A whole number, which comes as text. */
@@ -40,8 +45,10 @@ const wholeText = (description?: string) =>
   Type.String({ ...(description && { description }), describedAs: { type: 'integer', minimum: 0 } });
 const NumberPath = Type.Object({ id: wholeText() });
 
-export function gotifyReadingRoutes(app: App, services: Services, authenticator: Authenticator): void {
+export function gotifyReadingRoutes(app: App, context: AccountContext, authenticator: Authenticator): void {
+  const { services } = context;
   publicRoutes(app);
+  signInRoutes(app, context);
   clientRoutes(app, services);
   messageRoutes(app, services);
   app.get(
@@ -96,33 +103,67 @@ function publicRoutes(app: App): void {
   );
 }
 
-function clientRoutes(app: App, services: Services): void {
-  const { directory, tenancy, now } = services;
+function signInRoutes(app: App, context: AccountContext): void {
+  const { services } = context;
+  const signIn = { ...ofPhones, accountCredential: true } as const;
   app.get(
     '/gotify/current/user',
     route('panel', {
-      ...ofPhones,
-      summary: 'The caller, as of Gotify: its token',
-      response: { 200: GotifyUser },
+      ...signIn,
+      summary: 'The caller, as of Gotify: its token, or the person',
+      description: 'Takes basic authentication as `POST /gotify/client` does.',
+      response: { 200: GotifyUser, ...problems(400) },
     }),
-    async ({ principal }) => ({ id: 1, name: principal.name, admin: false as const }),
+    async (request, reply) => {
+      const { account, principal } = request;
+      const { name } = account
+        ? await asAccount(context, { request, reply, account, app: 'Gotify' }, async (admin) => admin)
+        : principal;
+      return { id: 1, name, admin: false as const };
+    },
   );
   app.post(
     '/gotify/client',
     route('panel', {
-      ...ofPhones,
+      ...signIn,
       summary: 'Sign a phone in, as of Gotify',
       description: `The token is the password of any user. The phone becomes a panel of this name, unless the token has one already: the one that it is bound to, or that
-of an earlier call. The answer has the same token.`,
+of an earlier call. The answer has the same token. Or the user is the email address of an admin, with the name of the tenant before it if there are several
+(\`acme/ann@example.org\`), and the password that of the account: the answer then has a new token, for the panel of this name alone.`,
       body: GotifyClientName,
       response: { 200: GotifyClient, ...problems(409) },
     }),
-    async (request) => {
-      const panel =
-        (await findPanel(services, request)) ?? (await register(services, request, request.body.name.trim()));
-      return clientView(request, panel);
+    async (request, reply) => {
+      const { account } = request;
+      const name = request.body.name.trim();
+      if (account)
+        return asAccount(context, { request, reply, account, app: 'Gotify' }, (admin) =>
+          addPhone(services, admin, name),
+        );
+      const panel = (await findPanel(services, request)) ?? (await register(services, request, name));
+      return clientView(panel, tokenOf(request));
     },
   );
+}
+
+/** A panel and a new token for it alone. A person who gives the same name again gets the same panel. */
+async function addPhone(services: Services, admin: PersonPrincipal, name: string) {
+  const { directory, tenancy, now } = services;
+  const { tenant, id: person } = admin;
+  const topic = `gotify-${hash('sha256', `${person} ${name}`, 'hex').slice(0, 32)}`;
+  const find = async () => findByTopic((await tenancy.get(tenant)).panels, topic);
+  const panel =
+    (await find()) ??
+    (await tenancy.poll().then(find)) ??
+    (await registerPhone(services, admin, { name, topic }, () => tenancy.poll().then(find)));
+  const wanted = { name: panel.name, scopes: ['panel' as const], panelId: panel.id };
+  const { record, text } = newToken(tenant, wanted, actorOf(admin), now());
+  await directory.credentials.add(record, admin);
+  return clientView(panel, text);
+}
+
+function clientRoutes(app: App, services: Services): void {
+  const { directory, tenancy, now } = services;
   app.get(
     '/gotify/client',
     route('panel', {
@@ -132,7 +173,7 @@ of an earlier call. The answer has the same token.`,
     }),
     async (request) => {
       const panel = await findPanel(services, request);
-      return panel ? [clientView(request, panel)] : [];
+      return panel ? [clientView(panel, tokenOf(request))] : [];
     },
   );
   app.delete(
@@ -298,8 +339,8 @@ function appOf(request: FastifyRequest): string | null {
 
 const clientId = 1;
 
-const clientView = (request: FastifyRequest, { name, createdAt, lastSeenAt }: PanelRecord) => ({
-  ...{ id: clientId, name, token: tokenOf(request) },
+const clientView = ({ name, createdAt, lastSeenAt }: PanelRecord, token: string) => ({
+  ...{ id: clientId, name, token },
   ...{ createdAt: iso(createdAt), lastUsed: isoOrNull(lastSeenAt) },
 });
 
