@@ -13,10 +13,14 @@ import {
   GotifyVersion,
 } from '#contract/panels/gotify.ts';
 import { compareLevels } from '#contract/routing/level-styles.ts';
+import { actOnAlarms } from '#core/alarms/standing.ts';
 import { badRequest, notFound } from '#core/errors.ts';
+import type { Notification, Return } from '#core/log/log.ts';
+import type { TenantId } from '#core/log/route.ts';
 import { reaches } from '#core/log/target.ts';
 import { actorOf, type Principal } from '#core/people/access.ts';
 import { newToken } from '#core/people/credentials.ts';
+import { isTakenCareOf } from '#core/streams/encoding.ts';
 import { applicationId, gotifyStreams, priorityOf } from '#core/streams/gotify/encoding.ts';
 import { positionOfGotifyId } from '#core/streams/gotify/ids.ts';
 import { readMessages } from '#core/streams/gotify/list.ts';
@@ -199,7 +203,7 @@ function clientRoutes(app: App, services: Services): void {
 }
 
 function messageRoutes(app: App, services: Services): void {
-  const { tenancy, receipts, history, metrics, now } = services;
+  const { tenancy, history } = services;
   const paging = Type.Object({
     limit: wholeNumber(200, usualLimit, `1 to 200; ${usualLimit} when not given.`),
     since: Type.Optional(wholeText('Messages with smaller ids; 0: the newest.')),
@@ -255,7 +259,8 @@ function messageRoutes(app: App, services: Services): void {
     route('panel', {
       ...ofPhones,
       summary: 'Take a message off the list of the calling phone, as of Gotify',
-      description: 'It counts as a receipt `cleared` of its panel. For others nothing changes.',
+      description:
+        'It counts as a receipt `cleared` of its panel. For others nothing changes, unless the setting `deleteClears` of the panel is true: then an alarm that stands is cleared in the name of the phone.',
       params: NumberPath,
       response: { 200: Type.Null({ description: 'Done.' }) },
     }),
@@ -267,13 +272,34 @@ function messageRoutes(app: App, services: Services): void {
       const [entry] = position > 0 ? (await history.readAfter(tenant, position - 1, 1)).entries : [];
       const isMessage = entry?.kind === 'notification' || entry?.kind === 'return';
       if (!panel || !isMessage || !reaches(entry.route.target, panel)) throw notFound('message');
-      // Another node, whose clock is ahead, may have stored the message.
-      const at = Math.max(now(), entry.kind === 'return' ? entry.at : entry.receivedAt);
-      const { length } = await receipts.record(tenant, panel, [{ id: entry.id, state: 'cleared', at }]);
-      metrics.of(tenant).delivered('cleared', length);
+      await takeOff(services, tenant, panel, entry);
       return reply.send(null);
     },
   );
+}
+
+/** Takes the message that an entry is off the list of a phone, and clears its alarm for everybody if the panel may. */
+async function takeOff(
+  services: Services,
+  tenant: TenantId,
+  panel: PanelRecord,
+  message: Notification | Return,
+): Promise<void> {
+  const { history, receipts, metrics, now } = services;
+  const { id } = message;
+  const sentAt = message.kind === 'return' ? message.at : message.receivedAt;
+  const row = (await receipts.of(tenant, [id])).get(id)?.find(({ panelId }) => panelId === panel.id);
+  // It is off already: a later message about this alarm, which has come since, stays.
+  if (row?.clearedAt != null && row.clearedAt >= sentAt) return;
+  // Another node, whose clock is ahead, may have stored the message.
+  const at = Math.max(now(), sentAt);
+  const record = panel.display.deleteClears ? await history.find(tenant, id) : undefined;
+  if (record && !isTakenCareOf(record)) {
+    const action = { kind: 'clear', at, by: `${panel.kind} ${panel.name}`, note: null } as const;
+    await actOnAlarms(services, tenant, [id], action, panel);
+  }
+  const { length } = await receipts.record(tenant, panel, [{ id, state: 'cleared', at }], 'last counts');
+  metrics.of(tenant).delivered('cleared', length);
 }
 
 const usualLimit = 100;
