@@ -341,6 +341,27 @@ describe('an alarm on a phone of Gotify', () => {
     });
   });
 
+  test('leaves the list with all others, or all of its level, and never ends by that', async () => {
+    const { send, ask, list, titles, call, signedIn, panels } = await world();
+    await signedIn();
+    const [{ id: panel }] = await panels();
+    await call('PATCH', `/api/panels/${panel}`, { display: { deleteClears: true } });
+    for (let i = 0; i < 5; i++) await send({ title: `error ${i}` });
+    await send({ title: 'warning', level: 'warning' });
+    const back = await send({ title: 'back' });
+    await call('POST', `/api/alarms/${back}/acknowledge`);
+    await call('DELETE', `/api/alarms/${back}/acknowledge`);
+    const [{ appid } = { appid: 0 }] = await list();
+    expect((await ask('DELETE', `application/${appid}/message`)).status).toBe(200);
+    expect(await titles()).toEqual(['warning']);
+    expect((await ask('DELETE', 'message')).status).toBe(200);
+    expect(await titles()).toEqual([]);
+    expect((await call('GET', '/api/alarms')).json.counts.open).toBe(7);
+    await send({ title: 'new' });
+    expect(await titles()).toEqual(['new']);
+    expect((await ask('DELETE', `application/${appid}`)).status).toBe(404);
+  });
+
   test('does not ring in quiet hours, unless it is critical', async () => {
     const { send, open, list, call, signedIn, panels } = await world();
     await signedIn();
