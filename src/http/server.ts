@@ -88,6 +88,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   const authenticator = new Authenticator(services);
   app.decorateRequest('principal');
   app.decorateRequest('person');
+  app.decorateRequest('account');
   app.decorateRequest('sourceIp', '');
   const notFoundError = (request: FastifyRequest, reply: FastifyReply): AppError => {
     const path = request.url.split('?')[0] ?? '';
@@ -122,7 +123,7 @@ export async function createServer({ services, logger, logsRequests }: ServerOpt
   alarmRoutes(app, services, authenticator);
   streamRoutes(app, services, authenticator);
   ntfyRoutes(app, services, authenticator);
-  gotifyReadingRoutes(app, services, authenticator);
+  gotifyReadingRoutes(app, account, authenticator);
   historyRoutes(app, services, authenticator);
   for (const routesOf of [
     alarmActionRoutes,

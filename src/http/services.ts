@@ -35,6 +35,7 @@ import type { TenantStreams } from '#core/streams/tenant-streams.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Tenancy } from '#core/tenants/tenancy.ts';
 import type { Rate, TenantBounds } from '#core/tenants/tenants.ts';
+import type { BasicAccount } from './callers/sender-credential.ts';
 
 export interface Services {
   readonly directory: Directory;
@@ -146,6 +147,8 @@ declare module 'fastify' {
     rateLimit?: 'own' | 'none' | 'by panel' | undefined;
     /** Set when the token may also be sent as other software does: see sender-credential.ts. */
     senderCredential?: true | undefined;
+    /** Set when a person may sign in with basic authentication instead: the handler does it, with `request.account`. */
+    accountCredential?: true | undefined;
     /** Whether the token may be in the URL (`?token=`): every token, or those with the option `allowInUrl`. */
     urlToken?: 'of every token' | 'if allowed' | undefined;
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
@@ -154,6 +157,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; set on every route with a tenant's policy. */
     principal: Principal;
+    /** The account with which a person signs in, instead of a principal; only on routes with `accountCredential`. */
+    account: BasicAccount | undefined;
     /** The signed-in person; set on every route with the policy `person` or `proven`. */
     person: SignedInPerson;
     /** The connection's address, or the right-most untrusted one behind a trusted proxy; canonical. */

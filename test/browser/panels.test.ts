@@ -106,12 +106,13 @@ test('a phone is shown as one, with its topic, and without what only screens do'
     await drawer.getByLabel('Quiet hours: until').fill('06:00');
     for (const day of ['Sat', 'Sun']) await drawer.getByRole('checkbox', { name: day }).uncheck();
     await drawer.getByLabel('Critical always rings').click();
+    await drawer.getByLabel('Deleting clears for everyone').click();
     for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     await drawer.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(async () => (await panelOf('Ada’s phone')).display)
       .toEqual({
-        ...{ quietFrom: '22:00', quietUntil: '06:00', criticalRings: false },
+        ...{ quietFrom: '22:00', quietUntil: '06:00', criticalRings: false, deleteClears: true },
         quietDays: ['mon', 'tue', 'wed', 'thu', 'fri'],
       });
     await page.keyboard.press('Escape');

@@ -35,6 +35,19 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     ]);
   });
 
+  test('where the last word counts, a later time replaces the one before', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    const clear = (at: number) =>
+      database.receipts.record(tenant, lobby, [{ id, state: 'cleared', at }], 'last counts');
+    expect(await clear(4)).toMatchObject([{ at: 4 }]);
+    expect(await clear(7)).toMatchObject([{ at: 7 }]);
+    expect([await clear(7), await clear(5)]).toEqual([[], []]);
+    expect((await database.receipts.of(tenant, [id])).get(id)).toMatchObject([{ clearedAt: 7 }]);
+    expect((await database.history.find(tenant, id))?.receipts.cleared).toBe(1);
+  });
+
   test('whether a panel showed it in a group is what its first word on showing it says', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

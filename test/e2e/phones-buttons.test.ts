@@ -5,7 +5,7 @@ import { TestServer } from '#test/support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ BELFRY_TRUSTED_PROXIES: '127.0.0.1' });
 });
 afterAll(() => server.stop());
 
@@ -120,6 +120,21 @@ test('the buttons post to the address at which the phone reads', async () => {
   await send({ title: 'one', level: 'error' });
   const bases = (await Promise.all(reading)).map((text) => /http:\/\/[^/]+/.exec(text)?.[0]);
   expect(bases).toEqual(['http://one.example', 'http://two.example']);
+});
+
+test('a button works only from the addresses of the token, also behind a proxy', async () => {
+  const { tenant, send, call } = await world();
+  const token = await server.token({ tenant, scopes: ['panel'], allowFrom: ['10.1.0.0/16'] });
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  const id = await send({ title: 'one', level: 'error' });
+  const read = await server.call('GET', '/ntfy/ada/json?poll=1', { token, headers: from('10.1.2.3') });
+  const url = (JSON.parse(read.text) as NtfyEvent).actions?.[0]?.url ?? '';
+  const pressFrom = async (address: string) =>
+    (await fetch(url, { method: 'POST', headers: from(address) })).status;
+  expect([await pressFrom('10.2.0.1'), await pressFrom('10.1.0.1, 203.0.113.9')]).toEqual([404, 404]);
+  expect((await call('GET', `/api/alarms/${id}`)).json.state).toBe('open');
+  expect(await pressFrom('203.0.113.9, 10.1.0.1')).toBe(200);
+  expect((await call('GET', `/api/alarms/${id}`)).json.state).toBe('acknowledged');
 });
 
 test('what is wrong with nothing has no button', async () => {

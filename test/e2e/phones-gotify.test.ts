@@ -257,6 +257,111 @@ describe('an alarm on a phone of Gotify', () => {
     expect((await ask('DELETE', 'message/999999')).status).toBe(404);
   });
 
+  test('that is back after it was deleted is a message again, which is deleted like the first', async () => {
+    const { send, ask, list, titles, call, signedIn } = await world();
+    await signedIn();
+    const id = await send({ title: 'alarm' });
+    const remove = async (message?: GotifyMessage) => {
+      expect((await ask('DELETE', `message/${message?.id}`)).status).toBe(200);
+    };
+    const [first] = await list();
+    await remove(first);
+    await call('POST', `/api/alarms/${id}/acknowledge`);
+    await call('DELETE', `/api/alarms/${id}/acknowledge`);
+    const [second] = await list();
+    expect(second?.id).toBeGreaterThan(first?.id ?? Number.POSITIVE_INFINITY);
+    // A repeat of the first request, as when its answer was lost.
+    await remove(first);
+    expect(await titles()).toEqual(['alarm']);
+    await remove(second);
+    expect(await titles()).toEqual([]);
+    expect((await call('GET', `/api/alarms/${id}`)).json.state).toBe('open');
+  });
+
+  describe('that is deleted on a phone whose panel may clear for everybody', () => {
+    async function clearing() {
+      const own = await world();
+      const { signedIn, panels, call, ask } = own;
+      await signedIn();
+      const [{ id }] = await panels();
+      const set = (deleteClears: boolean) =>
+        call('PATCH', `/api/panels/${id}`, { display: { deleteClears } });
+      expect((await set(true)).json.display).toEqual({ deleteClears: true });
+      const remove = (message?: GotifyMessage) => ask('DELETE', `message/${message?.id}`);
+      const alarm = async (each: string) => (await call('GET', `/api/alarms/${each}`)).json;
+      return { ...own, set, remove, alarm };
+    }
+
+    test('ends for all, in the name of the phone', async () => {
+      const { tenant, ask, send, list, remove, call, set } = await clearing();
+      const other = await server.token({ tenant, scopes: ['panel'], name: 'other' });
+      await ask('POST', 'client', signIn(other), { name: 'Other' });
+      const [a, b] = [await send({ title: 'a' }), await send({ title: 'b' })];
+      const [ofB, ofA] = await list();
+      expect((await remove(ofA)).status).toBe(200);
+      const read = async (id: string) => (await call('GET', `/api/notifications/${id}`)).json;
+      expect((await read(a)).cleared).toMatchObject({ by: 'phone Pixel 8', reason: 'cleared' });
+      expect((await list('', other)).map(({ title }) => title)).toEqual(['b']);
+      await set(false);
+      await remove(ofB);
+      expect((await read(b)).cleared).toBeNull();
+      expect((await list('', other)).map(({ title }) => title)).toEqual(['b']);
+    });
+
+    test('stays if the message is of before: the alarm was replaced or acknowledged since', async () => {
+      const { send, list, remove, alarm, call, titles } = await clearing();
+      await send({ title: 'first', key: 'k' });
+      const [old] = await list();
+      const newer = await send({ title: 'second', key: 'k', level: 'critical' });
+      expect((await remove(old)).status).toBe(200);
+      expect((await alarm(newer)).state).toBe('open');
+      expect(await titles()).toEqual(['second']);
+      const [message] = await list();
+      await call('POST', `/api/alarms/${newer}/acknowledge`);
+      expect((await remove(message)).status).toBe(200);
+      expect((await alarm(newer)).state).toBe('acknowledged');
+    });
+
+    test('stays if its message is on another panel, or somebody else’s', async () => {
+      const { send, list, remove, alarm, call, panels } = await clearing();
+      const { id: wall } = (await call('POST', '/api/panels', { name: 'wall' })).json;
+      const id = await send({ title: 'here' });
+      const [message] = await list();
+      const stranger = await clearing();
+      await stranger.send({ title: 'theirs' });
+      // The ids of a tenant name only its own messages.
+      expect((await stranger.remove(message)).status).toBe(200);
+      expect((await alarm(id)).state).toBe('open');
+      const rule = { name: 'r', when: { title: { glob: 'wall *' } }, then: { panels: { ids: [wall] } } };
+      await call('POST', '/api/rules', rule);
+      const elsewhere = await send({ title: 'wall only' });
+      expect((await remove({ ...(message as GotifyMessage), id: (message?.id ?? 0) + 1 })).status).toBe(404);
+      expect((await alarm(elsewhere)).state).toBe('open');
+      expect(await panels()).toHaveLength(2);
+    });
+  });
+
+  test('leaves the list with all others, or all of its level, and never ends by that', async () => {
+    const { send, ask, list, titles, call, signedIn, panels } = await world();
+    await signedIn();
+    const [{ id: panel }] = await panels();
+    await call('PATCH', `/api/panels/${panel}`, { display: { deleteClears: true } });
+    for (let i = 0; i < 5; i++) await send({ title: `error ${i}` });
+    await send({ title: 'warning', level: 'warning' });
+    const back = await send({ title: 'back' });
+    await call('POST', `/api/alarms/${back}/acknowledge`);
+    await call('DELETE', `/api/alarms/${back}/acknowledge`);
+    const [{ appid } = { appid: 0 }] = await list();
+    expect((await ask('DELETE', `application/${appid}/message`)).status).toBe(200);
+    expect(await titles()).toEqual(['warning']);
+    expect((await ask('DELETE', 'message')).status).toBe(200);
+    expect(await titles()).toEqual([]);
+    expect((await call('GET', '/api/alarms')).json.counts.open).toBe(7);
+    await send({ title: 'new' });
+    expect(await titles()).toEqual(['new']);
+    expect((await ask('DELETE', `application/${appid}`)).status).toBe(404);
+  });
+
   test('does not ring in quiet hours, unless it is critical', async () => {
     const { send, open, list, call, signedIn, panels } = await world();
     await signedIn();

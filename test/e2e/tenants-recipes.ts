@@ -249,6 +249,8 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     // What they take is proved in phones-gotify.test.ts: the numbers are of the caller's own panel.
     'DELETE /gotify/client/:id': { ...plain('/gotify/client/2'), ok: [404] },
     'DELETE /gotify/message/:id': { ...plain('/gotify/message/9000000000000000'), ok: [404] },
+    'DELETE /gotify/message': plain('/gotify/message'),
+    'DELETE /gotify/application/:id/message': plain('/gotify/application/4/message'),
     'GET /gotify/stream': { ...plain('/gotify/stream'), ok: [400] },
     'GET /ntfy/:topic/ws': { ...plain('/ntfy/topic/ws'), ok: [400] },
     'POST /api/panels/:id/receipts': of(({ panel, sent }) => ({

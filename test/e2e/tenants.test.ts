@@ -151,7 +151,9 @@ test('what tokens may call, and what is open to all, is what the interface says 
   expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
   expect(forScope('panel')).toEqual([
     'DELETE /api/alarms/:id/acknowledge',
+    'DELETE /gotify/application/:id/message',
     'DELETE /gotify/client/:id',
+    'DELETE /gotify/message',
     'DELETE /gotify/message/:id',
     'GET /api/panels',
     'GET /api/panels/:id',

@@ -21,7 +21,7 @@ export const GotifyHealth = component('GotifyHealth', {
 
 export const GotifyUser = component('GotifyUser', {
   id: Type.Integer(),
-  name: Type.String({ description: 'Of the token.' }),
+  name: Type.String({ description: 'Of the token, or of the person.' }),
   admin: Type.Literal(false),
 });
 

@@ -51,6 +51,10 @@ export const DisplaySettings = patch('DisplaySettings', {
     description:
       'The buttons of notifications on a phone: acknowledge (default), with shelve also that, or none.',
   }),
+  deleteClears: Type.Boolean({
+    description:
+      'Of a phone with the Gotify app: whether deleting a message there clears the alarm for everybody (default false).',
+  }),
   quietFrom: TimeOfDay,
   quietUntil: TimeOfDay,
   quietDays: Type.Array(Type.Enum([...weekdays]), {

@@ -19,13 +19,19 @@ export interface ReceiptRow {
   readonly clearedAt: number | null;
 }
 
+export type ReceiptMode = 'last counts' | undefined;
+
 /** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
 export interface ReceiptStore {
-  /** Returns the receipts that were new, each with the time when its notification was received. */
+  /**
+   * Returns the receipts that were new, each with the time when its notification was received. `last counts`: a receipt with a later
+   * time replaces the one before, and is new.
+   */
   record(
     tenant: TenantId,
     panel: PanelAddress,
     receipts: readonly ReceiptWrite[],
+    mode?: ReceiptMode,
   ): Promise<readonly (Omit<ReceiptWrite, 'inGroup'> & { readonly receivedAt: number })[]>;
   /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;

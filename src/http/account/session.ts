@@ -1,15 +1,14 @@
 /** Who is signed in; signing in and out, and again before a change of how one signs in. */
 import { type Membership, Proof, ProofState, Session, SignedIn, SignIn } from '#contract/people/account.ts';
-import { AppError } from '#core/errors.ts';
 import type { MembershipRecord } from '#core/people/members.ts';
-import { findEmail } from '#core/people/sign-in-fields.ts';
 import { NoContent, problems, route } from '../openapi/route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
+import { withPassword } from './password.ts';
 
 /** Who is signed in; signing in and out. */
 export function sessionRoutes(app: App, context: AccountContext): void {
-  const { services, people, limits } = context;
+  const { services, people } = context;
   const { accounts, directory, signIn, version } = services;
   let hasAccount = false;
 
@@ -46,16 +45,11 @@ export function sessionRoutes(app: App, context: AccountContext): void {
     async (request, reply) => {
       const visit = people.visit(request);
       const { email, password, remember = false } = request.body;
-      await limits.take(request, reply, email);
-      const { twoFactor, cookies, personId } = await signIn
-        .withPassword(visit, { email, password, remember })
-        .catch((error: unknown) => {
-          if (error instanceof AppError && error.code === 'unauthorized')
-            void noteRefusal(context, email, visit.source);
-          throw error;
-        });
-      // The password was right; wrong codes of the second factor are counted separately.
-      limits.proven(request, email);
+      const { twoFactor, cookies, personId } = await withPassword(context, { request, reply }, visit, {
+        email,
+        password,
+        remember,
+      });
       if (!twoFactor)
         await note(context, personId, 'session.begin', { from: visit.source, with: 'password' });
       return signedIn(reply, cookies, twoFactor);
@@ -70,15 +64,6 @@ export function sessionRoutes(app: App, context: AccountContext): void {
       setCookies(reply, cookies);
     },
   );
-}
-
-/**
- * Records the failed attempt for the account's owner. Not awaited, so that the answer takes equally long without such an account.
- */
-async function noteRefusal(context: AccountContext, email: string, from: string): Promise<void> {
-  const address = findEmail(email);
-  const person = address && (await context.services.accounts.findByEmail(address).catch(() => undefined));
-  if (person) await note(context, person.id, 'session.refuse', { from });
 }
 
 export function membershipView({ tenant, role }: Pick<MembershipRecord, 'tenant' | 'role'>): Membership {

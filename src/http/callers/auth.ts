@@ -22,7 +22,7 @@ import type { Services } from '../services.ts';
 import { networkOf, sourceAddressReader } from './forwarded.ts';
 import { People } from './people.ts';
 import { ApiLimits, type HeaderSink, rateHeaders } from './rate-limits.ts';
-import { bearerOf, urlTokenOf } from './sender-credential.ts';
+import { accountOf, bearerOf, urlTokenOf } from './sender-credential.ts';
 
 /** How often the credential of an open stream is checked again: with the poll for changes of other processes, within a second. */
 const recheckMs = 500;
@@ -107,6 +107,9 @@ export class Authenticator {
     const { sourceIp, authorization, inUrl, principal: recognised } = this.recognise(request.raw, config);
     request.sourceIp = sourceIp;
     if (policy === undefined || policy === 'public') return done();
+    if (config.accountCredential && !recognised) request.account = accountOf(request.headers);
+    // The handler signs the person in, with the limits for that.
+    if (request.account) return done();
     const { cookie } = request.headers;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
@@ -141,7 +144,7 @@ export class Authenticator {
    */
   readonly checkAgain = async (request: FastifyRequest): Promise<void> => {
     const { policy = 'public' } = request.routeOptions.config;
-    if (policy === 'public' || !bodyFollows(request.headers)) return;
+    if (policy === 'public' || request.account || !bodyFollows(request.headers)) return;
     if (isForPeople(policy)) {
       if (!(await this.#services.signIn.isSignedIn(request.person.session.id))) throw forbidden();
       return;
@@ -211,7 +214,16 @@ export class Authenticator {
     return undefined;
   }
 
-  /** The sender of a token by its id alone, if {@link check} would accept the token. It does not authenticate the sender. */
+  /**
+   * The principal of a credential by its id alone, if {@link check} would accept the credential from this address. It does not
+   * authenticate the caller.
+   */
+  async findById(id: string, source: string): Promise<Principal | undefined> {
+    const record = await this.#services.tenancy.findCredential(id);
+    return record && this.#usableFrom(record, source);
+  }
+
+  /** As {@link findById}, only of tokens, and slowly for callers that have failed too often. */
   async findSender(id: string, source: string): Promise<Sender | undefined> {
     const { tenancy } = this.#services;
     const here = signerHere(id, source);
@@ -220,9 +232,8 @@ export class Authenticator {
     const known = tenancy.peekCredential(id);
     const mayLookUp = () => this.#signers.has(id) || this.#mayLookUp(source);
     const record = known ?? (mayLookUp() ? await tenancy.findCredential(id) : undefined);
-    if (!record || !this.#isInForce(record)) return undefined;
-    const { principal, allowsFrom } = this.#prepare(record);
-    return principal.kind === 'token' && (allowsFrom?.(source) ?? true) ? principal : undefined;
+    const principal = record && this.#usableFrom(record, source);
+    return principal?.kind === 'token' ? principal : undefined;
   }
 
   /** The signature matched: this sender is not locked out by others behind the same address. */
@@ -319,12 +330,18 @@ export class Authenticator {
 
   /** The principal of a credential whose secret was right, if it is valid now and from this address. */
   #admit(record: FoundCredential, source: string): Principal | undefined {
-    if (!this.#isInForce(record)) return undefined;
-    const { principal, allowsFrom } = this.#prepare(record);
-    if (allowsFrom && !allowsFrom(source)) return undefined;
+    const principal = this.#usableFrom(record, source);
+    if (!principal) return undefined;
     const { usage, now } = this.#services;
     usage.recordUse({ tenant: record.tenant, id: record.id, at: now(), from: source });
     return principal;
+  }
+
+  /** The principal of a credential that is valid now and from this address. */
+  #usableFrom(record: FoundCredential, source: string): Principal | undefined {
+    if (!this.#isInForce(record)) return undefined;
+    const { principal, allowsFrom } = this.#prepare(record);
+    return (allowsFrom?.(source) ?? true) ? principal : undefined;
   }
 
   /** Whether a source address, or a sender there, has failed too often. */

@@ -1,15 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Role } from '#contract/people/token.ts';
-import { badRequest, forbidden } from '#core/errors.ts';
+import { type AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { Principal } from '#core/people/access.ts';
 import type { SignedInPerson } from '#core/people/accounts.ts';
-import type { MembershipRecord } from '#core/people/members.ts';
 import type { Visit } from '#core/people/sign-in.ts';
 import type { TenantRecord } from '#core/tenants/tenants.ts';
 import type { Services } from '../services.ts';
 import { originReader } from './forwarded.ts';
 
-type PersonPrincipal = Extract<Principal, { kind: 'person' }>;
+export type PersonPrincipal = Extract<Principal, { kind: 'person' }>;
 
 /** Methods without effect, so that requests forged by another site are harmless. */
 const harmless = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -54,9 +53,25 @@ export class People {
    * The person as a member of the tenant that the request names.
    * @throws AppError `bad-request` when it names none and there are several, `forbidden` when it is not one of theirs.
    */
-  async principal(request: FastifyRequest, { person, session }: SignedInPerson): Promise<PersonPrincipal> {
+  principal(request: FastifyRequest, signedIn: SignedInPerson): Promise<PersonPrincipal> {
+    return this.member(signedIn, namedTenant(request), severalTenants);
+  }
+
+  /**
+   * The person as a member of the tenant with this name, or of their only one.
+   * @throws AppError `forbidden` when it is not one of theirs; the error that `onSeveral` makes when none is named and there are several.
+   */
+  async member(
+    { person, session }: SignedInPerson,
+    name: string | undefined,
+    onSeveral: (tenants: readonly TenantRecord[]) => AppError,
+  ): Promise<PersonPrincipal> {
     const memberships = await this.#services.directory.members.ofPerson(person.id);
-    const { tenant, role } = chosen(memberships, namedTenant(request));
+    if (name === undefined && memberships.length > 1)
+      throw onSeveral(memberships.map(({ tenant }) => tenant));
+    const found = name === undefined ? memberships[0] : memberships.find((each) => each.tenant.name === name);
+    if (!found) throw forbidden();
+    const { tenant, role } = found;
     this.#services.usage.recordVisit({ tenant: tenant.id, person: person.id, at: this.#services.now() });
     return {
       kind: 'person',
@@ -103,13 +118,8 @@ function renew(
   return { ...rest, role, ...suspension(tenant) };
 }
 
-function chosen(memberships: readonly MembershipRecord[], name: string | undefined): MembershipRecord {
-  if (name === undefined && memberships.length > 1)
-    throw badRequest('you belong to several tenants: name one in the header Belfry-Tenant');
-  const found = name === undefined ? memberships[0] : memberships.find((each) => each.tenant.name === name);
-  if (!found) throw forbidden();
-  return found;
-}
+const severalTenants = () =>
+  badRequest('you belong to several tenants: name one in the header Belfry-Tenant');
 
 /** From the header, or from the query, because a link cannot send a header. */
 function namedTenant(request: FastifyRequest): string | undefined {

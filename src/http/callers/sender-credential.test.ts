@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { bearerOf, splitUrlToken } from './sender-credential.ts';
+import { mintSecret } from '#core/people/secrets.ts';
+import { accountOf, bearerOf, splitUrlToken } from './sender-credential.ts';
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
@@ -18,6 +19,27 @@ it.each([
   ['nothing', {}, undefined],
 ])('finds %s', (_, headers, expected) => {
   expect(bearerOf(headers)).toBe(expected);
+});
+
+const ofAccount = (email: string, password: string, tenant?: string) => ({ email, password, tenant });
+it.each([
+  ['an address', basic('Ann@Example.org:four plain boxes'), ofAccount('ann@example.org', 'four plain boxes')],
+  ['a tenant before it', basic('Acme/ann@example.org:p:q'), ofAccount('ann@example.org', 'p:q', 'acme')],
+  ['UTF-8', basic('ann@example.org:Füße'), ofAccount('ann@example.org', 'Füße')],
+  [
+    'Latin-1',
+    { authorization: `basic ${Buffer.from('ann@example.org:Füße', 'latin1').toString('base64')}` },
+    ofAccount('ann@example.org', 'Füße'),
+  ],
+  ['no address', basic('phone:four plain boxes'), undefined],
+  ['no password', basic('ann@example.org:'), undefined],
+  ['two tenants', basic('a/b/ann@example.org:p'), undefined],
+  ['a token', basic(`ann@example.org:${mintSecret('token').text}`), undefined],
+  ['a key', basic(`ann@example.org:${mintSecret('key').text}`), undefined],
+  ['another scheme', { authorization: 'Bearer ann@example.org:p' }, undefined],
+  ['nothing', {}, undefined],
+])('finds an account: %s', (_, headers, expected) => {
+  expect(accountOf(headers)).toEqual(expected);
 });
 
 it.each([

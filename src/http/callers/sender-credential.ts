@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
+import { parseSecret } from '#core/people/secrets.ts';
+import { findEmail } from '#core/people/sign-in-fields.ts';
 
 /** Headers in which senders put a token by itself. */
 const ownHeaders = ['x-gotify-key', 'x-gitlab-token'] as const;
@@ -18,6 +20,35 @@ export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   if (scheme.toLowerCase() === 'geniekey') return `Bearer ${value}`;
   const [user = '', ...rest] = Buffer.from(value, 'base64').toString('latin1').split(':');
   return `Bearer ${rest.join(':') || user}`;
+}
+
+/** The account of a person, as the user and password of basic authentication. */
+export interface BasicAccount {
+  readonly email: string;
+  readonly password: string;
+  /** The name of a tenant, if it is before the address, as in acme/ann@example.org. */
+  readonly tenant: string | undefined;
+}
+
+/** undefined if the user is no email address, or the password is a token or key. */
+export function accountOf({ authorization = '' }: IncomingHttpHeaders): BasicAccount | undefined {
+  const [, value] = /^basic +(\S+) *$/i.exec(authorization) ?? [];
+  if (value === undefined) return undefined;
+  const [user = '', ...rest] = textOf(Buffer.from(value, 'base64')).split(':');
+  const password = rest.join(':');
+  const [, tenant, address = ''] = /^(?:([^/]*)\/)?(.*)$/s.exec(user) ?? [];
+  const email = findEmail(address);
+  if (email === undefined || password === '' || parseSecret(password)) return undefined;
+  return { email, password, tenant: tenant?.trim().toLowerCase() };
+}
+
+/** Some clients send UTF-8, and others, as the Android app of Gotify, Latin-1. */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
 }
 
 /** Tokens in URLs, as `?token=…`, for senders that cannot set a header. */

@@ -15,7 +15,7 @@ type RouteConfig = Omit<FastifyContextConfig, 'policy'> & Pick<RouteOptions, 'bo
  */
 export function route<S extends FastifySchema & RouteConfig>(
   who: Policy | Role | Scope,
-  { bodyLimit, expensive, rateLimit, senderCredential, urlToken, ...schema }: S,
+  { bodyLimit, expensive, rateLimit, senderCredential, accountCredential, urlToken, ...schema }: S,
 ) {
   const role = roles.find((each) => each === who);
   const scope = scopes.find((each) => each === who);
@@ -26,7 +26,7 @@ export function route<S extends FastifySchema & RouteConfig>(
     done();
   };
   return {
-    config: { policy, expensive, rateLimit, senderCredential, urlToken },
+    config: { policy, expensive, rateLimit, senderCredential, accountCredential, urlToken },
     schema,
     ...(bodyLimit !== undefined && { bodyLimit }),
     ...(status > 200 && status < 300 && { preHandler: setStatus }),

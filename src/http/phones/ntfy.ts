@@ -7,12 +7,11 @@ import { PushActed } from '#contract/panels/push.ts';
 import { pressButton } from '#core/alarms/buttons.ts';
 import { forbidden, notFound } from '#core/errors.ts';
 import { allows, assertActive, mayUsePanel, type Principal } from '#core/people/access.ts';
-import { principalOf } from '#core/people/credentials.ts';
 import { type NtfyReading, phoneStreams } from '#core/streams/ntfy/encoder.ts';
 import { positionOf } from '#core/streams/ntfy/ids.ts';
 import type { ButtonLinks } from '#core/streams/ntfy/lines.ts';
 import type { Sink } from '#core/streams/panel-stream.ts';
-import type { FoundCredential, PanelRecord } from '#core/tenants/directory.ts';
+import type { PanelRecord } from '#core/tenants/directory.ts';
 import type { Rate } from '#core/tenants/tenants.ts';
 import { findByTopic, reservedTopics } from '#core/tenants/topics.ts';
 import type { Authenticator } from '../callers/auth.ts';
@@ -73,7 +72,7 @@ open, keepalive, message, message_clear. Also as a WebSocket, at /ntfy/{topic}/w
       (request, reply) => answerStream({ services, authenticator }, request, reply, form),
     );
   configRoute(app, services);
-  actRoute(app, services);
+  actRoute(app, services, authenticator);
   app.get(
     '/ntfy/:topic/ws',
     { ...route(policy, { ...about, response: {} }), schema: { hide: true } },
@@ -123,7 +122,7 @@ function configRoute(app: App, { settings: { baseUrl } }: Services): void {
 const pressRate: Rate = { perSecond: 2, burst: 60 };
 
 /** What the buttons of a notification post to: apps send no credential there. */
-function actRoute(app: App, services: Services): void {
+function actRoute(app: App, services: Services, authenticator: Authenticator): void {
   const { actionLinks, limits, tenancy, directory, now } = services;
   const rate = { name: 'press', rate: pressRate, limiter: limits.approximate('press') };
   app.post(
@@ -132,7 +131,7 @@ function actRoute(app: App, services: Services): void {
       tags: ['panels'],
       summary: 'Acknowledge or shelve an alarm with the button of its notification on a phone',
       description:
-        'The link is of one message about one alarm, and works as long as the panel and the credential of the phone. When the alarm comes back, the new message has a new link.',
+        'The link is of one message about one alarm, and works as long as the panel and the credential of the phone, and from the addresses of the credential. When the alarm comes back, the new message has a new link.',
       params: Type.Object({ link: Type.String({ maxLength: 400 }) }),
       response: { 200: PushActed, ...problems(403, 404, 409) },
     }),
@@ -141,13 +140,12 @@ function actRoute(app: App, services: Services): void {
       const link = actionLinks.read(params.link);
       if (!link) throw notFound('link');
       const { tenant, button, notification, position: shownAt } = link;
-      const [panel, credential] = await Promise.all([
+      const [panel, principal] = await Promise.all([
         tenancy.findPanel(tenant, link.panel),
-        tenancy.findCredential(link.credential),
+        authenticator.findById(link.credential, sourceIp),
       ]);
-      if (!panel || credential?.tenant !== tenant || !isInForce(credential, now())) throw notFound('link');
+      if (!panel || principal?.tenant !== tenant) throw notFound('link');
       assertActive(await directory.tenants.get(tenant));
-      const principal = principalOf(credential);
       if (!mayAct(principal) || !mayUsePanel(principal, panel.id))
         throw forbidden('the credential of this phone may not acknowledge alarms any more');
       if (!buttonsOf(panel.display.actions).includes(button))
@@ -163,9 +161,6 @@ function actRoute(app: App, services: Services): void {
 /** Links are of credentials: people act on the dashboard. */
 const mayAct = (principal: Principal): boolean =>
   principal.kind !== 'person' && allows(panelsOrMembers, principal);
-
-const isInForce = ({ revokedAt, expiresAt }: FoundCredential, now: number): boolean =>
-  revokedAt === null && (expiresAt === null || expiresAt > now);
 
 interface Parts {
   readonly services: Services;

@@ -107,9 +107,9 @@ export function createSqliteHistory({
     alarms: (tenant, wanted) => searches.run(tenant, () => searcher.alarms(tenant, wanted)),
     recordsAt: (tenant, positions) => searches.run(tenant, () => searcher.recordsAt(tenant, positions)),
 
-    async record(tenant, panel, given) {
+    async record(tenant, panel, given, mode) {
       const receipts = given.filter(({ id }) => isUuid(id));
-      return receipts.length === 0 ? [] : queue.push('receipts', tenant, panel, receipts);
+      return receipts.length === 0 ? [] : queue.push('receipts', tenant, panel, receipts, mode);
     },
 
     search(tenant, query, { signal, ...options }) {

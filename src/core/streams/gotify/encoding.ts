@@ -29,7 +29,8 @@ export interface GotifyMessage {
   readonly message: string;
   readonly priority: number;
   readonly date: string;
-  readonly extras: Readonly<Record<string, object>>;
+  /** `belfry`: the notification that it shows. */
+  readonly extras: Readonly<Record<string, object>> & { readonly belfry: { readonly id: string } };
 }
 
 export interface MessageFrame extends Frame {

@@ -211,7 +211,7 @@ const positionsARead = 500;
 /** What panels report of the notifications that they were sent. */
 
 export const createReceiptStore = (reads: Connections, writes: Connections): ReceiptStore => ({
-  async record(tenant, panel, receipts) {
+  async record(tenant, panel, receipts, mode) {
     const fresh = [];
     for (const state of ['shown', 'expired', 'cleared'] as const) {
       const first = new Map<string, ReceiptWrite>();
@@ -232,7 +232,7 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
          ), written AS (
            INSERT INTO receipts (row, tenant, panel_id, ${state}_at, in_group) SELECT row, $1, $4, at, in_group FROM sent ORDER BY row
            ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at, in_group = coalesce(receipts.in_group, excluded.in_group)
-           WHERE receipts.${state}_at IS NULL
+           WHERE receipts.${state}_at IS NULL OR ($7 AND receipts.${state}_at < excluded.${state}_at)
            RETURNING row
          )
          SELECT sent.id, sent.at, sent.received_at AS "receivedAt" FROM sent JOIN written ON written.row = sent.row`,
@@ -243,6 +243,7 @@ export const createReceiptStore = (reads: Connections, writes: Connections): Rec
           panel.id,
           panel.tags,
           given.map(({ inGroup = null }) => inGroup),
+          mode === 'last counts',
         ],
       );
       for (const row of rows) fresh.push({ ...row, state });

@@ -2,7 +2,7 @@
 import { limits } from '#contract/limits.ts';
 import { isResolve } from '#core/channels/channels.ts';
 import type { Acknowledged, Acknowledgement, Clear, Idempotency, RepeatOutcome } from '#core/log/log.ts';
-import type { ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
+import type { ReceiptMode, ReceiptStore, ReceiptWrite } from '#core/log/receipts.ts';
 import type { Route, TenantId } from '#core/log/route.ts';
 import { type PanelAddress, reaches } from '#core/log/target.ts';
 import {
@@ -165,6 +165,7 @@ export function recordReceipts(
   tenant: TenantId,
   panel: PanelAddress,
   receipts: readonly ReceiptWrite[],
+  mode?: ReceiptMode,
 ): NewReceipts {
   const fresh: NewReceipts[number][] = [];
   for (const { id, state, at, inGroup } of receipts) {
@@ -175,9 +176,9 @@ export function recordReceipts(
       .of(
         `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}, in_group) VALUES (?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET ${column} = excluded.${column}, in_group = coalesce(in_group, excluded.in_group)
-         WHERE ${column} IS NULL`,
+         WHERE ${column} IS NULL OR (? = 1 AND ${column} < excluded.${column})`,
       )
-      .run(found.row, panel.id, at, inGroup ? 1 : null);
+      .run(found.row, panel.id, at, inGroup ? 1 : null, mode === 'last counts' ? 1 : 0);
     if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
   }
   return fresh;

@@ -67,13 +67,20 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
           />
           <LostField form={form} />
           {panel.kind === 'phone' && (
-            <SegmentedField
-              label={t('buttons')}
-              description={t('buttonsHint')}
-              value={form.values.actions}
-              onChange={(value) => form.setFieldValue('actions', value)}
-              options={buttonSettings.map((value) => [value, t(`buttons.${value}`)] as const)}
-            />
+            <>
+              <SegmentedField
+                label={t('buttons')}
+                description={t('buttonsHint')}
+                value={form.values.actions}
+                onChange={(value) => form.setFieldValue('actions', value)}
+                options={buttonSettings.map((value) => [value, t(`buttons.${value}`)] as const)}
+              />
+              <Switch
+                label={t('deleteClears')}
+                description={t('deleteClearsHint')}
+                {...form.getInputProps('deleteClears', { type: 'checkbox' })}
+              />
+            </>
           )}
         </Stack>
       </section>

@@ -14,6 +14,7 @@ const everything: DisplaySettings = {
   quietUntil: '06:00',
   quietDays: ['fri', 'sat'],
   criticalRings: false,
+  deleteClears: true,
   dimFrom: '23:00',
   dimUntil: '05:30',
   timeZone: 'Europe/Berlin',

@@ -22,6 +22,7 @@ export interface PanelValues {
   readonly scalePercent: number | string;
   readonly sound: boolean;
   readonly actions: ButtonSetting;
+  readonly deleteClears: boolean;
   /** 0: nothing is sent. */
   readonly lostMs: number;
   readonly quietFrom: string;
@@ -49,6 +50,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     scalePercent: display.scale === undefined ? '' : Math.round(display.scale * 100),
     sound: display.sound ?? true,
     actions: display.actions ?? usualButtons,
+    deleteClears: display.deleteClears ?? false,
     lostMs: display.alertWhenLostMs ?? 0,
     quietFrom: display.quietFrom ?? '',
     quietUntil: display.quietUntil ?? '',
@@ -64,7 +66,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
   const { scheme, minLevel, maxCards, labels, scalePercent, sound, actions, lostMs } = values;
-  const { quietDays: days, criticalRings } = values;
+  const { deleteClears, quietDays: days, criticalRings } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -74,6 +76,7 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
     ...(actions !== usualButtons && { actions }),
+    ...(deleteClears && { deleteClears }),
     ...(days.length < weekdays.length && { quietDays: weekdays.filter((day) => days.includes(day)) }),
     ...(!criticalRings && { criticalRings }),
     ...(lostMs !== 0 && { alertWhenLostMs: lostMs }),

@@ -148,6 +148,8 @@ export const panels: TranslatedPage<'panels'> = {
   'buttons.acknowledge': 'Quittieren',
   'buttons.shelve': 'Und 1 h zurückstellen',
   'buttons.none': 'Keine',
+  deleteClears: 'Löschen beendet für alle',
+  deleteClearsHint: 'Wer in der Gotify-App eine Nachricht löscht, beendet ihren Alarm auf allen Anzeigen.',
   sound: 'Ton',
   soundHint:
     'Jede Stufe hat ihren eigenen Ton. Die meisten Browser bleiben stumm, bis jemand den Bildschirm berührt.',

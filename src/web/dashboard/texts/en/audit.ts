@@ -109,6 +109,7 @@ export const audit = {
   'changed.allowInUrl': 'Allowed in URLs',
   'changed.color': 'Colour',
   'changed.continue': 'Continues to the next rule',
+  'changed.deleteClears': 'Deleting clears for everyone',
   'changed.dimFrom': 'Dimmed from',
   'changed.dimUntil': 'Dimmed until',
   'changed.display': 'Display',

@@ -142,6 +142,8 @@ export const panels = {
   'buttons.acknowledge': 'Acknowledge',
   'buttons.shelve': 'And shelve for 1 h',
   'buttons.none': 'None',
+  deleteClears: 'Deleting clears for everyone',
+  deleteClearsHint: 'Deleting a message in the Gotify app ends its alarm on all panels.',
   sound: 'Sound',
   soundHint: 'Each level has its own sound. Most browsers stay silent until someone touches the screen.',
   soundOn: 'On',
