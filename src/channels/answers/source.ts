@@ -1,8 +1,9 @@
 /** What a kind of channel provides so that Belfry gets the answers of its system itself. */
-import type { Answered, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
+import type { Answered, AnsweringSystems, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import type { ChannelSetup } from '../message.ts';
+import type { Bots } from './telegram.ts';
 
 /** What gets the answers of one channel. */
 export interface AnswerSource {
@@ -19,8 +20,15 @@ export interface SourceOptions {
   readonly context: AnswersContext;
   /** Does what the answer says; undefined: the channel is another now, or this node is no longer the one. Rejects if the store fails. */
   readonly onAnswer: (answer: ChannelAnswer) => Promise<Answered | undefined>;
-  /** Called with the first of several failures. Its message may have what the system says. */
+  readonly showAnswer: AnsweringSystems['showAnswer'];
+  /** The bots whose presses are fetched here, as several channels have one bot. */
+  readonly bots: Bots;
+  /** Call it with each failure to get answers. Its message may have what the system says. */
   readonly onProblem: (error: Error) => void;
+  /** Call it when answers come again. */
+  readonly onWorking: () => void;
+  /** Call it with the failure to do what one answer says. */
+  readonly onLost: (error: Error) => void;
 }
 
 export interface SourceKind {

@@ -101,6 +101,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('token', { ...required, ...secret, example: '123456:ABC…' }),
     url({ example: 'https://api.telegram.org' }),
     incomingSecret('webhookSecret'),
+    { name: 'polling', type: 'choice', choices: ['off', 'on'] },
     updates('none'),
   ],
   pagerduty: [
