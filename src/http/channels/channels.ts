@@ -156,7 +156,7 @@ function changeRoutes(app: App, services: Services): void {
     async ({ principal, body }) => {
       const { tenant } = principal;
       const { settings, secrets } = newChannelFields(body);
-      requireMailServer(services, body.kind, settings);
+      requireOperatorsMail(services, body.kind, settings);
       const id = uuidv7();
       const at = now();
       const record = {
@@ -216,13 +216,20 @@ async function states({ deliveries, directory, now }: Services, tenant: TenantId
   });
 }
 
-function requireMailServer(
-  { channels }: Services,
+/** What only the operator can set up. */
+function requireOperatorsMail(
+  { channels, replies: replyAddresses }: Services,
   kind: ChannelKind,
-  { server }: Readonly<Record<string, string>>,
+  { server, replies }: Readonly<Record<string, string>>,
 ): void {
-  if (kind === 'email' && server === undefined && !channels.hasMailServer)
+  if (kind !== 'email') return;
+  if (server === undefined && !channels.hasMailServer)
     throw badField('settings.server', 'is required: the operator has set no mail server');
+  if (replies === 'on' && !replyAddresses)
+    throw badField(
+      'settings.replies',
+      'must be off: this server takes no replies, because the operator has not set BELFRY_SMTP_REPLY_TO',
+    );
 }
 
 /** The signing key if the server created it just now. */
@@ -242,7 +249,7 @@ function planChange(services: Services, known: ChannelRecord, body: ChannelPatch
     names: known.secrets,
     secrets: opened,
   });
-  if (settings) requireMailServer(services, known.kind, settings);
+  if (settings) requireOperatorsMail(services, known.kind, settings);
   const change: ChannelChange = {
     ...(body.name !== undefined && { name: body.name.trim() }),
     ...(body.enabled !== undefined && { enabled: body.enabled }),
