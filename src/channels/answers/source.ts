@@ -3,13 +3,25 @@ import type { Answered, AnsweringSystems, AnswersContext, ChannelAnswer } from '
 import type { ChannelRecord } from '#core/channels/channels.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import type { ChannelSetup } from '../message.ts';
-import type { Bots } from './telegram.ts';
 
 /** What gets the answers of one channel. */
 export interface AnswerSource {
   /** Resolves once nothing more comes, and what is being done is done. */
   close(): Promise<void>;
 }
+
+/** A bot whose answers are fetched once for all its channels. */
+export interface SharedBot {
+  add(options: SourceOptions): void;
+  /** Returns whether no channel is left. */
+  remove(channel: string): boolean;
+  /** Resolves once the answer that is being done is done. */
+  settled(): Promise<void>;
+  /** Fetches no more; resolves once what is being done is done. */
+  end(): Promise<void>;
+}
+/** By the address that has the token. */
+export type Bots = Map<string, SharedBot>;
 
 export interface SourceOptions {
   readonly channel: ChannelRecord;
@@ -21,7 +33,6 @@ export interface SourceOptions {
   /** Does what the answer says; undefined: the channel is another now, or this node is no longer the one. Rejects if the store fails. */
   readonly onAnswer: (answer: ChannelAnswer) => Promise<Answered | undefined>;
   readonly showAnswer: AnsweringSystems['showAnswer'];
-  /** The bots whose presses are fetched here, as several channels have one bot. */
   readonly bots: Bots;
   /** Call it with each failure to get answers. Its message may have what the system says. */
   readonly onProblem: (error: Error) => void;

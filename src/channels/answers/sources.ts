@@ -22,8 +22,7 @@ import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { createMask } from '../delivery-answer.ts';
 import { createShownProblems, nameOf } from './shown-problems.ts';
-import type { AnswerSource, SourceKind } from './source.ts';
-import type { Bots } from './telegram.ts';
+import type { AnswerSource, Bots, SourceKind } from './source.ts';
 
 interface SourcesOptions {
   readonly context: AnswersContext;

@@ -4,8 +4,8 @@ import { createOutbound, type Outbound } from '#outbound/outbound.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { TelegramBotApi } from '#test/support/telegram-bot-api.ts';
 import { answerData } from './signed.ts';
-import type { SourceOptions } from './source.ts';
-import { type Bots, pollTelegram } from './telegram.ts';
+import type { Bots, SourceOptions } from './source.ts';
+import { pollTelegram } from './telegram.ts';
 
 const bot = '1:x';
 const id = '01930000-0000-7000-8000-000000000001';

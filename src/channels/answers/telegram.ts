@@ -10,10 +10,7 @@ import { pauseOf } from '../delivery-answer.ts';
 import { botAddress } from '../kinds/telegram.ts';
 import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
 import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
-import type { AnswerSource, SourceOptions } from './source.ts';
-
-/** By the address that has the token. */
-export type Bots = Map<string, Bot>;
+import type { AnswerSource, SharedBot, SourceOptions } from './source.ts';
 
 /** How long Telegram waits for a press before it answers. */
 const pollSeconds = 25;
@@ -49,7 +46,7 @@ export function pollTelegram(options: SourceOptions, pauses = usualPauses): Answ
   };
 }
 
-class Bot {
+class Bot implements SharedBot {
   readonly #address: string;
   readonly #pauses: typeof usualPauses;
   /** By the id of the channel. */
@@ -73,13 +70,11 @@ class Bot {
     this.#ended ??= this.#run(options);
   }
 
-  /** Returns whether none is left. */
   remove(channel: string): boolean {
     this.#members.delete(channel);
     return this.#members.size === 0;
   }
 
-  /** Resolves once the press that is being done is done. */
   settled(): Promise<void> {
     return this.#current;
   }
