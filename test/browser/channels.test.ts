@@ -216,8 +216,35 @@ test('with a secret for what comes, the drawer shows the address to enter in the
   await secret.fill('a-secret-of-some-length');
   await drawer.getByRole('button', { name: 'Save' }).click();
   await drawer.getByText(`${lab.server.url}/api/answers/default/${channel.id}`).waitFor();
-  expect(await faultsIn('light', page)).toEqual([]);
+  await drawer.getByText('Address for answers', { exact: true }).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
   // The refusal of the short secret.
   expect(errors.filter((error) => !/400/.test(error))).toEqual([]);
+  await close();
+});
+
+test('why no answers come stands in the list, and in the drawer since when', async () => {
+  const token = await lab.server.key('admin');
+  receiver.answer = () => ({ status: 401, body: '{"ok":false,"description":"Unauthorized"}' });
+  const settings = { url: receiver.url, chat: '-100', polling: 'on' };
+  await lab.server.call('POST', '/api/channels', {
+    ...{ token, json: { name: 'Chat', kind: 'telegram', settings, secrets: { token: '1:x' } } },
+  });
+  const { page, close, errors } = await lab.desk({ path: 'settings/channels' });
+  const row = page.getByRole('row', { name: 'Chat' });
+  const problem = 'Telegram answered 401: Unauthorized; is the token of the bot right?';
+  await row.getByText(problem).waitFor();
+  await row.getByText('No answers').waitFor();
+  await row.getByRole('button', { name: 'Chat' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Chat' });
+  await drawer.getByText(/^No answers for/).waitFor();
+  await drawer.getByText(problem).waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await drawer.getByLabel('Buttons without a public address').selectOption({ label: 'No' });
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await drawer.getByText(/^No answers for/).waitFor({ state: 'detached' });
+  receiver.answer = undefined;
+  expect(errors).toEqual([]);
   await close();
 });

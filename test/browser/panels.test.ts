@@ -282,3 +282,19 @@ test('drawer and pairing have no accessibility problem', () =>
     await page.getByLabel('Code on the screen').waitFor();
     expect(await faultsIn('dark', page)).toEqual([]);
   }));
+
+test('adding a phone shows the public address of the server, and says that the browser uses another one', async () => {
+  const behind = await DashboardLab.start(inject('browserPath'), {
+    BELFRY_BASE_URL: 'http://belfry.example.org',
+  });
+  const { page, close } = await behind.desk({ path: 'panels' });
+  await page.getByRole('button', { name: 'Add phone' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add phone' });
+  await dialog.getByLabel('Name of the phone').fill('Pixel 8');
+  await dialog.getByRole('button', { name: 'Add phone' }).click();
+  await dialog.getByText('http://belfry.example.org/ntfy', { exact: true }).waitFor();
+  await dialog.getByText(`Your browser uses ${behind.server.url};`).waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
+  await close();
+  await behind.close();
+});

@@ -1,9 +1,13 @@
 /** A reply to the mail of a channel acts on its alarm. The mails go over SMTP in both directions. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { SMTPServer } from 'smtp-server';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { HistoryNotification } from '#contract/history/notification.ts';
+import { Cli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
 import { TestServer } from '../support/server.ts';
@@ -210,4 +214,56 @@ test('hostile replies hold as plain text', async () => {
   expect(acknowledged?.by).toMatch(/^belfry:cron .*\(mail\)$/);
   expect(acknowledged?.by).not.toMatch(/\p{C}/u);
   expect(acknowledged?.note?.length).toBeLessThanOrEqual(500);
+});
+
+test('a server without an address for replies refuses channels that take them; one from before still sends', async () => {
+  const port = (smtp.server.address() as AddressInfo).port;
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-replies-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { BELFRY_SMTP_URL: `smtp://127.0.0.1:${port}`, BELFRY_SMTP_FROM: 'belfry@example.org' };
+  const replies = { BELFRY_SMTP: '127.0.0.1:0', BELFRY_SMTP_REPLY_TO: 'belfry@alarms.example.org' };
+  const given = { name: 'mail', kind: 'email', settings: settings() };
+  const before = await TestServer.start({ ...env, ...replies }, folder);
+  const [own, sender] = [await before.key('admin'), await before.token()];
+  const { json: made } = await before.call('POST', '/api/channels', { token: own, json: given });
+  await before.call('POST', '/api/rules', { token: own, json: { name: 'r', then: { channels: ['mail'] } } });
+  await before.stop({ keep: true });
+
+  const after = await TestServer.start(env, folder);
+  onTestFinished(() => after.stop());
+  const save = (method: string, path: string, json: object) => after.call(method, path, { token: own, json });
+  const refusal = {
+    status: 400,
+    json: { error: expect.stringMatching(/^settings\.replies: .*BELFRY_SMTP_REPLY_TO/) },
+  };
+  expect(await save('POST', '/api/channels', { ...given, name: 'second' })).toMatchObject(refusal);
+  const path = `/api/channels/${made.id}`;
+  expect(await save('PATCH', path, { settings: settings({ to: 'night@example.org' }) })).toMatchObject(
+    refusal,
+  );
+  expect((await save('PATCH', path, { enabled: true, name: 'mail' })).status).toBe(200);
+  await after.notify(sender, { title: 'Disk full', message: '93 %', level: 'error' });
+  await eventually(() => expect(mails).toHaveLength(1));
+  expect(replyToOf(mails[0])).toBe('');
+  expect((await save('PATCH', path, { settings: settings({ replies: 'off' }) })).status).toBe(200);
+});
+
+test('a configuration file with replies gets the same refusal', async () => {
+  const env = { BELFRY_SMTP_URL: 'smtp://127.0.0.1:9', BELFRY_SMTP_FROM: 'belfry@example.org' };
+  const plain = await TestServer.start(env);
+  const cli = new Cli();
+  onTestFinished(async () => {
+    await plain.stop();
+    await cli.remove();
+  });
+  const path = join(cli.folder, 'belfry.yaml');
+  writeFileSync(
+    path,
+    'version: 1\nchannels: [{ name: mail, kind: email, settings: { to: a@example.org, replies: on } }]\n',
+  );
+  const applied = await cli.run(['apply', path], {
+    env: { BELFRY_URL: plain.url, BELFRY_TOKEN: await plain.key('admin') },
+  });
+  expect(applied.code).not.toBe(0);
+  expect(applied.stderr).toContain('BELFRY_SMTP_REPLY_TO');
 });

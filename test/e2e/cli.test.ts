@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
 import { testStore } from '../support/test-store.ts';
 
@@ -229,6 +229,46 @@ test('tenants are made and listed, and keep their tokens apart', async () => {
     stdout: '',
     stderr: expect.stringContaining('choose another name'),
   });
+});
+
+test('a token is made for one panel, by its name or id; an unknown one is an error that names those like it', async () => {
+  const create = ['token', 'create', '--tenant', 'screens', '--name', 'phone'];
+  await cli.ok(['tenant', 'create', 'screens']);
+  const none = await cli.run([...create, '--panel', 'Hall']);
+  expect(none).toMatchObject({ code: 1, stdout: '' });
+  expect(none.stderr).toContain('this tenant has no panel yet: add one in the dashboard first');
+  const { url, running } = await cli.serve();
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const call = async (path: string, token: string, json?: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = json && { method: 'POST', body: JSON.stringify(json) };
+    return fetch(`${url}${path}`, { headers, ...body });
+  };
+  const admin = ['key', 'create', '--tenant', 'screens', '--name', 'a', '--role', 'admin'];
+  const key = (await cli.ok(admin)).trim();
+  const ids: Record<string, string> = {};
+  for (const name of ['Hall north', 'Hall south', 'Ada’s phone'])
+    ids[name] = ((await (await call('/api/panels', key, { name })).json()) as { id: string }).id;
+  const made = await Promise.all(
+    ['Ada’s phone', ids['Hall north'] ?? ''].map(async (panel) =>
+      JSON.parse(await cli.ok([...create, '--panel', panel, '--json'])),
+    ),
+  );
+  const tokens = await list('token', 'list', '--tenant', 'screens');
+  const panelsOf = made.map(({ id }) => tokens.find((token: { id: string }) => token.id === id));
+  expect(panelsOf).toMatchObject([
+    { scopes: ['panel'], panelId: ids['Ada’s phone'] },
+    { scopes: ['panel'], panelId: ids['Hall north'] },
+  ]);
+  const statusOf = async (panel: string) => (await call(`/api/panels/${ids[panel]}`, made[1].token)).status;
+  expect(await statusOf('Hall north')).toBe(200);
+  expect(await statusOf('Hall south')).toBe(404);
+  expect((await cli.run([...create, '--panel', 'hall'])).stderr).toContain(
+    'there is no panel "hall"; did you mean Hall north, Hall south\n',
+  );
+  expect((await cli.run([...create, '--panel', 'x'])).stderr).toContain('; the panels are ');
+  const notify = await cli.run([...create, '--panel', 'Ada’s phone', '--scopes', 'notify']);
+  expect(notify.stderr).toContain('only a token with the scope panel alone may be for one panel');
 });
 
 test('a command that is called the wrong way says how it would be right, and its code is 2', async () => {

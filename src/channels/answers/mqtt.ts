@@ -75,7 +75,7 @@ export class MqttCommands implements AnswerSource {
       );
       if (signal.aborted) return;
       if (performance.now() - began >= lastingMs) failures = 0;
-      if (failures === 0) this.#options.onProblem(error);
+      this.#options.onProblem(error);
       const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2);
       failures = Math.min(failures + 1, 10);
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
@@ -98,6 +98,7 @@ export class MqttCommands implements AnswerSource {
     try {
       signal.throwIfAborted();
       await inTime({ timeoutMs: attemptMs, signal }, () => connection.subscribe([this.#topics.filter]));
+      this.#options.onWorking();
     } catch (error) {
       connection.destroy(error as Error);
       throw error;
@@ -116,7 +117,7 @@ export class MqttCommands implements AnswerSource {
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       if (!this.#closing.signal.aborted)
-        await this.#do(command).catch((error: Error) => this.#options.onProblem(error));
+        await this.#do(command).catch((error: Error) => this.#options.onLost(error));
       this.#waiting -= 1;
     });
   }

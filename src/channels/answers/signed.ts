@@ -17,13 +17,13 @@ import { type ChannelSetup, jsonRequest, type OutgoingNotification } from '../me
 
 const labels: Readonly<Record<Button, string>> = { acknowledge: 'Acknowledge', shelve: 'Shelve for 1 h' };
 
-/** The buttons of a message: none without the secret that verifies their presses, and none of an alarm that is not open. */
+/** The buttons of a message: none if nothing takes their presses, and none of an alarm that is not open. */
 export function buttonsFor(
   { id }: ChannelSetup,
-  secret: string | undefined,
+  isAnswered: boolean,
   { state }: OutgoingNotification,
 ): readonly { readonly button: Button; readonly label: string }[] {
-  if (id === undefined || secret === undefined || state !== 'open') return [];
+  if (id === undefined || !isAnswered || state !== 'open') return [];
   return buttons.map((button) => ({ button, label: labels[button] }));
 }
 
@@ -118,10 +118,14 @@ const readSlack: Read = ({ headers, body, now }, secret) => {
   });
 };
 
+const readTelegram: Read = ({ headers, body, settings }, secret) =>
+  equal(String(headers['x-telegram-bot-api-secret-token'] ?? ''), secret)
+    ? readTelegramUpdate(parsed(body.toString('utf8')), settings)
+    : undefined;
+
 /** https://core.telegram.org/bots/api#callbackquery A button counts only in the chat of its channel. */
-const readTelegram: Read = ({ headers, body, settings }, secret) => {
-  if (!equal(String(headers['x-telegram-bot-api-secret-token'] ?? ''), secret)) return undefined;
-  const query = fieldOf(parsed(body.toString('utf8')), 'callback_query');
+export function readTelegramUpdate(update: unknown, settings: Sent['settings']): SystemAnswer {
+  const query = fieldOf(update, 'callback_query');
   if (query === undefined) return {};
   const from = fieldOf(query, 'from');
   const message = fieldOf(query, 'message');
@@ -136,7 +140,7 @@ const readTelegram: Read = ({ headers, body, settings }, secret) => {
     (settings.chat ?? '').toLowerCase(),
   );
   return { ...read, answer: isHere ? read.answer : undefined, press: textOf(query, 'id') };
-};
+}
 
 function pressed({
   system,
@@ -167,7 +171,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const fieldOf = (value: unknown, name: string): unknown =>
+export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
     : undefined;

@@ -1,5 +1,5 @@
 /** What a kind of channel provides so that Belfry gets the answers of its system itself. */
-import type { Answered, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
+import type { Answered, AnsweringSystems, AnswersContext, ChannelAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import type { ChannelSetup } from '../message.ts';
@@ -10,6 +10,19 @@ export interface AnswerSource {
   close(): Promise<void>;
 }
 
+/** A bot whose answers are fetched once for all its channels. */
+export interface SharedBot {
+  add(options: SourceOptions): void;
+  /** Returns whether no channel is left. */
+  remove(channel: string): boolean;
+  /** Resolves once the answer that is being done is done. */
+  settled(): Promise<void>;
+  /** Fetches no more; resolves once what is being done is done. */
+  end(): Promise<void>;
+}
+/** By the address that has the token. */
+export type Bots = Map<string, SharedBot>;
+
 export interface SourceOptions {
   readonly channel: ChannelRecord;
   /** The name of its tenant. */
@@ -19,8 +32,14 @@ export interface SourceOptions {
   readonly context: AnswersContext;
   /** Does what the answer says; undefined: the channel is another now, or this node is no longer the one. Rejects if the store fails. */
   readonly onAnswer: (answer: ChannelAnswer) => Promise<Answered | undefined>;
-  /** Called with the first of several failures. Its message may have what the system says. */
+  readonly showAnswer: AnsweringSystems['showAnswer'];
+  readonly bots: Bots;
+  /** Call it with each failure to get answers. Its message may have what the system says. */
   readonly onProblem: (error: Error) => void;
+  /** Call it when answers come again. */
+  readonly onWorking: () => void;
+  /** Call it with the failure to do what one answer says. */
+  readonly onLost: (error: Error) => void;
 }
 
 export interface SourceKind {

@@ -14,11 +14,12 @@ let revision: number;
 let tenantName: string;
 let wanted: ChannelRecord[];
 let problems: string[];
+let written: string[];
 let stops: (() => Promise<void>)[];
 
 beforeEach(async () => {
   [sockets, holder, isStoreDown, revision, tenantName] = [new Set(), undefined, false, 1, 'a'];
-  [problems, stops] = [[], []];
+  [problems, written, stops] = [[], [], []];
   broker = createServer((socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => undefined));
     socket.resume();
@@ -48,16 +49,27 @@ const channel = (id: string, updatedAt = 1): ChannelRecord =>
 /** A node; its broker never answers. */
 function node(name: string, { isAlone = false, secrets = {} } = {}) {
   const sources = createAnswerSources({
-    context: {} as never,
+    context: { now: () => 7 } as never,
     directory: {
-      channels: { find: async () => undefined, listEnabled: async () => wanted },
+      channels: {
+        find: async () => undefined,
+        listEnabled: async (kind) => wanted.filter((each) => each.kind === kind),
+      },
+      answerProblems: {
+        put: async ({ id }, problem) => {
+          written.push(`${name} ${id}: ${problem?.message}`);
+        },
+        clear: async () => {
+          written.push(`${name} clear`);
+        },
+      },
       tenants: { get: async () => ({ name: tenantName }) as never },
       changedSince: async (after) => {
         if (isStoreDown) throw new Error('the store is down');
         return { epoch: 'e', revision, tenants: after < revision ? [1] : [] } as never;
       },
     },
-    service: { open: () => secrets },
+    service: { open: () => secrets, showAnswer: async () => undefined },
     allow: ['127.0.0.1'],
     lease: isAlone
       ? undefined
@@ -160,4 +172,24 @@ test('what a broker says about a refusal is logged without the password', async 
   await eventually(() => expect(problems).toHaveLength(1));
   expect(problems[0]).toContain('user name or password is wrong (no user with …!');
   expect(problems[0]?.length).toBeLessThanOrEqual(300);
+});
+
+test('problems are written once, by the node that has the lease, and taken away with the channel', async () => {
+  const [a, b] = [node('a'), node('b')];
+  await a.update();
+  await b.update();
+  expect(written).toEqual(['a clear']);
+  await connections(1);
+  for (const socket of sockets) socket.destroy();
+  await eventually(() => expect(problems).toHaveLength(1));
+  await a.update();
+  await a.update();
+  expect(written).toEqual(['a clear', expect.stringMatching(/^a x: .+ closed the connection/)]);
+  [wanted, revision] = [[], 2];
+  await a.update();
+  expect(written.at(-1)).toBe('a x: undefined');
+  [wanted, revision] = [[channel('x')], 3];
+  clockMs += 5_000;
+  await b.update();
+  expect(written.at(-1)).toBe('b clear');
 });

@@ -3,14 +3,26 @@
  * answers. On several nodes, one node does it for all channels.
  */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
-import { type AnswersContext, type ChannelAnswer, takeAnswer } from '#core/channels/answers.ts';
-import type { AnswerSources, ChannelRecord, ChannelService, Channels } from '#core/channels/channels.ts';
+import {
+  type AnsweringSystems,
+  type AnswersContext,
+  type ChannelAnswer,
+  takeAnswer,
+} from '#core/channels/answers.ts';
+import type {
+  AnswerProblems,
+  AnswerSources,
+  ChannelRecord,
+  ChannelService,
+  Channels,
+} from '#core/channels/channels.ts';
 import { settlesWithin } from '#core/limits/concurrency.ts';
 import type { SharedLease } from '#core/streams/nodes.ts';
 import type { Directory } from '#core/tenants/directory.ts';
 import { createOutbounds } from '#outbound/outbound.ts';
 import { createMask } from '../delivery-answer.ts';
-import type { AnswerSource, SourceKind } from './source.ts';
+import { createShownProblems, nameOf } from './shown-problems.ts';
+import type { AnswerSource, Bots, SourceKind } from './source.ts';
 
 interface SourcesOptions {
   readonly context: AnswersContext;
@@ -18,8 +30,9 @@ interface SourcesOptions {
     readonly channels: Pick<Channels, 'find' | 'listEnabled'>;
     readonly tenants: Pick<Directory['tenants'], 'get'>;
     readonly changedSince: Directory['changedSince'];
+    readonly answerProblems: Pick<AnswerProblems, 'put' | 'clear'>;
   };
-  readonly service: Pick<ChannelService, 'open'>;
+  readonly service: Pick<ChannelService, 'open'> & Pick<AnsweringSystems, 'showAnswer'>;
   /** Networks that channels may reach although they are not public. */
   readonly allow: readonly string[];
   /** undefined: this is the only node. */
@@ -35,13 +48,22 @@ const sourceKinds: ReadonlyMap<ChannelKind, SourceKind> = new Map([
       start: async (options) => new (await import('./mqtt.ts')).MqttCommands(options),
     },
   ],
+  [
+    'telegram',
+    {
+      isWanted: ({ settings }) => settings.polling === 'on',
+      start: async (options) => (await import('./telegram.ts')).pollTelegram(options),
+    },
+  ],
 ]);
 
 const renewEveryMs = 5_000;
 /** Shorter than the lease: afterwards another node may have it. */
 const heldMs = 12_000;
-/** The most characters of what a system says that the log has. */
+/** The most characters that are kept of what a system says. */
 const problemChars = 300;
+/** A failure that comes sooner after another one is not logged again. */
+const lastingMs = 60_000;
 
 interface Wanted {
   readonly channel: ChannelRecord;
@@ -64,7 +86,9 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
   const { context, directory, service, lease, onProblem } = options;
   const outboundOf = createOutbounds(options.allow);
   const open = new Map<string, Open>();
+  const bots: Bots = new Map();
   const turn = createTurn(lease);
+  const shown = createShownProblems(directory.answerProblems);
   let wanted: readonly Wanted[] = [];
   let known: { readonly epoch: string; readonly revision: number } | undefined;
 
@@ -89,25 +113,37 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
   const start = async (each: Wanted): Promise<AnswerSource | undefined> => {
     const { channel, tenant } = each;
     const of = { tenant, channel: channel.name };
+    let failedAt = Number.NEGATIVE_INFINITY;
+    const fail = (error: unknown, message: string) => {
+      shown.set(channel, { since: context.now(), message });
+      if (performance.now() - failedAt >= lastingMs) onProblem(error, of);
+      failedAt = performance.now();
+    };
+    shown.set(channel, undefined);
     try {
       const setup = { id: channel.id, settings: channel.settings, secrets: service.open(channel) };
       // A system writes the reason for a refusal, which could have the password.
       const mask = createMask(Object.values(setup.secrets));
+      const masked = (error: Error) => mask(error.message).slice(0, problemChars);
       return await sourceKinds.get(channel.kind)?.start({
         ...{ channel, tenant, setup, context, outbound: outboundOf(channel.tenant) },
         onAnswer: (answer) => onAnswer(each, answer),
-        onProblem: (error) => onProblem(mask(error.message).slice(0, problemChars), of),
+        ...{ showAnswer: service.showAnswer, bots },
+        onProblem: (error) => fail(masked(error), masked(error)),
+        onWorking: () => shown.set(channel, undefined),
+        onLost: (error) => onProblem(masked(error), of),
       });
     } catch (error) {
-      onProblem(error, of);
+      fail(error, (error as Error).message.slice(0, problemChars));
       return undefined;
     }
   };
   const follow = async (channels: readonly Wanted[]) => {
-    const byName = new Map(channels.map((each) => [`${each.channel.tenant} ${each.channel.id}`, each]));
+    const byName = new Map(channels.map((each) => [nameOf(each.channel), each]));
     const ended = [...open].filter(([name, { version }]) => byName.get(name)?.version !== version);
     for (const [name] of ended) open.delete(name);
     await Promise.all(ended.map(([, { source }]) => source?.close()));
+    shown.keep(byName);
     for (const [name, each] of byName)
       if (!open.has(name)) open.set(name, { version: each.version, source: await start(each) });
   };
@@ -115,9 +151,12 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
   return {
     async update() {
       await readWanted();
+      if (wanted.length > 0) await turn.take();
+      const isOurs = turn.isOurs();
+      await follow(isOurs ? wanted : []);
+      if (isOurs) await shown.write();
+      else shown.forget();
       if (wanted.length === 0) await turn.end();
-      else await turn.take();
-      await follow(turn.isOurs() ? wanted : []);
     },
     async stop() {
       await follow([]);

@@ -27,10 +27,12 @@ const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', te
 
 /** Buttons, with the secret that verifies their presses. */
 function actionsOf(setup: ChannelSetup, notification: OutgoingNotification) {
-  const elements = buttonsFor(setup, setup.secrets.signingSecret, notification).map(({ button, label }) => ({
-    ...{ type: 'button', action_id: button, text: { type: 'plain_text', text: label } },
-    value: answerData(button, setup.id, notification.id),
-  }));
+  const elements = buttonsFor(setup, setup.secrets.signingSecret !== undefined, notification).map(
+    ({ button, label }) => ({
+      ...{ type: 'button', action_id: button, text: { type: 'plain_text', text: label } },
+      value: answerData(button, setup.id, notification.id),
+    }),
+  );
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 

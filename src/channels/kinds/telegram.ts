@@ -40,20 +40,23 @@ export const telegram: HttpKind = {
   },
 };
 
-const call = (
-  { settings: { url = 'https://api.telegram.org', chat = '' }, secrets: { token = '' } }: ChannelSetup,
-  method: string,
-  given: object,
-) =>
-  jsonRequest(urlWith(url, `/bot${token}/${method}`), {
-    chat_id: chat,
+/** The address of the bot, below which its methods are. */
+export const botAddress = ({
+  settings: { url = 'https://api.telegram.org' },
+  secrets: { token = '' },
+}: ChannelSetup): string => urlWith(url, `/bot${token}`);
+
+const call = (setup: ChannelSetup, method: string, given: object) =>
+  jsonRequest(`${botAddress(setup)}/${method}`, {
+    chat_id: setup.settings.chat ?? '',
     ...given,
     link_preview_options: { is_disabled: true },
   });
 
-/** With a secret for what comes, people press them. A change of the message without any takes them away. */
+/** If Belfry gets their presses. A change of the message without any takes them away. */
 function keyboardOf(setup: ChannelSetup, notification: OutgoingNotification) {
-  const row = buttonsFor(setup, setup.secrets.webhookSecret, notification).map(({ button, label }) => ({
+  const isAnswered = setup.secrets.webhookSecret !== undefined || setup.settings.polling === 'on';
+  const row = buttonsFor(setup, isAnswered, notification).map(({ button, label }) => ({
     text: label,
     callback_data: answerData(button, setup.id, notification.id),
   }));

@@ -6,7 +6,7 @@ import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { jsonOption, nameOption, readList, readTimeSpan, readWords, tenantOption } from '../options.ts';
 import { briefTime, table, visibleText } from '../terminal-text.ts';
-import { actor, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
+import { actor, type Directory, getTenant, isInNewDatabase, withDirectory } from './administration.ts';
 
 type Kind = 'token' | 'key';
 
@@ -17,6 +17,8 @@ interface CreateOptions {
   readonly scopes?: Scope[];
   /** Of a token. */
   readonly allowInUrl?: boolean;
+  /** Of a token: the name or id of a panel. */
+  readonly panel?: string;
   /** Of a key. */
   readonly role?: Role;
   readonly expires?: number;
@@ -34,6 +36,10 @@ export function addToken(program: Command, io: Io): void {
       new Option(
         '--allow-in-url',
         'it may be in a URL (?token=…), which proxies and devices log; only with --scopes notify',
+      ),
+      new Option(
+        '--panel <name>',
+        'for this panel alone (its name or id), as for a phone; it then has the scope panel',
       ),
     ],
     example: `TOKEN=$(${io.program} token create --name ci --scopes notify --expires 90d)`,
@@ -87,7 +93,8 @@ function addCreate(parent: Command, io: Io, kind: Kind, { description, options, 
 async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void> {
   const { newKey, newToken } = await import('../../server/app.ts');
   const now = Date.now();
-  const { name, allowFrom, allowInUrl = false, expires, scopes: chosen, role = 'viewer' } = options;
+  const { name, allowFrom, allowInUrl = false, expires, panel, role = 'viewer' } = options;
+  const chosen = options.scopes ?? (panel === undefined ? undefined : (['panel'] as const));
   const limits = {
     name,
     ...(allowFrom && { allowFrom }),
@@ -96,11 +103,22 @@ async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void>
   // Checked before the database is opened, so that a wrong option leaves no new file behind.
   const { record, text } =
     kind === 'token'
-      ? newToken(0, { ...limits, allowInUrl, ...(chosen && { scopes: chosen }) }, actor, now)
+      ? newToken(
+          0,
+          {
+            ...{ ...limits, allowInUrl },
+            ...(chosen && { scopes: [...chosen] }),
+            ...(panel !== undefined && { panelId: panel }),
+          },
+          actor,
+          now,
+        )
       : newKey(0, { ...limits, role }, actor, now);
-  await withDirectory(io, { makes: isInNewDatabase(options.tenant) }, async (directory) => {
+  const makes = panel === undefined && isInNewDatabase(options.tenant);
+  await withDirectory(io, { makes }, async (directory) => {
     const { id } = await getTenant(io, directory, options.tenant);
-    await directory.credentials.add({ ...record, tenant: id });
+    const panelId = panel === undefined ? null : (await getPanel(directory, id, panel)).id;
+    await directory.credentials.add({ ...record, tenant: id, panelId });
   });
   if (options.json) {
     io.stdout.write(`${JSON.stringify({ id: record.id, [kind]: text })}\n`);
@@ -114,6 +132,25 @@ async function create(io: Io, kind: Kind, options: CreateOptions): Promise<void>
       : `Key ${record.id} with the role ${role}`;
   io.stderr.write(
     `${title}${ends}. It is not shown again; ${io.program} ${kind} revoke ${record.id} ends it.\n`,
+  );
+}
+
+/** How many panels an error names. */
+const maxNamed = 10;
+
+/** The panel with this name or id. @throws Failure that names panels when there is none. */
+async function getPanel({ panels }: Directory, tenant: number, wanted: string) {
+  const all = await panels.list(tenant);
+  const found = all.find(({ name }) => name === wanted) ?? all.find(({ id }) => id === wanted);
+  if (found) return found;
+  const text = wanted.trim().toLowerCase();
+  const similar = all.filter(({ name }) => text !== '' && name.toLowerCase().includes(text));
+  const named = (similar.length > 0 ? similar : all).map(({ name }) => visibleText(name));
+  const more = named.length > maxNamed ? [`${named.length - maxNamed} more`] : [];
+  throw new Failure(
+    all.length === 0
+      ? 'this tenant has no panel yet: add one in the dashboard first'
+      : `there is no panel "${visibleText(wanted)}"; ${similar.length > 0 ? 'did you mean' : 'the panels are'} ${[...named.slice(0, maxNamed), ...more].join(', ')}`,
   );
 }
 

@@ -100,6 +100,7 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('chat', { ...required, example: '-1001234567890' }),
     text('token', { ...required, ...secret, example: '123456:ABC…' }),
     url({ example: 'https://api.telegram.org' }),
+    { name: 'polling', type: 'choice', choices: ['off', 'on'] },
     incomingSecret('webhookSecret'),
     updates('none'),
   ],

@@ -25,6 +25,11 @@ const ChannelState = closed({
   lastError: nullable(Type.String(), {
     description: 'What the receiver answered to the last failed attempt, without secrets; only for admins.',
   }),
+  answersFailingSince: nullable(Instant, {
+    description:
+      'Since when Belfry cannot get what people do in the other system (MQTT commands, polling of Telegram); null: it can, or the channel is not set to.',
+  }),
+  answersError: nullable(Type.String(), { description: 'Why, without secrets; only for admins.' }),
 });
 
 export const Channel = component('Channel', {

@@ -124,6 +124,11 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
     if (settings.url !== undefined && new URL(settings.url).pathname !== '/')
       throw badField('settings.url', 'must be the server alone: the topic has its own field');
   }
+  if (kind === 'telegram' && settings.polling === 'on' && secrets.webhookSecret !== undefined)
+    throw badField(
+      'settings.polling',
+      'must be off with secrets.webhookSecret: Telegram either sends presses to an address, or lets Belfry fetch them',
+    );
   if (kind === 'mqtt') requireWholeMqtt(settings, secrets);
 }
 

@@ -192,6 +192,23 @@ export interface ChannelService {
   stop(): Promise<void>;
 }
 
+/** Why the answers of a channel do not come. */
+export interface AnswerProblem {
+  readonly since: number;
+  /** Without secrets. */
+  readonly message: string;
+}
+
+/** What the node that gets the answers writes, and each node reads. The part of the directory. */
+export interface AnswerProblems {
+  /** By the id of the channel. */
+  list(tenant: TenantId): Promise<ReadonlyMap<string, AnswerProblem>>;
+  /** undefined: there is none. */
+  put(channel: Pick<ChannelRecord, 'tenant' | 'id'>, problem: AnswerProblem | undefined): Promise<void>;
+  /** Removes those of all channels. */
+  clear(): Promise<void>;
+}
+
 /** Gets the answers of systems that do not send them to an address of Belfry. */
 export interface AnswerSources {
   /** Opens and ends connections, as channels are set now. Call it every second. */
@@ -199,8 +216,8 @@ export interface AnswerSources {
   stop(): Promise<void>;
 }
 
-/** A channel as the API returns it. */
-export function channelView(record: ChannelRecord, pending: number, now: number): Channel {
+/** A channel as the API returns it. `answers`: why none come. */
+export function channelView(record: ChannelRecord, { pending, now, answers }: ChannelState): Channel {
   const { health } = record;
   return {
     id: record.id,
@@ -218,8 +235,16 @@ export function channelView(record: ChannelRecord, pending: number, now: number)
       retryAt: health.retryAt > now ? iso(health.retryAt) : null,
       lastDeliveredAt: isoOrNull(health.lastDeliveredAt),
       lastError: health.lastError,
+      answersFailingSince: isoOrNull(answers?.since ?? null),
+      answersError: answers?.message ?? null,
     },
   };
+}
+
+interface ChannelState {
+  readonly pending: number;
+  readonly now: number;
+  readonly answers?: AnswerProblem | undefined;
 }
 
 /** A delivery as the API returns it. */

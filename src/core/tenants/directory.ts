@@ -5,7 +5,7 @@ import type { DisplaySettings, PanelCommand, PanelKind } from '#contract/panels/
 import type { Role, Scope } from '#contract/people/token.ts';
 import type { Level, LevelPut } from '#contract/routing/level.ts';
 import type { RuleSpec } from '#contract/routing/rule.ts';
-import type { Channels, PushDevices } from '../channels/channels.ts';
+import type { AnswerProblems, Channels, PushDevices } from '../channels/channels.ts';
 import type { Ref, TenantId } from '../log/route.ts';
 import type { OnCallSchedules } from '../on-call/on-call.ts';
 import type { Principal } from '../people/access.ts';
@@ -286,6 +286,7 @@ export interface Directory {
   readonly mappings: Mappings;
   readonly channels: Channels;
   readonly pushDevices: PushDevices;
+  readonly answerProblems: AnswerProblems;
   readonly onCall: OnCallSchedules;
   readonly members: Members;
   readonly invitations: Invitations;

@@ -49,20 +49,20 @@ export function channelRoutes(app: App, services: Services): void {
     route('viewer', {
       summary: 'All channels, by name, without secrets',
       description:
-        'Below the role admin, of a URL its origin alone is answered, no topic, and null as `lastError`.',
+        'Below the role admin, of a URL its origin alone is answered, no topic, and null as `lastError` and `answersError`.',
       response: { 200: ChannelList },
     }),
     async ({ principal }) => {
       const { tenant } = principal;
-      const [records, pending] = await Promise.all([channels.list(tenant), deliveries.pending(tenant)]);
-      const view = (record: ChannelRecord) => channelView(record, pending.get(record.id) ?? 0, now());
-      if (mayReadReceivers(principal)) return { channels: records.map(view) };
-      const shown = records.map((each) => ({
-        ...each,
-        settings: publicSettings(each.kind, each.settings),
-        health: { ...each.health, lastError: null },
+      const records = await channels.list(tenant);
+      const stateOf = await states(services, tenant);
+      const views = records.map((record) => channelView(record, stateOf(record)));
+      if (mayReadReceivers(principal)) return { channels: views };
+      const shown = views.map(({ kind, settings, state, ...others }) => ({
+        ...{ ...others, kind, settings: publicSettings(kind, settings) },
+        state: { ...state, lastError: null, answersError: null },
       }));
-      return { channels: shown.map(view) };
+      return { channels: shown };
     },
   );
 
@@ -141,7 +141,7 @@ function compareRoute(app: App, services: Services): void {
 }
 
 function changeRoutes(app: App, services: Services): void {
-  const { directory, deliveries, tenancy, now } = services;
+  const { directory, tenancy, now } = services;
   const { channels } = directory;
 
   app.post(
@@ -156,7 +156,7 @@ function changeRoutes(app: App, services: Services): void {
     async ({ principal, body }) => {
       const { tenant } = principal;
       const { settings, secrets } = newChannelFields(body);
-      requireMailServer(services, body.kind, settings);
+      requireOperatorsMail(services, body.kind, settings);
       const id = uuidv7();
       const at = now();
       const record = {
@@ -170,7 +170,7 @@ function changeRoutes(app: App, services: Services): void {
       await channels.create(record, actorOf(principal));
       await tenancy.refresh(tenant);
       return {
-        ...channelView({ ...record, health: notRunning }, 0, at),
+        ...channelView({ ...record, health: notRunning }, { pending: 0, now: at }),
         ...newSigningKey(secrets, body),
       };
     },
@@ -198,19 +198,38 @@ function changeRoutes(app: App, services: Services): void {
       if (!record) throw notFound('channel');
       await tenancy.refresh(tenant);
       services.channels.wake(tenant);
-      const pending = (await deliveries.pending(tenant)).get(record.id) ?? 0;
-      return { ...channelView(record, pending, now()), ...newKey };
+      const stateOf = await states(services, tenant);
+      return { ...channelView(record, stateOf(record)), ...newKey };
     },
   );
 }
 
-function requireMailServer(
-  { channels }: Services,
+/** What is known of the channels of a tenant beside their records. */
+async function states({ deliveries, directory, now }: Services, tenant: TenantId) {
+  const [pending, problems] = await Promise.all([
+    deliveries.pending(tenant),
+    directory.answerProblems.list(tenant),
+  ]);
+  return ({ id, enabled }: ChannelRecord) => ({
+    ...{ pending: pending.get(id) ?? 0, now: now() },
+    answers: enabled ? problems.get(id) : undefined,
+  });
+}
+
+/** What only the operator can set up. */
+function requireOperatorsMail(
+  { channels, replies: replyAddresses }: Services,
   kind: ChannelKind,
-  { server }: Readonly<Record<string, string>>,
+  { server, replies }: Readonly<Record<string, string>>,
 ): void {
-  if (kind === 'email' && server === undefined && !channels.hasMailServer)
+  if (kind !== 'email') return;
+  if (server === undefined && !channels.hasMailServer)
     throw badField('settings.server', 'is required: the operator has set no mail server');
+  if (replies === 'on' && !replyAddresses)
+    throw badField(
+      'settings.replies',
+      'must be off: this server takes no replies, because the operator has not set BELFRY_SMTP_REPLY_TO',
+    );
 }
 
 /** The signing key if the server created it just now. */
@@ -230,7 +249,7 @@ function planChange(services: Services, known: ChannelRecord, body: ChannelPatch
     names: known.secrets,
     secrets: opened,
   });
-  if (settings) requireMailServer(services, known.kind, settings);
+  if (settings) requireOperatorsMail(services, known.kind, settings);
   const change: ChannelChange = {
     ...(body.name !== undefined && { name: body.name.trim() }),
     ...(body.enabled !== undefined && { enabled: body.enabled }),

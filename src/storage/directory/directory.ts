@@ -1,5 +1,6 @@
 import type { Directory } from '#core/tenants/directory.ts';
 import type { Database } from '../database/sql.ts';
+import { createAnswerProblems } from '../deliveries/answer-problems.ts';
 import { createChannels, createPushDevices } from '../deliveries/channels.ts';
 import { createCredentials } from '../people/credentials.ts';
 import { createInvitations } from '../people/invitations.ts';
@@ -26,6 +27,7 @@ export function createDirectory(db: Database): Directory {
     mappings: createMappings(db),
     channels: createChannels(db),
     pushDevices: createPushDevices(db),
+    answerProblems: createAnswerProblems(db),
     onCall: createOnCall(db),
     members: createMembers(db),
     invitations: createInvitations(db),

@@ -132,6 +132,20 @@ export const channelDeliveriesQuery = (tenant: Tenant, id: string) =>
     refetchInterval: panelsRefreshMs,
   });
 
+/** The address under which people and phones reach this server (BELFRY_BASE_URL); null: it is not set. */
+export const baseUrlQuery = ({ api, key }: Tenant) =>
+  queryOptions({
+    queryKey: [...key, 'base-url'],
+    queryFn: async ({ signal }) => {
+      const { base_url: url } = await api.get<{ base_url: string }>('/ntfy/v1/config', undefined, signal);
+      return url === '' ? null : url.replace(/\/ntfy$/, '');
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+/** As {@link baseUrlQuery}, or as in the browser. */
+export const useServerAddress = (tenant: Tenant): string =>
+  useQuery(baseUrlQuery(tenant)).data ?? location.origin;
+
 export const pushDevicesQuery = (tenant: Tenant, id: string) =>
   queryOptions({
     ...resource<PushDeviceList>(tenant, `${channelPath(id)}/devices`, 'channels', id, 'devices'),

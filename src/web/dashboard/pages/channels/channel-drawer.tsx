@@ -1,4 +1,4 @@
-import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core';
+import { Button, Input, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,7 +10,7 @@ import {
   channelFields,
   channelKinds,
 } from '#contract/channels/channel-fields.ts';
-import { channelDeliveriesQuery, channelPath } from '#web/dashboard/api/queries.ts';
+import { channelDeliveriesQuery, channelPath, useServerAddress } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
@@ -60,7 +60,7 @@ export function ChannelDrawer(props: DrawerProps) {
       closeOnEscape={!made}
       withCloseButton={!made}
     >
-      {channel && <Failing channel={channel} />}
+      {channel?.enabled && <Failing {...channel.state} />}
       {made && (
         <div className={styles.form}>
           <CopyField label={t('field.signingKey')} text={made.key} />
@@ -81,19 +81,31 @@ export function ChannelDrawer(props: DrawerProps) {
   );
 }
 
-function Failing({ channel }: { channel: Channel }) {
+/** What does not work: sending, and getting answers. */
+function Failing(state: Channel['state']) {
   const { t } = useTranslation('channels');
   const formats = useFormats();
   const now = useNow();
-  const { enabled, state } = channel;
-  if (!enabled || state.failingSince === null) return null;
-  const ms = Math.max(1_000, now - Date.parse(state.failingSince));
-  const time = formats.duration(ms - (ms % (ms < 60_000 ? 1_000 : 60_000)));
+  const titleOf = (text: 'failingFor' | 'noAnswersFor', since: string) => {
+    const ms = Math.max(1_000, now - Date.parse(since));
+    const time = formats.duration(ms - (ms % (ms < 60_000 ? 1_000 : 60_000)));
+    return <strong title={formats.dateTime(since)}>{t(text, { time })}</strong>;
+  };
   return (
-    <div className={styles.notice}>
-      <strong title={formats.dateTime(state.failingSince)}>{t('failingFor', { time })}</strong>
-      <ChannelProblem channel={channel} />
-    </div>
+    <>
+      {state.failingSince !== null && (
+        <div className={styles.notice}>
+          {titleOf('failingFor', state.failingSince)}
+          <SendingProblem {...state} />
+        </div>
+      )}
+      {state.answersFailingSince !== null && (
+        <div className={styles.notice}>
+          {titleOf('noAnswersFor', state.answersFailingSince)}
+          <bdi>{state.answersError}</bdi>
+        </div>
+      )}
+    </>
   );
 }
 
@@ -174,14 +186,14 @@ function ChannelForm({
 /** What the other system must know, once its secret is set. */
 function AnswersAddress({ channel: { id, kind, secrets } }: { channel: Channel }) {
   const { t } = useTranslation('channels');
-  const { name } = useTenant();
+  const tenant = useTenant();
+  const server = useServerAddress(tenant);
   const secret = answerSecretOf(kind);
   if (secret === undefined || !secrets.includes(secret)) return null;
   return (
-    <div>
-      <CopyField label={t('answersAddress')} text={`${location.origin}${answersPath(name, id)}`} />
-      <Remark>{t('answersAbout')}</Remark>
-    </div>
+    <Input.Wrapper label={t('answersAddress')} description={t('answersAbout')} labelElement="div">
+      <CopyField label={t('answersAddress')} text={`${server}${answersPath(tenant.name, id)}`} />
+    </Input.Wrapper>
   );
 }
 
@@ -314,7 +326,7 @@ function ChannelDeliveries({ channel }: { channel: Channel }) {
   );
 }
 
-/** Why a channel fails (only admins learn that), and when it is tried again; nothing for one that works. */
+/** Why a channel fails, for a list; nothing for one that works. */
 export function ChannelProblem({
   channel: { enabled, state },
   className,
@@ -322,12 +334,31 @@ export function ChannelProblem({
   channel: Channel;
   className?: string | undefined;
 }) {
-  if (!enabled || state.failingSince === null) return null;
+  if (!enabled) return null;
+  return (
+    <>
+      {state.failingSince !== null && <SendingProblem {...state} className={className} />}
+      {state.answersError !== null && (
+        <p className={className}>
+          <bdi>{state.answersError}</bdi>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Why sending fails (only admins learn that), and when it is tried again. */
+function SendingProblem({
+  lastError,
+  pending,
+  retryAt,
+  className,
+}: Channel['state'] & { className?: string | undefined }) {
   return (
     <p className={className}>
-      {state.lastError !== null && <bdi>{state.lastError}</bdi>}
-      {state.lastError !== null && state.pending > 0 && ' · '}
-      {state.pending > 0 && <NextAttempt retryAt={state.retryAt} />}
+      {lastError !== null && <bdi>{lastError}</bdi>}
+      {lastError !== null && pending > 0 && ' · '}
+      {pending > 0 && <NextAttempt retryAt={retryAt} />}
     </p>
   );
 }

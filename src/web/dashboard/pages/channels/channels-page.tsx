@@ -82,6 +82,7 @@ function ChannelName({ channel }: { channel: Channel }) {
 const looks = {
   disabled: { icon: disabledIcon, tone: 'quiet' },
   failing: { icon: failingIcon, tone: 'doubtful' },
+  noAnswers: { icon: failingIcon, tone: 'doubtful' },
   noDevice: { icon: failingIcon, tone: 'doubtful' },
   unused: { icon: unusedIcon, tone: 'quiet' },
   working: { icon: goodIcon, tone: 'good' },
@@ -102,10 +103,12 @@ function stateOf({
   enabled,
   hasNoDevice,
   failingSince,
+  answersFailingSince,
   lastDeliveredAt,
 }: Pick<Channel, 'enabled'> & Channel['state'] & { readonly hasNoDevice: boolean }): keyof typeof looks {
   if (!enabled) return 'disabled';
   if (failingSince !== null) return 'failing';
+  if (answersFailingSince !== null) return 'noAnswers';
   if (hasNoDevice) return 'noDevice';
   return lastDeliveredAt === null ? 'unused' : 'working';
 }

@@ -6,10 +6,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panels/panel.ts';
-import { panelsQuery, useListChange } from '#web/dashboard/api/queries.ts';
+import { panelsQuery, useListChange, useServerAddress } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
+import { Remark } from '#web/dashboard/components/notice.tsx';
 import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
 import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
@@ -42,6 +43,8 @@ export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; 
   const [name, setName] = useState('');
   const [app, setApp] = useState<App>('ntfy');
   const add = useAddPhone();
+  // Read before it is shown.
+  useServerAddress(useTenant());
   const isTaken = panels.some((each) => each.name === name.trim());
   const { data: added } = add;
   return (
@@ -95,12 +98,14 @@ const askEveryMs = 1_000;
 
 function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () => void }) {
   const { t } = useTranslation('panels');
-  const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
+  const tenant = useTenant();
+  const server = useServerAddress(tenant);
+  const { data } = useQuery({ ...panelsQuery(tenant), refetchInterval: askEveryMs });
   const now = data?.find(({ id }) => id === panel.id) ?? panel;
   // An iPhone reads, and keeps no connection.
   const hasCome = now.online || now.lastSeenAt !== null;
   const values = [
-    ['phoneServer', `${location.origin}/${app}`],
+    ['phoneServer', `${server}/${app}`],
     ...(app === 'ntfy' ? [['phoneTopic', panel.topic] as const] : []),
     ['phoneUser', 'phone'],
     ['phonePassword', token],
@@ -114,6 +119,9 @@ function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () 
         <div key={label}>
           <strong>{t(label)}</strong>
           <CopyField text={text} label={t(label)} />
+          {label === 'phoneServer' && server !== location.origin && (
+            <Remark>{t('phoneServerDiffers', { address: location.origin })}</Remark>
+          )}
         </div>
       ))}
       <p className="muted">{t('phoneOnce')}</p>

@@ -19,6 +19,8 @@ export const panels: TranslatedPage<'panels'> = {
   phoneApp: 'App',
   phoneAppHint: 'Mit ntfy verschwindet von selbst vom Telefon, was vorbei ist.',
   phoneServer: 'Server',
+  phoneServerDiffers:
+    'Das ist die öffentliche Adresse des Servers. Ihr Browser nutzt {{address}}; das Telefon muss die öffentliche erreichen.',
   phoneTopic: 'Thema',
   phoneUser: 'Benutzer',
   phonePassword: 'Passwort',

@@ -18,6 +18,8 @@ export const panels = {
   phoneApp: 'App',
   phoneAppHint: 'With ntfy, what is over disappears from the phone by itself.',
   phoneServer: 'Server',
+  phoneServerDiffers:
+    'This is the public address of the server. Your browser uses {{address}}; the phone must reach the public one.',
   phoneTopic: 'Topic',
   phoneUser: 'User',
   phonePassword: 'Password',

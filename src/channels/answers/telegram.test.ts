@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
+import { createOutbound, type Outbound } from '#outbound/outbound.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { TelegramBotApi } from '#test/support/telegram-bot-api.ts';
+import { answerData } from './signed.ts';
+import type { Bots, SourceOptions } from './source.ts';
+import { pollTelegram } from './telegram.ts';
+
+const bot = '1:x';
+const id = '01930000-0000-7000-8000-000000000001';
+const data = answerData('acknowledge', id, id);
+const quick = { firstMs: 1, longestMs: 1 };
+
+let api: TelegramBotApi;
+let bots: Bots;
+let took: ChannelAnswer[];
+let events: string[];
+/** What happens to the next presses; then they are done. */
+let results: (Answered | undefined | Error | Promise<Answered>)[];
+beforeEach(async () => {
+  api = await TelegramBotApi.start(bot);
+  [bots, took, events, results] = [new Map(), [], [], []];
+});
+afterEach(() => api.close());
+
+function poll({ outbound = createOutbound(['127.0.0.1']), pauses = quick }: PollOptions = {}) {
+  const setup = { id, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
+  const source = pollTelegram(
+    {
+      ...{ channel: { id }, setup, outbound, bots },
+      onAnswer: async (answer: ChannelAnswer) => {
+        const result = results.length === 0 ? 'done' : results.shift();
+        if (result instanceof Error) throw result;
+        const outcome = await result;
+        if (outcome) took.push(answer);
+        return outcome;
+      },
+      showAnswer: async () => undefined,
+      onProblem: ({ message }: Error) => events.push(message),
+      onWorking: () => events.push('working'),
+      onLost: ({ message }: Error) => events.push(`lost: ${message}`),
+    } as unknown as SourceOptions,
+    pauses,
+  );
+  onTestFinished(() => source.close());
+  return source;
+}
+interface PollOptions {
+  readonly outbound?: Outbound;
+  readonly pauses?: typeof quick;
+}
+const press = () => api.press(bot, data, { chat: -100 });
+const confirmed = () => eventually(() => expect(api.pending(bot)).toBe(0));
+
+test('a press that cannot be stored, or whose channel is being changed, comes again, before those behind it', async () => {
+  results = [new Error('the database is away'), undefined];
+  for (let i = 0; i < 2; i += 1) press();
+  poll();
+  await confirmed();
+  expect(took).toHaveLength(2);
+  expect(events).toEqual(['the database is away', 'the channel of a button is being changed', 'working']);
+  expect(api.callsOf('answerCallbackQuery')).toHaveLength(2);
+});
+
+test('a press that fails ten times is dropped, and those behind it count', async () => {
+  results = Array.from({ length: 10 }, () => new Error('no'));
+  for (let i = 0; i < 2; i += 1) press();
+  poll();
+  await confirmed();
+  expect(took).toHaveLength(1);
+  expect(events).toEqual([...Array(9).fill('no'), 'lost: no', 'working']);
+});
+
+test('it waits as long as Telegram says', async () => {
+  const body = '{"ok":false,"description":"Too Many Requests","parameters":{"retry_after":2}}';
+  api.failure = { status: 429, body };
+  const began = performance.now();
+  poll();
+  await eventually(() => expect(events).toEqual(['Telegram answered 429: Too Many Requests']));
+  api.failure = undefined;
+  await eventually(() => expect(events).toContain('working'));
+  expect(performance.now() - began).toBeGreaterThan(1_990);
+  expect(api.callsOf('getUpdates').length).toBeGreaterThanOrEqual(2);
+});
+
+test('what answers at once, again and again, is asked twice a second', async () => {
+  const [times, counts]: [number[], number[]] = [[], []];
+  const updates = (first: number) =>
+    Array.from({ length: 3 }, (_, i) => ({ update_id: first + i, callback_query: { id: '', data } }));
+  poll({
+    outbound: {
+      request: async ({ body = '' }) => {
+        times.push(performance.now());
+        counts.push((JSON.parse(body) as { limit: number }).limit);
+        return {
+          status: 200,
+          headers: {},
+          body: JSON.stringify({ ok: true, result: updates(times.length) }),
+        };
+      },
+    } as unknown as Outbound,
+  });
+  await eventually(() => expect(times.length).toBeGreaterThan(4));
+  expect((times[4] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_950);
+  expect(counts[0]).toBe(10);
+});
+
+test('closing waits for the press that is being done, and confirms it', async () => {
+  let finish: (outcome: Answered) => void = () => undefined;
+  results = [new Promise((resolve) => (finish = resolve))];
+  press();
+  press();
+  const source = poll();
+  await eventually(() => expect(results).toHaveLength(0));
+  let isClosed = false;
+  const closed = source.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
+  finish('done');
+  await closed;
+  expect(took).toHaveLength(1);
+  // The second one is for the next reader.
+  expect(api.pending(bot)).toBe(1);
+  expect(bots.size).toBe(0);
+});
+
+test('closing ends a poll at once', async () => {
+  const source = poll();
+  await eventually(() => expect(api.isPolled(bot)).toBe(true));
+  await source.close();
+  await eventually(() => expect(api.isPolled(bot)).toBe(false));
+  expect(events).toEqual(['working']);
+});

@@ -1,0 +1,229 @@
+/**
+ * Presses of buttons in Telegram, for a server without a public address: Belfry fetches them with long polls. All channels of a bot
+ * share one, because Telegram allows one reader. https://core.telegram.org/bots/api#getupdates
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answered } from '#core/channels/answers.ts';
+import { parseBoundedJson } from '#core/limits/bounded-json.ts';
+import type { OutboundResponse } from '#outbound/outbound.ts';
+import { pauseOf } from '../delivery-answer.ts';
+import { botAddress } from '../kinds/telegram.ts';
+import { attemptMs, jsonRequest, retryAfterInBody } from '../message.ts';
+import { fieldOf, outcomeTexts, readTelegramUpdate } from './signed.ts';
+import type { AnswerSource, SharedBot, SourceOptions } from './source.ts';
+
+/** How long Telegram waits for a press before it answers. */
+const pollSeconds = 25;
+/** A message has 4,096 characters, so this many updates are shorter than `mostBytes`. */
+const updatesAtOnce = 10;
+const mostBytes = 1024 * 1024;
+/** The least time from one poll to the next: with `updatesAtOnce`, the most presses in a second are 20. */
+const roundMs = 500;
+/** Before the next poll after the first and after many failures. */
+const usualPauses = { firstMs: 1_000, longestMs: 30_000 };
+/** Without a failure for this long, the next one is the first again. */
+const lastingMs = 60_000;
+/** A press that cannot be done this often is dropped: those behind it wait. */
+const mostTries = 10;
+/** How long the last presses are confirmed when no more are fetched. */
+const confirmMs = 2_000;
+/** Answers to presses that are on their way at a time; the press itself counts without one. */
+const mostAnswering = 50;
+
+/** Takes presses for the channel until it is closed. */
+export function pollTelegram(options: SourceOptions, pauses = usualPauses): AnswerSource {
+  const { bots, channel, setup } = options;
+  const address = new URL(botAddress(setup)).href;
+  const bot = bots.get(address) ?? new Bot(address, pauses);
+  bots.set(address, bot);
+  bot.add(options);
+  return {
+    close() {
+      const isLast = bot.remove(channel.id);
+      if (isLast) bots.delete(address);
+      return isLast ? bot.end() : bot.settled();
+    },
+  };
+}
+
+class Bot implements SharedBot {
+  readonly #address: string;
+  readonly #pauses: typeof usualPauses;
+  /** By the id of the channel. */
+  readonly #members = new Map<string, SourceOptions>();
+  readonly #closing = new AbortController();
+  #ended: Promise<void> | undefined;
+  #current: Promise<void> = Promise.resolve();
+  /** The update after the last one that is done, and the one up to which Telegram knows that. */
+  #offset: number | undefined;
+  #confirmed: number | undefined;
+  #tries = 0;
+  #answering = 0;
+  #isWorking = false;
+
+  constructor(address: string, pauses: typeof usualPauses) {
+    [this.#address, this.#pauses] = [address, pauses];
+  }
+
+  add(options: SourceOptions): void {
+    this.#members.set(options.channel.id, options);
+    this.#ended ??= this.#run(options);
+  }
+
+  remove(channel: string): boolean {
+    this.#members.delete(channel);
+    return this.#members.size === 0;
+  }
+
+  settled(): Promise<void> {
+    return this.#current;
+  }
+
+  async end(): Promise<void> {
+    this.#closing.abort(new Error('the channel takes no more presses'));
+    await this.#ended;
+  }
+
+  async #run(first: SourceOptions): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    let failedAt = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      const began = performance.now();
+      let pauseMs = roundMs;
+      try {
+        await this.#round();
+      } catch (error) {
+        if (signal.aborted) break;
+        if (began - failedAt >= lastingMs) failures = 0;
+        failedAt = performance.now();
+        const { firstMs, longestMs } = this.#pauses;
+        pauseMs = Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
+        if (error instanceof BotError) pauseMs = Math.max(pauseMs, error.retryAfterMs);
+        failures = Math.min(failures + 1, 10);
+        this.#isWorking = false;
+        for (const { onProblem } of this.#members.values()) onProblem(error as Error);
+      }
+      const restMs = began + pauseMs - performance.now();
+      await sleep(Math.max(0, restMs), undefined, { ref: false, signal }).catch(() => undefined);
+    }
+    await this.#confirm(first).catch(() => undefined);
+  }
+
+  /** One poll. After a failure it does not wait, and shows at once whether it works again. */
+  async #round(): Promise<void> {
+    const [member] = this.#members.values();
+    if (!member) return;
+    const updates = await this.#fetch(member, {
+      ...{ limit: updatesAtOnce, seconds: this.#isWorking ? pollSeconds : 0 },
+      ...{ timeoutMs: attemptMs + 1_000 * pollSeconds, signal: this.#closing.signal },
+    });
+    for (const update of updates) {
+      if (this.#closing.signal.aborted) return;
+      this.#tries += 1;
+      this.#current = this.#take(update);
+      await this.#current.catch((error: Error) => {
+        if (this.#tries < mostTries) throw error;
+        member.onLost(error);
+      });
+      [this.#offset, this.#tries] = [idOf(update) + 1, 0];
+    }
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    for (const { onWorking } of this.#members.values()) onWorking();
+  }
+
+  /** The offset confirms the updates before it: Telegram does not send them again. */
+  async #fetch(
+    { outbound }: SourceOptions,
+    {
+      limit,
+      seconds,
+      ...options
+    }: {
+      readonly limit: number;
+      readonly seconds: number;
+      readonly timeoutMs: number;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<readonly unknown[]> {
+    const offset = this.#offset;
+    const response = await outbound.request(
+      jsonRequest(`${this.#address}/getUpdates`, {
+        ...{ limit, timeout: seconds, allowed_updates: ['callback_query'] },
+        ...(offset !== undefined && { offset }),
+      }),
+      { ...options, maxBytes: mostBytes },
+    );
+    const updates = updatesIn(response);
+    this.#confirmed = offset;
+    return updates;
+  }
+
+  async #confirm(member: SourceOptions): Promise<void> {
+    if (this.#offset === this.#confirmed) return;
+    await this.#fetch(member, { limit: 1, seconds: 0, timeoutMs: confirmMs });
+  }
+
+  /** @throws Error if nothing could be stored, or its channel is being changed: it must come again. */
+  async #take(update: unknown): Promise<void> {
+    const { channel } = readTelegramUpdate(update, {});
+    const member = this.#members.get(channel ?? '');
+    const read = readTelegramUpdate(update, member?.setup.settings ?? {});
+    let outcome: Answered | undefined = 'not-found';
+    if (member && read.answer) outcome = await member.onAnswer(read.answer);
+    if (outcome === undefined) throw new Error('the channel of a button is being changed');
+    void member?.showAnswer(member.channel, read, outcome);
+    if (read.press) void this.#answer(read.press, outcome);
+  }
+
+  /** What the person who pressed reads. One attempt. */
+  async #answer(press: string, outcome: Answered): Promise<void> {
+    const [member] = this.#members.values();
+    if (!member || this.#answering >= mostAnswering) return;
+    this.#answering += 1;
+    const given = { callback_query_id: press, text: outcomeTexts[outcome] };
+    await member.outbound
+      .request(jsonRequest(`${this.#address}/answerCallbackQuery`, given), { timeoutMs: attemptMs })
+      .catch(() => undefined);
+    this.#answering -= 1;
+  }
+}
+
+class BotError extends Error {
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+const hints: Readonly<Record<number, string>> = {
+  401: '; is the token of the bot right?',
+  404: '; is the token of the bot right?',
+  409: '; remove the webhook of the bot, and end other programs that read its messages',
+};
+
+/** @throws BotError with what Telegram says. */
+function updatesIn(response: OutboundResponse): readonly unknown[] {
+  const { status, body } = response;
+  const answer = findJson(body);
+  const updates = fieldOf(answer, 'result');
+  if (status === 200 && Array.isArray(updates) && updates.every((each) => Number.isSafeInteger(idOf(each))))
+    return updates;
+  const description = fieldOf(answer, 'description');
+  if (typeof description !== 'string')
+    throw new BotError(`answered ${status}, but not as the Bot API of Telegram does`);
+  const pauseMs = pauseOf(response, Date.now(), retryAfterInBody(response));
+  throw new BotError(`Telegram answered ${status}: ${description}${hints[status] ?? ''}`, pauseMs);
+}
+
+function findJson(text: string): unknown {
+  try {
+    return parseBoundedJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const idOf = (update: unknown): number => Number(fieldOf(update, 'update_id'));
