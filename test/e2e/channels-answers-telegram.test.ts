@@ -284,9 +284,7 @@ test('over a kill and a restart, each press counts once', async () => {
   const first = await ServerProcess.start({ folder, env });
   await eventually(async () => expect(await entries(first)).toBe(1));
   await eventually(() => expect(api.pending(bot)).toBe(0));
-  await fetch(`${first.url}/api/alarms/${id}/acknowledge`, {
-    ...{ method: 'DELETE', headers: { authorization: `Bearer ${own}` } },
-  });
+  await request(first, `/api/alarms/${id}/acknowledge`, 'DELETE');
   await first.end('SIGKILL');
   const answered = api.callsOf('answerCallbackQuery').length;
   const second = await ServerProcess.start({ folder, env });
@@ -299,4 +297,21 @@ test('over a kill and a restart, each press counts once', async () => {
   };
   expect(events).toHaveLength(3);
   expect(acknowledged.by).toBe('Bob Example (Telegram)');
+
+  // The end comes between storing and confirming: the press comes again, and changes nothing.
+  await eventually(() => expect(api.pending(bot)).toBe(0));
+  await request(second, `/api/alarms/${id}/acknowledge`, 'DELETE');
+  await eventually(() => expect(api.isPolled(bot)).toBe(true));
+  api.losesConfirmations = true;
+  api.press(bot, acknowledge, { chat: -100 });
+  await eventually(async () => expect(await entries(second)).toBe(5));
+  await second.end('SIGKILL');
+  expect(api.pending(bot)).toBe(1);
+  api.losesConfirmations = false;
+  const third = await ServerProcess.start({ folder, env });
+  await eventually(() => expect(api.pending(bot)).toBe(0));
+  await eventually(() =>
+    expect(api.callsOf('answerCallbackQuery').at(-1)?.json.text).toMatch(/acknowledged this alarm already/),
+  );
+  expect(await entries(third)).toBe(5);
 });
