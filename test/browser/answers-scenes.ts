@@ -90,6 +90,17 @@ export const answersScenes: readonly DashboardScenes[] = [
     name: 'answers',
     fill: async ({ server }) => {
       await seedAnswers(server);
+      const secrets = { routingKey: 'r', webhookSecret: 'a-secret-of-some-length' };
+      await server.call('POST', '/api/channels', {
+        ...{ token: await server.key('admin'), json: { name: 'Pager', kind: 'pagerduty', secrets } },
+      });
+      await server.call('POST', '/api/channels', {
+        token: await server.key('admin'),
+        json: {
+          ...{ name: 'Shift chat', kind: 'telegram', secrets: { token: '123456:ABC' } },
+          settings: { chat: '-1001234567890', url: 'http://127.0.0.1:9', polling: 'on' },
+        },
+      });
       const token = await server.key('viewer');
       const q = encodeURIComponent('token:"belfry:escalation"');
       while ((await server.call('GET', `/api/history?q=${q}`, { token })).json.notifications.length === 0);
@@ -100,6 +111,19 @@ export const answersScenes: readonly DashboardScenes[] = [
         name: 'channel',
         path: 'settings/channels',
         act: (page) => page.getByRole('button', { name: 'Ops hook' }).click(),
+      },
+      {
+        name: 'channel-address',
+        path: 'settings/channels',
+        act: async (page) => {
+          await page.getByRole('button', { name: 'Pager' }).click();
+          await page.getByRole('dialog').locator('pre').scrollIntoViewIfNeeded();
+        },
+      },
+      {
+        name: 'channel-no-answers',
+        path: 'settings/channels',
+        act: (page) => page.getByRole('button', { name: 'Shift chat' }).click(),
       },
       ...Object.keys(answers).map((title) => ({
         name: title.split(' ')[0]?.toLowerCase() ?? '',

@@ -385,4 +385,30 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     await update('again');
     expect(await queue.next(tenant, 'c')).toBeUndefined();
   });
+
+  test('why no answers come is kept for each channel, read by tenant, and is no change of the directory', async () => {
+    const { directory, newTenant, reportsChange, audit } = lab();
+    const { answerProblems: problems } = directory;
+    const [one, other] = [await newTenant(), await newTenant()];
+    // Beside what another tenant has whose number begins in the same way.
+    const long = Number(`${one}1`);
+    const problem = { since: 7, message: '“no” %_\u{1f4a9}' };
+    const put = () => problems.put({ tenant: one, id: 'c' }, problem);
+    expect(await reportsChange(one, put)).toBe(false);
+    await problems.put({ tenant: one, id: 'd' }, problem);
+    await problems.put({ tenant: long, id: 'c' }, problem);
+    await problems.put({ tenant: one, id: 'd' }, { since: 8, message: 'x' });
+    expect([...(await problems.list(one))].toSorted()).toEqual([
+      ['c', problem],
+      ['d', { since: 8, message: 'x' }],
+    ]);
+    expect(await problems.list(other)).toEqual(new Map());
+    for (let i = 0; i < 2; i += 1) await problems.put({ tenant: one, id: 'd' }, undefined);
+    expect([...(await problems.list(one)).keys()]).toEqual(['c']);
+    for (let i = 0; i < 2; i += 1) await problems.clear();
+    for (const tenant of [one, long]) expect(await problems.list(tenant)).toEqual(new Map());
+    expect(await audit(one)).toEqual([]);
+    // What else the database knows of itself stays.
+    expect((await directory.changedSince(0)).epoch).toMatch(/./);
+  });
 }

@@ -197,6 +197,24 @@ describe.skipIf(skipReason(missingMosquitto()))('commands over MQTT', () => {
     expect((await found(id)).acknowledged).toBeNull();
   });
 
+  test('a broker that is away is shown with the channel, until commands come again', async () => {
+    const out = await channel();
+    await subscribed();
+    const stateOf = async () =>
+      (await call('GET', '/api/channels')).json.channels.find(({ id }: { id: string }) => id === out).state;
+    expect(await stateOf()).toMatchObject({ answersFailingSince: null, answersError: null });
+    await broker.end();
+    await eventually(async () =>
+      expect(await stateOf()).toMatchObject({
+        ...{ answersFailingSince: expect.any(String), failingSince: null },
+        answersError: expect.stringMatching(/connection/),
+      }),
+    );
+    await broker.begin();
+    await subscribed();
+    await eventually(async () => expect(await stateOf()).toMatchObject({ answersError: null }));
+  });
+
   test('a channel that is disabled, or set to no commands, takes none at once, and its subscription ends within two seconds', async () => {
     const out = await channel();
     await subscribed();

@@ -12,6 +12,7 @@ import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
+import { TelegramBotApi } from '../support/telegram-bot-api.ts';
 import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 
 /** Every change is on every node within this time. */
@@ -319,6 +320,35 @@ describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
     expect((await one.call('POST', `/api/panels/${json.id}/identify`, { token: key })).json.reached).toBe(
       false,
     );
+  });
+
+  test('one node fetches the presses of Telegram, each node shows why none come, and the other goes on after it', async () => {
+    const api = await TelegramBotApi.start('1:x');
+    const env = { ...(await newSettings()), BELFRY_OUTBOUND_ALLOW: '127.0.0.1' };
+    const [one, two] = [await TestServer.start(env), await TestServer.start(env)];
+    const running = new Set([one, two]);
+    onTestFinished(async () => {
+      for (const node of running) await node.stop();
+      await api.close();
+    });
+    const key = await one.key('admin');
+    const settings = { url: api.url, chat: '-100', polling: 'on' };
+    const json = { name: 'ops', kind: 'telegram', settings, secrets: { token: '1:x' } };
+    await one.call('POST', '/api/channels', { token: key, json });
+    const errorOn = async (node: TestServer): Promise<string | null> =>
+      (await node.call('GET', '/api/channels', { token: key })).json.channels[0].state.answersError;
+    await eventually(() => expect(api.isPolled('1:x')).toBe(true));
+    api.setWebhook('1:x', 'https://example.org');
+    for (const node of [one, two])
+      await eventually(async () => expect(await errorOn(node)).toMatch(/^Telegram answered 409/));
+    api.setWebhook('1:x', '');
+    for (const node of [one, two]) await eventually(async () => expect(await errorOn(node)).toBeNull());
+    await eventually(() => expect(api.isPolled('1:x')).toBe(true));
+    // The first one to have read the channel, or not.
+    running.delete(one);
+    await one.stop();
+    await eventually(() => expect(api.isPolled('1:x')).toBe(true));
+    expect(await errorOn(two)).toBeNull();
   });
 
   test('after PostgreSQL has lost what nodes reported, they report it anew', async () => {

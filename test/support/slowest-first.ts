@@ -23,6 +23,7 @@ const slow = [
   'torture/operations/ready.test.ts',
   'torture/clock/clock.test.ts',
   'torture/input/fuzz.test.ts',
+  'e2e/channels-answers-telegram.test.ts',
   'e2e/main-path.test.ts',
   'browser/panel-life.test.ts',
   'start.test.ts',

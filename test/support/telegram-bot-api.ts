@@ -32,6 +32,8 @@ export class TelegramBotApi {
   readonly calls: Call[] = [];
   /** Instead of an answer, while it is set. */
   failure: { status: number; body: string; headers?: Record<string, string> } | undefined;
+  /** A request that confirms updates does not arrive. */
+  losesConfirmations = false;
   readonly #bots = new Map<string, Bot>();
   #ids = 0;
   readonly #server = createServer(async (request, response) => {
@@ -127,6 +129,7 @@ export class TelegramBotApi {
         409,
         "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
       );
+    if (this.losesConfirmations && bot.updates.some(({ update_id }) => update_id < offset)) return;
     // The newer one ends the older one.
     this.#end(bot, 'terminated by other getUpdates request; make sure that only one bot instance is running');
     bot.updates = bot.updates.filter(({ update_id }) => update_id >= offset);

@@ -25,12 +25,15 @@ export function createShownProblems(store: Pick<AnswerProblems, 'put' | 'clear'>
     async write(): Promise<void> {
       if (!isCleared) await store.clear();
       isCleared = true;
-      for (const [name, { channel, problem }] of current) {
+      for (const [name, entry] of current) {
+        const { channel, problem } = entry;
         const before = written.get(name);
         if (problem?.since !== before?.since || problem?.message !== before?.message)
           await store.put(channel, problem);
         if (problem) written.set(name, problem);
-        else for (const map of [written, current]) map.delete(name);
+        else written.delete(name);
+        // It may have another problem by now.
+        if (!problem && current.get(name) === entry) current.delete(name);
       }
     },
     forget(): void {

@@ -193,3 +193,11 @@ test('problems are written once, by the node that has the lease, and taken away 
   await b.update();
   expect(written.at(-1)).toBe('b clear');
 });
+
+test('what a node has left is taken away when no channel takes answers', async () => {
+  wanted = [];
+  const a = node('a');
+  for (let i = 0; i < 2; i += 1) await a.update();
+  expect(written).toEqual(['a clear']);
+  expect(holder).toBeUndefined();
+});

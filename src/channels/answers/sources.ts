@@ -154,7 +154,8 @@ export function createAnswerSources(options: SourcesOptions): AnswerSources {
       if (wanted.length > 0) await turn.take();
       const isOurs = turn.isOurs();
       await follow(isOurs ? wanted : []);
-      if (isOurs) await shown.write();
+      // Without a channel, what a node has left is of none.
+      if (isOurs || wanted.length === 0) await shown.write();
       else shown.forget();
       if (wanted.length === 0) await turn.end();
     },

@@ -10,6 +10,7 @@ import { pollTelegram } from './telegram.ts';
 const bot = '1:x';
 const id = '01930000-0000-7000-8000-000000000001';
 const data = answerData('acknowledge', id, id);
+const notStored = 'a press could not be stored, and is tried again';
 const quick = { firstMs: 1, longestMs: 1 };
 
 let api: TelegramBotApi;
@@ -24,11 +25,11 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-function poll({ outbound = createOutbound(['127.0.0.1']), pauses = quick }: PollOptions = {}) {
-  const setup = { id, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
+function poll({ channel = id, outbound = createOutbound(['127.0.0.1']), pauses = quick }: PollOptions = {}) {
+  const setup = { id: channel, settings: { url: api.url, chat: '-100' }, secrets: { token: bot } };
   const source = pollTelegram(
     {
-      ...{ channel: { id }, setup, outbound, bots },
+      ...{ channel: { id: channel }, setup, outbound, bots },
       onAnswer: async (answer: ChannelAnswer) => {
         const result = results.length === 0 ? 'done' : results.shift();
         if (result instanceof Error) throw result;
@@ -47,6 +48,7 @@ function poll({ outbound = createOutbound(['127.0.0.1']), pauses = quick }: Poll
   return source;
 }
 interface PollOptions {
+  readonly channel?: string;
   readonly outbound?: Outbound;
   readonly pauses?: typeof quick;
 }
@@ -59,7 +61,7 @@ test('a press that cannot be stored, or whose channel is being changed, comes ag
   poll();
   await confirmed();
   expect(took).toHaveLength(2);
-  expect(events).toEqual(['the database is away', 'the channel of a button is being changed', 'working']);
+  expect(events).toEqual(['lost: the database is away', notStored, 'working']);
   expect(api.callsOf('answerCallbackQuery')).toHaveLength(2);
 });
 
@@ -69,7 +71,25 @@ test('a press that fails ten times is dropped, and those behind it count', async
   poll();
   await confirmed();
   expect(took).toHaveLength(1);
-  expect(events).toEqual([...Array(9).fill('no'), 'lost: no', 'working']);
+  const dropped = 'lost: a press was dropped after 10 tries';
+  expect(events).toEqual(['lost: no', ...Array(9).fill(notStored), dropped, 'working']);
+});
+
+test.each([
+  ['a page of a proxy', 502, '<html>Bad gateway</html>'],
+  ['no list', 200, '{"ok":true,"result":{}}'],
+  ['a list of something else', 200, '{"ok":true,"result":[7,{"update_id":"1"}]}'],
+  ['what is too deep', 200, '['.repeat(200)],
+])('%s is no answer of the Bot API, and presses count afterwards', async (_, status, body) => {
+  api.failure = { status, body };
+  press();
+  poll();
+  await eventually(() => expect(events.length).toBeGreaterThan(1));
+  api.failure = undefined;
+  await confirmed();
+  expect(events[0]).toBe(`answered ${status}, but not as the Bot API of Telegram does`);
+  expect(events.at(-1)).toBe('working');
+  expect(took).toHaveLength(1);
 });
 
 test('it waits as long as Telegram says', async () => {
@@ -133,4 +153,27 @@ test('closing ends a poll at once', async () => {
   await source.close();
   await eventually(() => expect(api.isPolled(bot)).toBe(false));
   expect(events).toEqual(['working']);
+});
+
+test('a press during a change of its channel counts afterwards, while another channel keeps the bot', async () => {
+  const other = '01930000-0000-7000-8000-000000000002';
+  poll({ channel: other });
+  const source = poll();
+  await eventually(() => expect(api.isPolled(bot)).toBe(true));
+  await source.close();
+  press();
+  await eventually(() => expect(api.isPolled(bot)).toBe(false));
+  poll();
+  await confirmed();
+  expect(took).toHaveLength(1);
+  expect(events.filter((event) => event !== 'working')).toEqual([]);
+  // One that does not come back.
+  api.press(bot, data.replace(/\.[^.]+\./, `.${'A'.repeat(22)}.`), { chat: -100 });
+  await confirmed();
+  await eventually(() =>
+    expect(api.callsOf('answerCallbackQuery').map(({ json }) => json.text)).toEqual([
+      'Done.',
+      'This button no longer works.',
+    ]),
+  );
 });

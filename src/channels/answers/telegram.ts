@@ -25,6 +25,8 @@ const usualPauses = { firstMs: 1_000, longestMs: 30_000 };
 const lastingMs = 60_000;
 /** A press that cannot be done this often is dropped: those behind it wait. */
 const mostTries = 10;
+/** A channel that was closed so recently is being changed, and comes back. */
+const comesBackMs = 3_000;
 /** How long the last presses are confirmed when no more are fetched. */
 const confirmMs = 2_000;
 /** Answers to presses that are on their way at a time; the press itself counts without one. */
@@ -51,6 +53,8 @@ class Bot implements SharedBot {
   readonly #pauses: typeof usualPauses;
   /** By the id of the channel. */
   readonly #members = new Map<string, SourceOptions>();
+  /** When channels were closed, by their ids. */
+  readonly #closedAt = new Map<string, number>();
   readonly #closing = new AbortController();
   #ended: Promise<void> | undefined;
   #current: Promise<void> = Promise.resolve();
@@ -67,11 +71,14 @@ class Bot implements SharedBot {
 
   add(options: SourceOptions): void {
     this.#members.set(options.channel.id, options);
+    this.#closedAt.delete(options.channel.id);
     this.#ended ??= this.#run(options);
   }
 
   remove(channel: string): boolean {
     this.#members.delete(channel);
+    for (const id of this.#closedAt.keys()) if (!this.#mayComeBack(id)) this.#closedAt.delete(id);
+    this.#closedAt.set(channel, performance.now());
     return this.#members.size === 0;
   }
 
@@ -100,12 +107,15 @@ class Bot implements SharedBot {
         const { firstMs, longestMs } = this.#pauses;
         pauseMs = Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
         if (error instanceof BotError) pauseMs = Math.max(pauseMs, error.retryAfterMs);
+        pauseMs += failedAt - began;
         failures = Math.min(failures + 1, 10);
+        if (error instanceof NotYet) continue;
         this.#isWorking = false;
         for (const { onProblem } of this.#members.values()) onProblem(error as Error);
+      } finally {
+        const restMs = began + pauseMs - performance.now();
+        await sleep(Math.max(0, restMs), undefined, { ref: false, signal }).catch(() => undefined);
       }
-      const restMs = began + pauseMs - performance.now();
-      await sleep(Math.max(0, restMs), undefined, { ref: false, signal }).catch(() => undefined);
     }
     await this.#confirm(first).catch(() => undefined);
   }
@@ -122,9 +132,9 @@ class Bot implements SharedBot {
       if (this.#closing.signal.aborted) return;
       this.#tries += 1;
       this.#current = this.#take(update);
-      await this.#current.catch((error: Error) => {
+      await this.#current.catch((error: unknown) => {
         if (this.#tries < mostTries) throw error;
-        member.onLost(error);
+        member.onLost(new Error(`a press was dropped after ${mostTries} tries`));
       });
       [this.#offset, this.#tries] = [idOf(update) + 1, 0];
     }
@@ -165,14 +175,25 @@ class Bot implements SharedBot {
     await this.#fetch(member, { limit: 1, seconds: 0, timeoutMs: confirmMs });
   }
 
-  /** @throws Error if nothing could be stored, or its channel is being changed: it must come again. */
+  #mayComeBack(channel: string): boolean {
+    const closedAt = this.#closedAt.get(channel);
+    return closedAt !== undefined && performance.now() - closedAt < comesBackMs;
+  }
+
+  /** @throws Error if nothing could be stored, NotYet if its channel is being changed: it must come again. */
   async #take(update: unknown): Promise<void> {
-    const { channel } = readTelegramUpdate(update, {});
-    const member = this.#members.get(channel ?? '');
+    const { channel = '' } = readTelegramUpdate(update, {});
+    const member = this.#members.get(channel);
+    if (!member && this.#mayComeBack(channel)) throw new NotYet();
     const read = readTelegramUpdate(update, member?.setup.settings ?? {});
     let outcome: Answered | undefined = 'not-found';
-    if (member && read.answer) outcome = await member.onAnswer(read.answer);
-    if (outcome === undefined) throw new Error('the channel of a button is being changed');
+    if (member && read.answer)
+      outcome = await member.onAnswer(read.answer).catch((error: Error) => {
+        // What a store says is for the operator alone.
+        if (this.#tries === 1) member.onLost(error);
+        throw new Error('a press could not be stored, and is tried again');
+      });
+    if (outcome === undefined) throw new NotYet();
     void member?.showAnswer(member.channel, read, outcome);
     if (read.press) void this.#answer(read.press, outcome);
   }
@@ -188,6 +209,11 @@ class Bot implements SharedBot {
       .catch(() => undefined);
     this.#answering -= 1;
   }
+}
+
+/** No failure: its channel is being changed. */
+class NotYet extends Error {
+  override readonly message = 'the channel of a button was being changed';
 }
 
 class BotError extends Error {
