@@ -78,6 +78,8 @@ export interface HttpKind {
     update: OutgoingUpdate,
     now: number,
   ): OutboundRequest | undefined;
+  /** Set where the receiver needs some notifications not: why this one is not sent, as the answer of its delivery. */
+  readonly needlessFor?: (notification: OutgoingNotification) => string | undefined;
   /** What the receiver calls the message, from its answer to `request`. */
   readonly referenceOf?: (response: OutboundResponse) => string | undefined;
   /** The pause that the receiver names in its body instead of in `Retry-After`. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type AnswersContext, type ChannelAnswer, personIn, takeAnswer } from '#core/channels/answers.ts';
+import { type AnswersContext, type ChannelAnswer, takeAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
+import { personIn } from '#core/channels/person-names.ts';
 import type { NotificationDraft } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';

@@ -1,0 +1,266 @@
+/**
+ * Silences of Alertmanager: what one covers there is on the shelf here until it ends. Once a second, what is covered is compared with
+ * what is on the shelf; Alertmanager decides what a silence covers. What is remembered only saves work: after a restart, the log says
+ * which silences were followed.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '#contract/limits.ts';
+import { type AlarmList, listAlarms } from '#core/alarms/standing.ts';
+import type { Answered, ChannelAnswer } from '#core/channels/answers.ts';
+import { isSameShelf, isShelfOf, type SilenceShelf, shelfOf } from '#core/channels/silences.ts';
+import { excessOf } from '#core/limits/bounded-json.ts';
+import { FairQueue } from '#core/limits/concurrency.ts';
+import { RateLimiter } from '#core/limits/rate-limits.ts';
+import type { Shelved } from '#core/log/log.ts';
+import { alertLabels, authorizationOf } from '../kinds/alertmanager.ts';
+import { attemptMs, urlWith } from '../message.ts';
+import {
+  type ActiveSilence,
+  readActiveSilences,
+  readSilencedAlerts,
+  type SilencedAlert,
+} from './silenced.ts';
+import type { AnswerSource, SourceOptions } from './source.ts';
+
+const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=false&unprocessed=false';
+const silencesPath = '/api/v2/silences';
+/** Of each answer. */
+const mostBytes = 8 * 1024 * 1024;
+const everyMs = 1_000;
+const shortestPauseMs = 250;
+const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+/** A failure after a shorter time of work is still the one that was reported. */
+const lastingMs = 60_000;
+/** Alarms that are changed after one poll, and how many of them at a time. */
+const [mostChanges, changesAtOnce] = [500, 20];
+/** In the long run; more only in a burst, as when one silence covers many alerts. */
+const rate = { perSecond: 50, burst: 2_000 };
+/** Silenced alerts without an alarm here that are looked up again after one poll. */
+const mostRetried = 20;
+/** Pages of shelved alarms among which those of the channel are found when it starts. */
+const mostPages = 10;
+
+/** Reading takes a tenth of the time at most. Tenants take turns. */
+const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
+
+/** An alarm that a silence covers. */
+interface Covered {
+  /** Its key or id. */
+  readonly alarm: string;
+  /** The alert was not made by the channel: it may have come here as a webhook. */
+  readonly isFromThere: boolean;
+  readonly shelf: SilenceShelf;
+  readonly silences: readonly string[];
+  /** Another one when the silence or the alert is another. */
+  readonly version: string;
+}
+
+/** An alarm that is on the shelf for a silence. */
+interface Held {
+  /** The silences that cover its alert, or did until the alert ended; empty: not known yet. */
+  silences: readonly string[];
+  /** Set for one that was found there at the start. */
+  readonly shelf?: Shelved;
+}
+
+/** Polls until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
+export class AlertmanagerSilences implements AnswerSource {
+  readonly #options: SourceOptions;
+  readonly #closing = new AbortController();
+  readonly #limiter = new RateLimiter<string>();
+  readonly #ended: Promise<void>;
+  /** The last answer to each path. */
+  readonly #answers = new Map<string, { readonly digest: string; readonly value: unknown }>();
+  /** The version of the silence that was followed, by alarm, or that need not be. */
+  readonly #followed = new Map<string, string>();
+  /** As {@link #followed}, of alarms that do not exist here; those that were looked up last are the last. */
+  readonly #unknown = new Map<string, string>();
+  #held: Map<string, Held> | undefined;
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+    this.#ended = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the channel follows no more silences'));
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    let workingSince: number | undefined = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      const began = performance.now();
+      const error = await this.#poll().then(
+        () => undefined,
+        (failure: Error) => failure,
+      );
+      if (signal.aborted) return;
+      const now = performance.now();
+      if (error && workingSince !== undefined && now - workingSince >= lastingMs)
+        this.#options.onProblem(error);
+      const pauseMs = error
+        ? Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2)
+        : Math.max(shortestPauseMs, everyMs - (now - began));
+      workingSince = error ? undefined : (workingSince ?? now);
+      failures = error ? Math.min(failures + 1, 10) : 0;
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const alerts = await this.#read(alertsPath, readSilencedAlerts);
+    this.#held ??= await this.#findHeld();
+    const held = this.#held;
+    const silences =
+      alerts.length === 0 && held.size === 0
+        ? new Map<string, ActiveSilence>()
+        : await this.#read(silencesPath, readActiveSilences);
+    const covered = this.#coveredBy(alerts, silences, held);
+    const names = new Set(alerts.map((alert) => this.#alarmOf(alert).alarm));
+    for (const known of [this.#followed, this.#unknown])
+      for (const alarm of known.keys()) if (!names.has(alarm)) known.delete(alarm);
+    const over = [...held].filter(([alarm, each]) => !names.has(alarm) && !this.#stands(each, silences));
+    // First: an alarm may have two names, as the id of its first notification and of its last one.
+    await this.#each(over, ([alarm]) => this.#takeBack(alarm, held));
+    await this.#each(this.#toFollow(covered), (each) => this.#follow(each, held));
+  }
+
+  /** Without alerts whose silences are not among those that stand: both lists are not from the same moment. */
+  #coveredBy(
+    alerts: readonly SilencedAlert[],
+    silences: ReadonlyMap<string, ActiveSilence>,
+    held: ReadonlyMap<string, Held>,
+  ): Covered[] {
+    return alerts.flatMap((alert) => {
+      const of = this.#alarmOf(alert);
+      const standing = alert.silences.flatMap((id) => silences.get(id) ?? []);
+      const [last] = standing.sort((a, b) => b.endsAt - a.endsAt || a.id.localeCompare(b.id));
+      if (!last) return [];
+      const own = held.get(of.alarm);
+      if (own) own.silences = alert.silences;
+      const shelf = shelfOf(this.#options.channel, last);
+      return { ...of, shelf, version: JSON.stringify([alert.startsAt, shelf]), silences: alert.silences };
+    });
+  }
+
+  /** Whether a silence still asks for the shelf of an alarm whose alert is not covered: the alert may have ended before the silence. */
+  #stands(held: Held, silences: ReadonlyMap<string, ActiveSilence>): boolean {
+    if (held.silences.some((id) => silences.has(id))) return true;
+    const { shelf } = held;
+    if (held.silences.length > 0 || !shelf) return false;
+    for (const silence of silences.values())
+      if (isSameShelf(shelf, shelfOf(this.#options.channel, silence))) {
+        held.silences = [silence.id];
+        return true;
+      }
+    return false;
+  }
+
+  /** Those that changed, and some that were not found before. */
+  #toFollow(covered: readonly Covered[]): Covered[] {
+    const byAlarm = new Map(covered.map((each) => [each.alarm, each]));
+    const changed = [...byAlarm.values()].filter(
+      ({ alarm, version }) => this.#followed.get(alarm) !== version && this.#unknown.get(alarm) !== version,
+    );
+    const again = [...this.#unknown.keys()]
+      .slice(0, mostRetried)
+      .flatMap((alarm) => byAlarm.get(alarm) ?? []);
+    return [...new Set([...changed.slice(0, mostChanges), ...again])];
+  }
+
+  async #follow(each: Covered, held: Map<string, Held>): Promise<void> {
+    const { alarm, isFromThere, shelf, silences, version } = each;
+    const outcome = await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
+    if (outcome === undefined) return;
+    this.#unknown.delete(alarm);
+    if (outcome === 'not-found') this.#unknown.set(alarm, version);
+    else this.#followed.set(alarm, version);
+    if (outcome === 'done') held.set(alarm, { silences });
+  }
+
+  async #takeBack(alarm: string, held: Map<string, Held>): Promise<void> {
+    const by = this.#options.channel.name;
+    const outcome = await this.#answer({ kind: 'unshelve', alarm, isFromThere: true, by, note: null });
+    if (outcome !== undefined) held.delete(alarm);
+  }
+
+  /** undefined: not now. */
+  async #answer(answer: Omit<ChannelAnswer, 'isSilence'>): Promise<Answered | undefined> {
+    if (this.#closing.signal.aborted) return undefined;
+    if (!this.#limiter.take('', rate, performance.now()).allowed) return undefined;
+    return this.#options.onAnswer({ ...answer, isSilence: true });
+  }
+
+  /** Some at a time, the first ones of a poll. @throws what `work` throws, after the others that run. */
+  async #each<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+    const some = all.slice(0, mostChanges + mostRetried);
+    for (let from = 0; from < some.length; from += changesAtOnce) {
+      const outcomes = await Promise.allSettled(some.slice(from, from + changesAtOnce).map(work));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    }
+  }
+
+  #alarmOf({ fingerprint, labels }: SilencedAlert): Pick<Covered, 'alarm' | 'isFromThere'> {
+    const { setup, tenant } = this.#options;
+    const own = Object.entries(alertLabels(setup, tenant, labels.alarm ?? ''));
+    const isOwn = own.length === Object.keys(labels).length;
+    if (isOwn && own.every(([name, value]) => labels[name] === value))
+      return { alarm: labels.alarm ?? '', isFromThere: false };
+    // As the integrations name it: see integrations/formats.
+    const isGrafana = /\/api\/alertmanager\/grafana\/*$/.test(setup.settings.url ?? '');
+    return { alarm: `${isGrafana ? 'grafana' : 'alertmanager'}:${fingerprint}`, isFromThere: true };
+  }
+
+  /** The alarms that the channel has put on the shelf before it was started. */
+  async #findHeld(): Promise<Map<string, Held>> {
+    const { context, channel } = this.#options;
+    const held = new Map<string, Held>();
+    let after: AlarmList['next'] = null;
+    for (let page = 0; page < mostPages; page += 1) {
+      const list: AlarmList = await listAlarms(context, channel.tenant, {
+        ...{ query: { kind: 'all' }, states: ['shelved'], limit: limits.alarmPage },
+        ...{ signal: this.#closing.signal, ...(after && { after }) },
+      });
+      for (const { id, key, alarm } of list.records)
+        if (alarm?.shelved && isShelfOf(channel, alarm.shelved))
+          held.set(key ?? id, { silences: [], shelf: alarm.shelved });
+      after = list.next;
+      if (!after) break;
+    }
+    return held;
+  }
+
+  async #read<T>(path: string, read: (body: string) => T): Promise<T> {
+    const { setup, outbound, channel } = this.#options;
+    const { signal } = this.#closing;
+    const { status, body } = await outbound.request(
+      { url: urlWith(setup.settings.url ?? '', path), headers: authorizationOf(setup) },
+      { timeoutMs: attemptMs, signal, maxBytes: mostBytes },
+    );
+    const [name] = path.split('?');
+    if (status !== 200) throw new Error(`GET ${name} is answered with ${status}`);
+    if (Buffer.byteLength(body) >= mostBytes)
+      throw new Error(`the answer to GET ${name} has more than ${mostBytes / 1024 / 1024} MiB`);
+    const digest = createHash('sha256').update(body).digest('base64');
+    const known = this.#answers.get(path);
+    if (known?.digest === digest) return known.value as T;
+    const value = await reading.run(
+      channel.tenant,
+      async () => {
+        try {
+          return read(body);
+        } catch (error) {
+          const reason = excessOf(error) ?? 'it is not the JSON of Alertmanager';
+          throw new Error(`the answer to GET ${name} cannot be read: ${reason}`, { cause: error });
+        }
+      },
+      signal,
+    );
+    this.#answers.set(path, { digest, value });
+    return value as T;
+  }
+}
