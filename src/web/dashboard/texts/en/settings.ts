@@ -171,6 +171,7 @@ export const channels = {
   'kind.discord': 'Discord',
   'kind.telegram': 'Telegram',
   'kind.pagerduty': 'PagerDuty',
+  'kind.alertmanager': 'Alertmanager',
   'kind.push': 'Web Push',
   'kind.apprise': 'Apprise API',
   'kind.mqtt': 'MQTT',
@@ -186,6 +187,10 @@ export const channels = {
     'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
   'wrong.mqtt.url':
     'Enter the broker only, such as mqtts://broker.example.org:8883 or wss://broker.example.org/mqtt. User name, password and topic have their own fields.',
+  'wrong.alertmanager.labels':
+    'Enter labels such as team=ops, site=plant 2. Names have letters, digits and “_”; “alarm” and “tenant” are taken.',
+  'wrong.alertmanager.url':
+    'Enter the address only, such as http://alertmanager.example.org:9093. /api/v2 is added; user name and password have their own fields.',
   'wrong.incoming-secret': 'Enter 16 to 256 characters without spaces.',
   'wrong.mqtt.stateTopic':
     'Enter a topic of up to 500 characters with {alarm}, and without + and #. {alarm} is replaced by the key, {tenant} by the tenant.',
@@ -209,6 +214,8 @@ export const channels = {
   'field.stateTopic': 'Topic for the state of each alarm',
   'field.commands': 'Commands',
   'field.replies': 'Replies',
+  'field.labels': 'Additional labels',
+  'field.silences': 'Silences',
   'field.updates': 'Also send',
   'field.actions': 'Buttons on notifications',
   'choice.actions.acknowledge': 'Acknowledge',
@@ -222,6 +229,8 @@ export const channels = {
   'choice.commands.on': 'Take them from the topic + /set',
   'choice.replies.off': 'Ignore',
   'choice.replies.on': 'A reply acknowledges the alarm',
+  'choice.silences.on': 'Shelve the alarms that they cover',
+  'choice.silences.off': 'Ignore',
   'choice.updates.none': 'Nothing',
   'choice.updates.ends': 'Cleared alarms',
   'choice.updates.all': 'Acknowledged, shelved, reopened and cleared alarms',
