@@ -27,9 +27,9 @@ const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=false&un
 const silencesPath = '/api/v2/silences';
 /** Of each answer. */
 const mostBytes = 8 * 1024 * 1024;
-const everyMs = 1_000;
-const shortestPauseMs = 250;
-const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+const usualEveryMs = 1_000;
+/** As many times the usual pause. */
+const [shortestPause, longestPause] = [0.25, 30];
 /** A failure after a shorter time of work is still the one that was reported. */
 const lastingMs = 60_000;
 /** Alarms that are changed after one poll, and how many of them at a time. */
@@ -52,7 +52,7 @@ interface Covered {
   readonly isFromThere: boolean;
   readonly shelf: SilenceShelf;
   readonly silences: readonly string[];
-  /** Another one when the silence or the alert is another. */
+  /** Another one when the silence or the alert is another. A new alarm of the channel may be the same alert, which is updated. */
   readonly version: string;
 }
 
@@ -67,6 +67,7 @@ interface Held {
 /** Polls until {@link close} is called: after a failure it tries again, with longer and longer pauses. */
 export class AlertmanagerSilences implements AnswerSource {
   readonly #options: SourceOptions;
+  readonly #everyMs: number;
   readonly #closing = new AbortController();
   readonly #limiter = new RateLimiter<string>();
   readonly #ended: Promise<void>;
@@ -78,8 +79,9 @@ export class AlertmanagerSilences implements AnswerSource {
   readonly #unknown = new Map<string, string>();
   #held: Map<string, Held> | undefined;
 
-  constructor(options: SourceOptions) {
+  constructor(options: SourceOptions, everyMs = usualEveryMs) {
     this.#options = options;
+    this.#everyMs = everyMs;
     this.#ended = this.#run();
   }
 
@@ -103,8 +105,8 @@ export class AlertmanagerSilences implements AnswerSource {
       if (error && workingSince !== undefined && now - workingSince >= lastingMs)
         this.#options.onProblem(error);
       const pauseMs = error
-        ? Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2)
-        : Math.max(shortestPauseMs, everyMs - (now - began));
+        ? this.#everyMs * Math.min(longestPause, 2 ** failures) * (0.5 + Math.random() / 2)
+        : Math.max(this.#everyMs * shortestPause, this.#everyMs - (now - began));
       workingSince = error ? undefined : (workingSince ?? now);
       failures = error ? Math.min(failures + 1, 10) : 0;
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
@@ -143,7 +145,12 @@ export class AlertmanagerSilences implements AnswerSource {
       const own = held.get(of.alarm);
       if (own) own.silences = alert.silences;
       const shelf = shelfOf(this.#options.channel, last);
-      return { ...of, shelf, version: JSON.stringify([alert.startsAt, shelf]), silences: alert.silences };
+      return {
+        ...of,
+        shelf,
+        version: JSON.stringify([of.isFromThere ? alert.startsAt : alert.updatedAt, shelf]),
+        silences: alert.silences,
+      };
     });
   }
 

@@ -7,6 +7,8 @@ export interface SilencedAlert {
   readonly labels: Readonly<Record<string, string>>;
   /** As Alertmanager writes it; another one for a new alert with the same labels. */
   readonly startsAt: string;
+  /** When it was last sent to Alertmanager. */
+  readonly updatedAt: string;
   /** The ids of the silences that cover it now. */
   readonly silences: readonly string[];
 }
@@ -29,11 +31,12 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** @throws Error when it is no list. */
 export function readSilencedAlerts(body: string): readonly SilencedAlert[] {
-  return itemsOf(body).flatMap(({ fingerprint, labels, startsAt, status }) => {
+  return itemsOf(body).flatMap(({ fingerprint, labels, startsAt, updatedAt, status }) => {
     const silencedBy = isItem(status) && Array.isArray(status.silencedBy) ? status.silencedBy : [];
     const silences = silencedBy.slice(0, mostSilences).filter(isId);
     if (!isId(fingerprint) || silences.length === 0) return [];
-    return { fingerprint, labels: textsOf(labels), startsAt: textOf(startsAt) ?? '', silences };
+    const times = { startsAt: textOf(startsAt) ?? '', updatedAt: textOf(updatedAt) ?? '' };
+    return { fingerprint, labels: textsOf(labels), ...times, silences };
   });
 }
 
