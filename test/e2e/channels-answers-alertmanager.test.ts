@@ -90,6 +90,37 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     ).toBe(true);
   });
 
+  test('an alarm is one alert until it ends, and what happens to it is an annotation', async () => {
+    const out = await channel({ labels: 'team=ops' });
+    const id = await notify({ labels: { env: 'prod' } });
+    await delivered('disk');
+    const labels = { alertname: 'Belfry', team: 'ops', tenant, alarm: 'disk' };
+    const first = await alertOf('disk');
+    expect(first).toMatchObject({ labels, annotations: { summary: 'Disk full', labels: 'env=prod' } });
+    await call('POST', `/api/alarms/${id}/acknowledge`, { note: 'on my way' });
+    await eventually(
+      async () =>
+        expect((await alertOf('disk'))?.annotations?.state).toMatch(/^Acknowledged by .+: on my way$/),
+      within,
+    );
+    // An earlier end than before.
+    await notify({ level: 'warning', ttl: 60_000 });
+    await eventually(async () =>
+      expect(Date.parse((await alertOf('disk'))?.endsAt ?? '') - Date.now()).toBeLessThan(60_000),
+    );
+    expect(await alertOf('disk')).toMatchObject({ labels, fingerprint: first?.fingerprint });
+    await notify({ level: 'success' });
+    await eventually(async () => expect(await alertOf('disk')).toBeUndefined());
+    const next = await notify();
+    await delivered('disk');
+    await call('POST', `/api/alarms/${next}/clear`, {});
+    await eventually(async () => expect(await alertOf('disk')).toBeUndefined(), within);
+    expect((await call('POST', `/api/channels/${out}/test`, {})).json).toMatchObject({ ok: true });
+    const tests = (await manager.alerts()).filter((each) => each.labels.tenant === tenant);
+    expect(tests).toHaveLength(1);
+    expect(Date.parse(tests[0]?.endsAt ?? '') - Date.now()).toBeLessThan(300_000);
+  });
+
   test('an alarm that came from Alertmanager follows its silences, and is not sent back', async () => {
     const from = await Alertmanager.start({ url: `${server.url}/api/integrations/alertmanager`, token });
     onTestFinished(() => from.stop());

@@ -35,12 +35,12 @@ export class Alertmanager {
     this.#port = port;
   }
 
-  /** `webhook`: where it sends its alerts. Its addresses have the prefix `/am`. */
+  /** `webhook`: where it sends its alerts, but not their ends. Its addresses have the prefix `/am`. */
   static async start(webhook?: { readonly url: string; readonly token: string }): Promise<Alertmanager> {
     const folder = mkdtempSync(join(tmpdir(), 'belfry-alertmanager-'));
     const sends =
       webhook &&
-      `webhook_configs: [{url: '${webhook.url}', http_config: {authorization: {credentials: '${webhook.token}'}}}]`;
+      `webhook_configs: [{send_resolved: false, url: '${webhook.url}', http_config: {authorization: {credentials: '${webhook.token}'}}}]`;
     writeFileSync(
       join(folder, 'alertmanager.yml'),
       `route: {receiver: all, group_by: ['...'], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}

@@ -24,6 +24,7 @@ const slow = [
   'torture/clock/clock.test.ts',
   'torture/input/fuzz.test.ts',
   'e2e/main-path.test.ts',
+  'e2e/channels-answers-alertmanager.test.ts',
   'browser/panel-life.test.ts',
   'start.test.ts',
 ];
