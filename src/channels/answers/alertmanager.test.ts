@@ -226,7 +226,7 @@ test.each([
   ['401', 401, 'GET /api/v2/alerts is answered with 401'],
   ['a page', '<html>', 'the answer to GET /api/v2/alerts cannot be read: it is not the JSON of Alertmanager'],
   ['too deep', '['.repeat(101), 'cannot be read: objects and lists are nested more than 100 levels deep'],
-  ['too much', `["${'x'.repeat(8 * 1024 * 1024)}"]`, 'the answer to GET /api/v2/alerts has more than 8 MiB'],
+  ['too much', `["${'x'.repeat(4 * 1024 * 1024)}"]`, 'the answer to GET /api/v2/alerts has more than 4 MiB'],
 ])('a failure is reported once, changes nothing, and ends: %s', async (_, answer, problem) => {
   const held = { at: 1, by: 'Ann (am)', note: 'y', until: Date.parse('2030-01-01T00:00:00Z') };
   shelved = [{ id: '2', key: 'over', alarm: { shelved: held } }];

@@ -15,18 +15,13 @@ import { RateLimiter } from '#core/limits/rate-limits.ts';
 import type { Shelved } from '#core/log/log.ts';
 import { alertLabels, authorizationOf } from '../kinds/alertmanager.ts';
 import { attemptMs, urlWith } from '../message.ts';
-import {
-  type ActiveSilence,
-  readActiveSilences,
-  readSilencedAlerts,
-  type SilencedAlert,
-} from './silenced.ts';
+import { readActiveSilences, readSilencedAlerts } from './silenced.ts';
 import type { AnswerSource, SourceOptions } from './source.ts';
 
 const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=false&unprocessed=false';
 const silencesPath = '/api/v2/silences';
-/** Of each answer. */
-const mostBytes = 8 * 1024 * 1024;
+/** Of each answer, as of a webhook. */
+const mostBytes = 4 * 1024 * 1024;
 const usualEveryMs = 1_000;
 /** As many times the usual pause. */
 const [shortestPause, longestPause] = [0.25, 30];
@@ -44,15 +39,28 @@ const mostPages = 10;
 /** Reading takes a tenth of the time at most. Tenants take turns. */
 const reading = new FairQueue(1, (tookMs) => 9 * tookMs);
 
-/** An alarm that a silence covers. */
-interface Covered {
+/** The alarm of an alert that silences cover. */
+interface SilencedAlarm {
   /** Its key or id. */
   readonly alarm: string;
   /** The alert was not made by the channel: it may have come here as a webhook. */
   readonly isFromThere: boolean;
-  readonly shelf: SilenceShelf;
   readonly silences: readonly string[];
-  /** Another one when the silence or the alert is another. A new alarm of the channel may be the same alert, which is updated. */
+  /** Another one when it may be another alarm: one of the channel may be the same alert again, which is updated. */
+  readonly moment: string;
+}
+
+interface FollowedSilence {
+  readonly id: string;
+  readonly shelf: SilenceShelf;
+  /** Another one when it is edited. */
+  readonly version: string;
+}
+type Silences = ReadonlyMap<string, FollowedSilence>;
+
+/** With the silence that ends last. */
+interface Covered extends SilencedAlarm {
+  readonly shelf: SilenceShelf;
   readonly version: string;
 }
 
@@ -114,57 +122,52 @@ export class AlertmanagerSilences implements AnswerSource {
   }
 
   async #poll(): Promise<void> {
-    const alerts = await this.#read(alertsPath, readSilencedAlerts);
+    const alarms = await this.#read(alertsPath, (body) => this.#alarmsIn(body));
     this.#held ??= await this.#findHeld();
     const held = this.#held;
-    const silences =
-      alerts.length === 0 && held.size === 0
-        ? new Map<string, ActiveSilence>()
-        : await this.#read(silencesPath, readActiveSilences);
-    const covered = this.#coveredBy(alerts, silences, held);
-    const names = new Set(alerts.map((alert) => this.#alarmOf(alert).alarm));
+    const silences: Silences =
+      alarms.length === 0 && held.size === 0
+        ? new Map()
+        : await this.#read(silencesPath, (body) => this.#silencesIn(body));
+    const names = new Set(alarms.map(({ alarm }) => alarm));
     for (const known of [this.#followed, this.#unknown])
       for (const alarm of known.keys()) if (!names.has(alarm)) known.delete(alarm);
-    const over = [...held].filter(([alarm, each]) => !names.has(alarm) && !this.#stands(each, silences));
+    const covered = alarms.flatMap((each) => coveredBy(each, silences));
+    for (const { alarm, silences: ids } of covered) {
+      const own = held.get(alarm);
+      if (own) own.silences = ids;
+    }
+    const over = [...held].filter(([alarm, each]) => !names.has(alarm) && !stands(each, silences));
     // First: an alarm may have two names, as the id of its first notification and of its last one.
     await this.#each(over, ([alarm]) => this.#takeBack(alarm, held));
     await this.#each(this.#toFollow(covered), (each) => this.#follow(each, held));
   }
 
-  /** Without alerts whose silences are not among those that stand: both lists are not from the same moment. */
-  #coveredBy(
-    alerts: readonly SilencedAlert[],
-    silences: ReadonlyMap<string, ActiveSilence>,
-    held: ReadonlyMap<string, Held>,
-  ): Covered[] {
-    return alerts.flatMap((alert) => {
-      const of = this.#alarmOf(alert);
-      const standing = alert.silences.flatMap((id) => silences.get(id) ?? []);
-      const [last] = standing.sort((a, b) => b.endsAt - a.endsAt || a.id.localeCompare(b.id));
-      if (!last) return [];
-      const own = held.get(of.alarm);
-      if (own) own.silences = alert.silences;
-      const shelf = shelfOf(this.#options.channel, last);
-      return {
-        ...of,
-        shelf,
-        version: JSON.stringify([of.isFromThere ? alert.startsAt : alert.updatedAt, shelf]),
-        silences: alert.silences,
-      };
+  #alarmsIn(body: string): SilencedAlarm[] {
+    const { setup, tenant } = this.#options;
+    const own = Object.entries(alertLabels(setup, tenant, ''));
+    // As the integrations name it: see integrations/formats.
+    const isGrafana = /\/api\/alertmanager\/grafana\/*$/.test(setup.settings.url ?? '');
+    return readSilencedAlerts(body).map(({ fingerprint, labels, startsAt, updatedAt, silences }) => {
+      const { alarm } = labels;
+      const isOwn =
+        own.length === Object.keys(labels).length &&
+        own.every(([name, value]) => name === 'alarm' || labels[name] === value);
+      return alarm !== undefined && isOwn
+        ? { alarm, isFromThere: false, silences, moment: updatedAt }
+        : {
+            ...{ alarm: `${isGrafana ? 'grafana' : 'alertmanager'}:${fingerprint}`, isFromThere: true },
+            ...{ silences, moment: startsAt },
+          };
     });
   }
 
-  /** Whether a silence still asks for the shelf of an alarm whose alert is not covered: the alert may have ended before the silence. */
-  #stands(held: Held, silences: ReadonlyMap<string, ActiveSilence>): boolean {
-    if (held.silences.some((id) => silences.has(id))) return true;
-    const { shelf } = held;
-    if (held.silences.length > 0 || !shelf) return false;
-    for (const silence of silences.values())
-      if (isSameShelf(shelf, shelfOf(this.#options.channel, silence))) {
-        held.silences = [silence.id];
-        return true;
-      }
-    return false;
+  #silencesIn(body: string): Silences {
+    const found = [...readActiveSilences(body).values()].map((silence) => {
+      const shelf = shelfOf(this.#options.channel, silence);
+      return { id: silence.id, shelf, version: JSON.stringify(shelf) };
+    });
+    return new Map(found.map((silence) => [silence.id, silence]));
   }
 
   /** Those that changed, and some that were not found before. */
@@ -209,17 +212,6 @@ export class AlertmanagerSilences implements AnswerSource {
       const outcomes = await Promise.allSettled(some.slice(from, from + changesAtOnce).map(work));
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     }
-  }
-
-  #alarmOf({ fingerprint, labels }: SilencedAlert): Pick<Covered, 'alarm' | 'isFromThere'> {
-    const { setup, tenant } = this.#options;
-    const own = Object.entries(alertLabels(setup, tenant, labels.alarm ?? ''));
-    const isOwn = own.length === Object.keys(labels).length;
-    if (isOwn && own.every(([name, value]) => labels[name] === value))
-      return { alarm: labels.alarm ?? '', isFromThere: false };
-    // As the integrations name it: see integrations/formats.
-    const isGrafana = /\/api\/alertmanager\/grafana\/*$/.test(setup.settings.url ?? '');
-    return { alarm: `${isGrafana ? 'grafana' : 'alertmanager'}:${fingerprint}`, isFromThere: true };
   }
 
   /** The alarms that the channel has put on the shelf before it was started. */
@@ -270,4 +262,24 @@ export class AlertmanagerSilences implements AnswerSource {
     this.#answers.set(path, { digest, value });
     return value as T;
   }
+}
+
+/** None if its silences are not among those that stand: both lists are not from the same moment. */
+function coveredBy(alarm: SilencedAlarm, silences: Silences): readonly Covered[] {
+  const standing = alarm.silences.flatMap((id) => silences.get(id) ?? []);
+  const [last] = standing.sort((a, b) => b.shelf.until - a.shelf.until || a.id.localeCompare(b.id));
+  return last ? [{ ...alarm, shelf: last.shelf, version: `${alarm.moment} ${last.version}` }] : [];
+}
+
+/** Whether a silence still asks for the shelf of an alarm whose alert is not covered: the alert may have ended before the silence. */
+function stands(held: Held, silences: Silences): boolean {
+  if (held.silences.some((id) => silences.has(id))) return true;
+  const { shelf } = held;
+  if (held.silences.length > 0 || !shelf) return false;
+  for (const silence of silences.values())
+    if (isSameShelf(shelf, silence.shelf)) {
+      held.silences = [silence.id];
+      return true;
+    }
+  return false;
 }

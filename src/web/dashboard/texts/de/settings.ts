@@ -216,7 +216,6 @@ export const channels: TranslatedPage<'channels'> = {
   'field.stateTopic': 'Thema für den Zustand jedes Alarms',
   'field.commands': 'Befehle',
   'field.replies': 'Antworten',
-  'field.labels': 'Zusätzliche Labels',
   'field.silences': 'Stummschaltungen (Silences)',
   'field.updates': 'Außerdem senden',
   'field.actions': 'Knöpfe auf Benachrichtigungen',

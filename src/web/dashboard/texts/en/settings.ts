@@ -214,7 +214,6 @@ export const channels = {
   'field.stateTopic': 'Topic for the state of each alarm',
   'field.commands': 'Commands',
   'field.replies': 'Replies',
-  'field.labels': 'Additional labels',
   'field.silences': 'Silences',
   'field.updates': 'Also send',
   'field.actions': 'Buttons on notifications',
