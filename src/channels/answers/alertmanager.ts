@@ -18,7 +18,7 @@ import { attemptMs, urlWith } from '../message.ts';
 import { readActiveSilences, readSilencedAlerts } from './silenced.ts';
 import type { AnswerSource, SourceOptions } from './source.ts';
 
-const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=false&unprocessed=false';
+const alertsPath = '/api/v2/alerts?active=false&silenced=true&inhibited=true&unprocessed=false';
 const silencesPath = '/api/v2/silences';
 /** Of each answer, as of a webhook. */
 const mostBytes = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ interface SilencedAlarm {
   /** The alert was not made by the channel: it may have come here as a webhook. */
   readonly isFromThere: boolean;
   readonly silences: readonly string[];
-  /** Another one when it may be another alarm: one of the channel may be the same alert again, which is updated. */
+  /** Another one when it may be another alarm: of the channel, that may be the same alert, which is sent again. */
   readonly moment: string;
 }
 
@@ -62,6 +62,11 @@ type Silences = ReadonlyMap<string, FollowedSilence>;
 interface Covered extends SilencedAlarm {
   readonly shelf: SilenceShelf;
   readonly version: string;
+}
+
+interface Followed extends Pick<Covered, 'moment' | 'version'> {
+  /** When the alarm began; undefined: nothing stands under its key. */
+  readonly since: number | undefined;
 }
 
 /** An alarm that is on the shelf for a silence. */
@@ -81,10 +86,12 @@ export class AlertmanagerSilences implements AnswerSource {
   readonly #ended: Promise<void>;
   /** The last answer to each path. */
   readonly #answers = new Map<string, { readonly digest: string; readonly value: unknown }>();
-  /** The version of the silence that was followed, by alarm, or that need not be. */
-  readonly #followed = new Map<string, string>();
-  /** As {@link #followed}, of alarms that do not exist here; those that were looked up last are the last. */
+  /** The silences that were followed, or need not be, by alarm. */
+  readonly #followed = new Map<string, Followed>();
+  /** The versions of those of alarms that do not exist here; those that were looked up last are the last. */
   readonly #unknown = new Map<string, string>();
+  /** Alarms that the last poll found covered no more: if the next one does, too, they come back. Nodes of a cluster differ for a moment. */
+  #ending: ReadonlySet<string> = new Set();
   #held: Map<string, Held> | undefined;
 
   constructor(options: SourceOptions, everyMs = usualEveryMs) {
@@ -114,7 +121,9 @@ export class AlertmanagerSilences implements AnswerSource {
         this.#options.onProblem(error);
       const pauseMs = error
         ? this.#everyMs * Math.min(longestPause, 2 ** failures) * (0.5 + Math.random() / 2)
-        : Math.max(this.#everyMs * shortestPause, this.#everyMs - (now - began));
+        : this.#ending.size > 0
+          ? this.#everyMs * shortestPause
+          : Math.max(this.#everyMs * shortestPause, this.#everyMs - (now - began));
       workingSince = error ? undefined : (workingSince ?? now);
       failures = error ? Math.min(failures + 1, 10) : 0;
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
@@ -138,8 +147,11 @@ export class AlertmanagerSilences implements AnswerSource {
       if (own) own.silences = ids;
     }
     const over = [...held].filter(([alarm, each]) => !names.has(alarm) && !stands(each, silences));
+    const before = this.#ending;
+    this.#ending = new Set(over.map(([alarm]) => alarm));
+    const ended = over.filter(([alarm]) => before.has(alarm));
     // First: an alarm may have two names, as the id of its first notification and of its last one.
-    await this.#each(over, ([alarm]) => this.#takeBack(alarm, held));
+    await this.#each(ended, ([alarm]) => this.#takeBack(alarm, held));
     await this.#each(this.#toFollow(covered), (each) => this.#follow(each, held));
   }
 
@@ -173,9 +185,11 @@ export class AlertmanagerSilences implements AnswerSource {
   /** Those that changed, and some that were not found before. */
   #toFollow(covered: readonly Covered[]): Covered[] {
     const byAlarm = new Map(covered.map((each) => [each.alarm, each]));
-    const changed = [...byAlarm.values()].filter(
-      ({ alarm, version }) => this.#followed.get(alarm) !== version && this.#unknown.get(alarm) !== version,
-    );
+    const changed = [...byAlarm.values()].filter(({ alarm, moment, version }) => {
+      const known = this.#followed.get(alarm);
+      const isFollowed = known?.version === version && known.moment === moment;
+      return !isFollowed && this.#unknown.get(alarm) !== version;
+    });
     const again = [...this.#unknown.keys()]
       .slice(0, mostRetried)
       .flatMap((alarm) => byAlarm.get(alarm) ?? []);
@@ -183,13 +197,22 @@ export class AlertmanagerSilences implements AnswerSource {
   }
 
   async #follow(each: Covered, held: Map<string, Held>): Promise<void> {
-    const { alarm, isFromThere, shelf, silences, version } = each;
-    const outcome = await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
+    const { alarm, isFromThere, shelf, silences, moment, version } = each;
+    const since = await this.#sinceOf(alarm);
+    const known = this.#followed.get(alarm);
+    const isSame = known?.version === version && known.since === since;
+    const outcome = isSame ? 'nothing' : await this.#answer({ kind: 'shelve', alarm, isFromThere, ...shelf });
     if (outcome === undefined) return;
     this.#unknown.delete(alarm);
     if (outcome === 'not-found') this.#unknown.set(alarm, version);
-    else this.#followed.set(alarm, version);
+    else this.#followed.set(alarm, { moment, version, since });
     if (outcome === 'done') held.set(alarm, { silences });
+  }
+
+  async #sinceOf(alarm: string): Promise<number | undefined> {
+    const { channel, context } = this.#options;
+    const id = await context.history.findLive(channel.tenant, alarm, context.now());
+    return id === undefined ? undefined : (await context.history.find(channel.tenant, id))?.alarm?.since;
   }
 
   async #takeBack(alarm: string, held: Map<string, Held>): Promise<void> {
@@ -268,7 +291,7 @@ export class AlertmanagerSilences implements AnswerSource {
 function coveredBy(alarm: SilencedAlarm, silences: Silences): readonly Covered[] {
   const standing = alarm.silences.flatMap((id) => silences.get(id) ?? []);
   const [last] = standing.sort((a, b) => b.shelf.until - a.shelf.until || a.id.localeCompare(b.id));
-  return last ? [{ ...alarm, shelf: last.shelf, version: `${alarm.moment} ${last.version}` }] : [];
+  return last ? [{ ...alarm, shelf: last.shelf, version: last.version }] : [];
 }
 
 /** Whether a silence still asks for the shelf of an alarm whose alert is not covered: the alert may have ended before the silence. */

@@ -19,7 +19,7 @@ interface SilencesContext {
 }
 
 /** Of the newest notifications of an alarm, and of what happened to them, those among which an earlier shelf is looked for. */
-const [mostNotifications, mostEntries] = [50, 100];
+const [mostNotifications, mostEntries] = [200, 100];
 
 /** The shelf that a silence asks for; `by` names the person and the channel. */
 export const shelfOf = (
@@ -57,7 +57,7 @@ export async function mayShelve(
   return !earlier || !isSameShelf(earlier, action);
 }
 
-/** The last shelf that the channel made of this alarm, from which it has come back since. */
+/** The last shelf that the channel made of this alarm, unless the channel has taken it back itself. */
 async function findEarlierShelf(
   { history, now }: SilencesContext,
   channel: ChannelRecord,
@@ -73,7 +73,10 @@ async function findEarlierShelf(
     ids.push(...records.filter(({ receivedAt }) => receivedAt >= alarm.since).map((record) => record.id));
   }
   const entries = await history.entriesOf(tenant, ids, mostEntries);
-  return entries.findLast((entry) => entry.kind === 'shelving' && isShelfOf(channel, entry)) as
-    | Shelved
-    | undefined;
+  const last = entries.findLast(
+    (entry) =>
+      (entry.kind === 'shelving' && isShelfOf(channel, entry)) ||
+      (entry.kind === 'return' && entry.from === 'shelved' && entry.by === byOf(channel.name)),
+  );
+  return last?.kind === 'shelving' ? last : undefined;
 }
