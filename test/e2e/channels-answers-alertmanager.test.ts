@@ -331,4 +331,28 @@ describe.skipIf(skipReason(missingAlertmanager()))('silences of Alertmanager', (
     const seen = await server.call('GET', `/api/alarms/${foreign}`, { token: others });
     expect(seen.json).toMatchObject({ state: 'open', events: [] });
   });
+
+  test('while the tenant is suspended, nothing is shelved', async () => {
+    await channel();
+    const id = await notify();
+    await delivered('disk');
+    const { tenants: records } = server.running.directory;
+    const own = await server.tenant(tenant);
+    await records.setState(own, 'suspended', 'test', Date.now());
+    const meanwhile = await silence({ comment: 'meanwhile' });
+    // A channel of another tenant has followed a later silence.
+    const suspended = { tenant, key, token };
+    tenant = `${tenant}-active`;
+    [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
+    await channel();
+    await polled();
+    await expire(meanwhile);
+    await polled();
+    await records.setState(own, 'active', 'test', Date.now());
+    ({ tenant, key, token } = suspended);
+    await polled();
+    expect((await found(id)).events).toEqual([]);
+    await silence();
+    await shelved(id);
+  });
 });
