@@ -78,7 +78,7 @@ export interface HttpKind {
     update: OutgoingUpdate,
     now: number,
   ): OutboundRequest | undefined;
-  /** Set where the receiver needs some notifications not: why this one is not sent, as the answer of its delivery. */
+  /** Why a notification is not sent, as the answer of its delivery: the receiver has the alarm already. undefined: it is sent. */
   readonly needlessFor?: (notification: OutgoingNotification) => string | undefined;
   /** What the receiver calls the message, from its answer to `request`. */
   readonly referenceOf?: (response: OutboundResponse) => string | undefined;

@@ -260,6 +260,22 @@ test.each([
   await eventually(() => expect(answers).toHaveLength(1), { timeout: 60_000 });
 });
 
+test('while nothing can be stored, it is tried again, and reported once', async () => {
+  let isDown = true;
+  [alerts, silences] = [[alertOf('f1'), alertOf('f2')], [silenceOf('s1')]];
+  outcome = ({ alarm }) => {
+    if (isDown && alarm.endsWith('f2')) throw new Error('the disk is full');
+    return 'done';
+  };
+  start();
+  await eventually(() => expect(answers.length).toBeGreaterThan(3));
+  isDown = false;
+  await polledAgain();
+  expect(problems).toEqual(['the disk is full']);
+  expect(answers.filter(({ alarm }) => alarm.endsWith('f1'))).toHaveLength(1);
+  expect(answers.at(-1)?.alarm).toBe('alertmanager:f2');
+});
+
 test('nothing in the answers makes polling end', async () => {
   const wrongs = [null, 7, 'x', [], {}, [[]], { silencedBy: [7, null] }];
   start();
