@@ -78,6 +78,8 @@ export interface HttpKind {
     update: OutgoingUpdate,
     now: number,
   ): OutboundRequest | undefined;
+  /** Why a notification is not sent, as the answer of its delivery: the receiver has the alarm already. undefined: it is sent. */
+  readonly needlessFor?: (notification: OutgoingNotification) => string | undefined;
   /** What the receiver calls the message, from its answer to `request`. */
   readonly referenceOf?: (response: OutboundResponse) => string | undefined;
   /** The pause that the receiver names in its body instead of in `Retry-After`. */

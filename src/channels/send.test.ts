@@ -102,6 +102,18 @@ test.each<[ChannelKind, Partial<ChannelSetup>, string, string]>([
     'user … with … … is unknown at example.org',
   ],
   [
+    'alertmanager',
+    { settings: { url: 'https://example.org/am', user: 'u-1' }, secrets: { password: 'pass word' } },
+    `no Basic ${btoa('u-1:pass word')} at /am/api/v2/alerts, ${btoa('u-1:pass word')}, pass word`,
+    'no … at /am/api/v2/alerts, …, …',
+  ],
+  [
+    'alertmanager',
+    { settings: { url: 'https://example.org' }, secrets: { token: 'a1b2+c3/d4==' } },
+    'unknown: Bearer a1b2+c3/d4==',
+    'unknown: …',
+  ],
+  [
     'apprise',
     { settings: { url: 'https://example.org/notify' }, secrets: { urls: 'tgram://123456:ABCdef/789' } },
     'tgram://123456:ABCdef/789 and 123456:ABCdef failed',

@@ -2,6 +2,7 @@
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, createMask, type Mask, pauseOf } from './delivery-answer.ts';
+import { alertmanager, authorizationOf } from './kinds/alertmanager.ts';
 import { apprise } from './kinds/apprise.ts';
 import { discord } from './kinds/discord.ts';
 import { type MailServer, sendMail } from './kinds/email.ts';
@@ -32,6 +33,7 @@ const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'push' | 'mqtt'>
   discord,
   telegram,
   pagerduty,
+  alertmanager,
   apprise,
 };
 
@@ -78,6 +80,7 @@ function secretsOf(kind: ChannelKind, { settings, secrets }: ChannelSetup, { mai
   return [
     ...Object.values(secrets),
     ...(hasPath ? [settings.url ?? ''] : []),
+    ...(kind === 'alertmanager' ? Object.values(authorizationOf({ settings, secrets })) : []),
     ...(kind === 'email' ? secretsOfMail(URL.parse(mail?.url ?? '')) : []),
   ];
 }
@@ -110,6 +113,8 @@ async function sendOverHttp(
   notification: OutgoingNotification,
   { outbound, now, signal, mask, update }: SendOptions & { readonly mask: Mask },
 ): Promise<SendResult> {
+  const needless = kind.needlessFor?.(notification);
+  if (needless !== undefined) return { outcome: 'delivered', answer: needless };
   const request = update
     ? kind.update(setup, notification, update, now())
     : kind.request(setup, notification, now());

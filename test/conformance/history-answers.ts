@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { type AnswersContext, type ChannelAnswer, personIn, takeAnswer } from '#core/channels/answers.ts';
+import { limits } from '#contract/limits.ts';
+import { type AnswersContext, type ChannelAnswer, takeAnswer } from '#core/channels/answers.ts';
 import type { ChannelRecord } from '#core/channels/channels.ts';
-import type { NotificationDraft } from '#core/log/log.ts';
+import { personIn } from '#core/channels/person-names.ts';
+import type { AlarmAction, NotificationDraft } from '#core/log/log.ts';
 import type { TenantId } from '#core/log/route.ts';
 import { routeTo } from '#test/support/notification-draft.ts';
 import { draft, everyone, type HistoryLab, now, store } from './history-lab.ts';
@@ -170,6 +172,62 @@ export function answersConformance(lab: () => HistoryLab): void {
     expect(await take(c, { alarm: id, at: now - 200_000 })).toBe('done');
   });
 
+  test('a silence shelves an alarm once, and its end takes back only what it shelved', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to('c'), key: 'disk' });
+    const silence = { isSilence: true, by: 'Ann (c)', note: 'new disk', until: now + 60_000 } as const;
+    const shelve = (over: Partial<ChannelAnswer> = {}, after = 1_000) =>
+      take(c, { kind: 'shelve', ...silence, ...over }, now + after);
+    const unshelve = () => take(c, { kind: 'unshelve', isSilence: true, by: 'c' });
+    const act = (action: AlarmAction, of = id) => history.act(tenant, [of], action);
+    const person = { at: now + 2_000, by: 'Bob' };
+    expect([await unshelve(), await shelve(), await shelve()]).toEqual(['nothing', 'done', 'nothing']);
+    expect(await shelve({ until: now + 90_000 })).toBe('done');
+    expect([await unshelve(), await unshelve()]).toEqual(['done', 'nothing']);
+    // Nobody but the channel itself has taken it back.
+    expect(await shelve({ until: now + 90_000 })).toBe('done');
+    await act({ kind: 'unshelve', ...person });
+    expect(await shelve({ until: now + 90_000 })).toBe('nothing');
+    expect(await shelve({ note: 'other' })).toBe('done');
+    await act({ kind: 'unshelve', ...person });
+    // Also after a repeat, whose entries are its own.
+    const { id: repeat } = await store(history, tenant, {
+      ...{ ...to('c'), key: 'disk', receivedAt: now + 3_000, rank: 50 },
+    });
+    expect(await shelve({ note: 'other' }, 4_000)).toBe('nothing');
+    await act({ kind: 'shelve', ...person, note: null, until: now + 50_000 }, repeat);
+    expect([await shelve({}, 5_000), await unshelve()]).toEqual(['nothing', 'nothing']);
+    expect((await history.find(tenant, repeat))?.alarm?.shelved).toMatchObject({ by: 'Bob' });
+    const { entries } = await lab().database.directory.auditLog.page({
+      tenant,
+      limit: 1,
+      action: 'alarm.unshelve',
+    });
+    expect(entries).toMatchObject([{ by: 'c', subject: id, detail: { alarms: 1 } }]);
+    // Another alarm of the key.
+    await act({ kind: 'clear', ...person, note: null }, repeat);
+    await store(history, tenant, { ...to('c'), key: 'disk', receivedAt: now + 6_000 });
+    expect(await shelve({ note: 'other' }, 7_000)).toBe('done');
+  });
+
+  test('a silence that is longer than a shelf may be is followed once, and holds for alarms that came from its system', async () => {
+    const { history } = lab().database;
+    const tenant = await lab().newTenant();
+    const c = await newChannel(tenant);
+    const { id } = await store(history, tenant, { ...to(), key: 'alertmanager:1' });
+    const silence: Partial<ChannelAnswer> = {
+      ...{ kind: 'shelve', alarm: 'alertmanager:1', isSilence: true, by: 'c', until: 8.64e15 },
+    };
+    expect(await take(c, silence)).toBe('not-found');
+    const own = { ...silence, isFromThere: true };
+    const outcomes = [await take(c, own), await take(c, own, now + 2_000), await take(c, own, now + 3_000)];
+    expect(outcomes).toEqual(['done', 'nothing', 'nothing']);
+    expect((await history.find(tenant, id))?.alarm?.shelved?.until).toBe(now + 1_000 + limits.shelfMs);
+    expect(await kindsOf(tenant, id)).toEqual(['shelving']);
+  });
+
   test('what has expired has ended', async () => {
     const tenant = await lab().newTenant();
     const c = await newChannel(tenant);
@@ -193,7 +251,7 @@ export function answersConformance(lab: () => HistoryLab): void {
     for (const [name, shown] of names) expect(personIn('Slack', name)).toBe(shown);
     expect(await take(c, { by: `x\0\n${'y'.repeat(9_999)}`, note: '\0\ud800\n' })).toBe('done');
     expect((await lab().database.history.find(tenant, id))?.acknowledged).toMatchObject({
-      by: `x ${'y'.repeat(157)}…`,
+      by: `x ${'y'.repeat(180)}…`,
       note: '�',
     });
   });

@@ -132,6 +132,19 @@ const systems: readonly System[] = [
           },
   },
   {
+    kind: 'alertmanager',
+    setup: () => ({ settings: { url: `${receiver.url}/am`, silences: 'off' }, secrets: { token: 'a' } }),
+    expected: (event) => ({
+      ...{ method: 'POST', path: '/am/api/v2/alerts', headers: { authorization: 'Bearer a' } },
+      json: [
+        {
+          labels: { alertname: 'Belfry', tenant, alarm: 'disk/1' },
+          ...(event !== 'ended' && { annotations: { summary: 'Disk full', state: text(event) } }),
+        },
+      ],
+    }),
+  },
+  {
     kind: 'ntfy',
     setup: () => ({ settings: { url: receiver.url, topic: 'alerts', updates: 'all' } }),
     expected: (event, id) => ({

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { usualLevel } from '#integrations/format.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { IntakeDesk } from '../support/intake.ts';
-import { missingAlertmanager, startMonitoring } from '../support/prometheus.ts';
+import { missingPrometheus, startMonitoring } from '../support/prometheus.ts';
 import { root } from '../support/server-process.ts';
 import { missingPackage, runs, skipReason } from '../support/skip-reason.ts';
 import { machineEnvironment, Terminal } from './terminal.ts';
@@ -140,7 +140,7 @@ test('the script for Zabbix sends what Belfry takes', async () => {
 });
 
 test('amtool takes the configuration of Alertmanager; Prometheus fires and resolves through it, onto a panel', async (context) => {
-  const missing = skipReason(missingAlertmanager());
+  const missing = skipReason(missingPrometheus());
   context.skip(missing !== undefined, missing);
   const config = block('Prometheus Alertmanager', 'yaml');
   const folder = mkdtempSync(join(tmpdir(), 'belfry-amtool-'));

@@ -11,7 +11,7 @@ import { missingPackage, runs } from './skip-reason.ts';
 const programs = ['prometheus', 'prometheus-alertmanager', 'amtool', 'promtool'];
 
 /** Why there is no Prometheus with Alertmanager here; undefined when there is. */
-export const missingAlertmanager = () =>
+export const missingPrometheus = () =>
   missingPackage('prometheus prometheus-alertmanager', () => runs(['--version'], ...programs));
 
 export interface Monitoring {

@@ -25,6 +25,7 @@ const slow = [
   'torture/input/fuzz.test.ts',
   'e2e/channels-answers-telegram.test.ts',
   'e2e/main-path.test.ts',
+  'e2e/channels-answers-alertmanager.test.ts',
   'browser/panel-life.test.ts',
   'start.test.ts',
 ];

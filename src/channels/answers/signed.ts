@@ -5,13 +5,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import { type Button, buttons } from '#contract/panels/buttons.ts';
-import {
-  type Answered,
-  type ChannelAnswer,
-  personIn,
-  type SentToChannel,
-  type SystemAnswer,
-} from '#core/channels/answers.ts';
+import type { Answered, ChannelAnswer, SentToChannel, SystemAnswer } from '#core/channels/answers.ts';
+import { personIn } from '#core/channels/person-names.ts';
 import type { OutboundRequest } from '#outbound/outbound.ts';
 import { type ChannelSetup, jsonRequest, type OutgoingNotification } from '../message.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Gets the answers of systems that do not send them to an address of Belfry: keeps a connection for each channel that takes such
- * answers. On several nodes, one node does it for all channels.
+ * answers, or polls. On several nodes, one node does it for all channels.
  */
 import type { ChannelKind } from '#contract/channels/channel-fields.ts';
 import {
@@ -53,6 +53,13 @@ const sourceKinds: ReadonlyMap<ChannelKind, SourceKind> = new Map([
     {
       isWanted: ({ settings }) => settings.polling === 'on',
       start: async (options) => (await import('./telegram.ts')).pollTelegram(options),
+    },
+  ],
+  [
+    'alertmanager',
+    {
+      isWanted: ({ settings }) => settings.silences !== 'off',
+      start: async (options) => new (await import('./alertmanager.ts')).AlertmanagerSilences(options),
     },
   ],
 ]);

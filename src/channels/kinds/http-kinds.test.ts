@@ -49,6 +49,13 @@ function setUp(kind: ChannelKind): ChannelSetup {
     discord: { secrets: { url: `${url}/api/webhooks/1/x?thread_id=2` } },
     telegram: { settings: { url, chat: '-100' }, secrets: { token: '1:x' } },
     pagerduty: { settings: { url }, secrets: { routingKey: 'r'.repeat(32) } },
+    alertmanager: {
+      ...{
+        settings: { url: `${url}/am/`, user: 'u', labels: 'team=ops' },
+        secrets: { password: 'p' },
+        id: 'c',
+      },
+    },
     apprise: { settings: { url: `${url}/notify/ops`, tag: 'night' }, secrets: { urls: 'mailto://x' } },
   };
   return { settings: {}, secrets: {}, ...setups[kind] };
@@ -92,6 +99,48 @@ describe('a notification', () => {
     });
     expect((await sent('gotify', { url: null })).json).not.toHaveProperty('extras');
   });
+
+  test('to Alertmanager: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml', async () => {
+    const { path, headers, json } = await sent('alertmanager');
+    expect([path, headers.authorization]).toEqual([
+      ...['/am/api/v2/alerts', `Basic ${Buffer.from('u:p').toString('base64')}`],
+    ]);
+    const labels = { alertname: 'Belfry', team: 'ops', tenant: 'acme', alarm: 'disk/db-1' };
+    const open = {
+      ...{ labels, startsAt: '2026-11-22T18:00:00.000Z', endsAt: '2036-11-19T18:00:00.000Z' },
+      annotations: {
+        ...{
+          summary: 'Disk full',
+          description: '93 %\nof /var',
+          level: 'error',
+          host: 'db-1',
+          key: 'disk/db-1',
+        },
+        labels: 'env=prod · site=plant 2',
+      },
+      generatorURL: usual.url,
+    };
+    expect(json).toEqual([open]);
+    // Where Alertmanager may know a later end, the alert ends first.
+    const ended = { labels, startsAt: '2026-11-22T17:59:00.000Z', endsAt: '2026-11-22T17:59:00.000Z' };
+    expect((await sent('alertmanager', { ttl: 60_000 })).json).toEqual([
+      ...[ended, { ...open, endsAt: '2026-11-22T18:01:00.000Z' }],
+    ]);
+    expect((await sent('alertmanager', { state: 'ended' })).json).toEqual([ended]);
+    for (const url of ['javascript:1', 'x', null])
+      expect((await sent('alertmanager', { url })).json[0]).not.toHaveProperty('generatorURL');
+  });
+
+  test.each(['alertmanager:5a', 'grafana:5a'])(
+    'to Alertmanager, not if it came from there: %s',
+    async (alarm) => {
+      for (const update of [undefined, acknowledgedWith('x')])
+        expect(await deliver('alertmanager', { alarm }, update)).toEqual({
+          ...{ outcome: 'delivered', answer: expect.stringContaining('not sent') },
+        });
+      expect(receiver.received).toEqual([]);
+    },
+  );
 
   test('to Slack: https://api.slack.com/reference/block-kit/blocks', async () => {
     const { path, json } = await sent('slack');

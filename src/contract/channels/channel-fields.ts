@@ -11,6 +11,7 @@ export const channelKinds = [
   'discord',
   'telegram',
   'pagerduty',
+  'alertmanager',
   'apprise',
   'push',
   'mqtt',
@@ -108,6 +109,15 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('routingKey', { ...required, ...secret }),
     url({ example: 'https://events.pagerduty.com' }),
     incomingSecret('webhookSecret'),
+    updates('all'),
+  ],
+  alertmanager: [
+    url({ ...required, example: 'http://alertmanager.example.org:9093' }),
+    text('user'),
+    text('password', secret),
+    text('token', secret),
+    text('labels', { example: 'team=ops, site=plant 2' }),
+    { name: 'silences', type: 'choice', choices: ['on', 'off'] },
     updates('all'),
   ],
   apprise: [

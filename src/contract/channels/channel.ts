@@ -27,7 +27,7 @@ const ChannelState = closed({
   }),
   answersFailingSince: nullable(Instant, {
     description:
-      'Since when Belfry cannot get what people do in the other system (MQTT commands, polling of Telegram); null: it can, or the channel is not set to.',
+      'Since when Belfry cannot get what people do in the other system (MQTT commands, presses in Telegram, silences of Alertmanager); null: it can, or the channel is not set to.',
   }),
   answersError: nullable(Type.String(), { description: 'Why, without secrets; only for admins.' }),
 });

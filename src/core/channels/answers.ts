@@ -10,12 +10,18 @@ import type { AlarmAction, History, HistoryRecord } from '../log/log.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
 import type { ChannelRecord, DeliveryQueue } from './channels.ts';
+import { byOf, noteOf, systemOf } from './person-names.ts';
+import { mayShelve } from './silences.ts';
 
 export interface ChannelAnswer {
-  readonly kind: 'acknowledge' | 'unacknowledge' | 'shelve' | 'clear';
+  readonly kind: 'acknowledge' | 'unacknowledge' | 'shelve' | 'unshelve' | 'clear';
   /** The alarm as the channel was sent it: its key, or the id of any of its notifications. */
   readonly alarm: string;
-  /** The person and the system, as {@link personIn} names them: `Ann Example (PagerDuty)`. */
+  /** The alarm came from the system of the channel, so it need not have been sent to the channel. */
+  readonly isFromThere?: boolean;
+  /** Of `shelve` and `unshelve`: it follows what stands in the other system, so {@link mayShelve} decides. */
+  readonly isSilence?: boolean;
+  /** The person and the system, as `personIn` names them: `Ann Example (PagerDuty)`. */
   readonly by: string;
   readonly note: string | null;
   /** When it was done there, by the clock there. If something else has happened to the alarm since then, nothing is done. Absent: now. */
@@ -64,31 +70,12 @@ export interface AnsweringSystems {
   showAnswer(channel: ChannelRecord, of: SystemAnswer, outcome: Answered): Promise<void>;
 }
 
-const nameChars = 80;
-const noteChars = 500;
 /** The most notifications that are followed from one to the alarm that stands. */
 const mostFollowed = 100;
 /** How far the clock of another system may be from the clock here. */
 const clockToleranceMs = 60_000;
 /** Of what has happened to the alarm, the newest, among which a repeat is found. */
 const comparedEntries = 20;
-
-/** A person as another system names them, and the system. Without a name: the system. */
-export function personIn(system: string, name: unknown): string {
-  const cleaned = typeof name === 'string' ? cleanLine(name, nameChars) : '';
-  return cleaned === '' ? system : `${cleaned} (${system})`;
-}
-
-/** One line without control characters, and without those that change the direction of what follows. */
-function cleanLine(text: string, most: number): string {
-  const line = text
-    .slice(0, 4 * most)
-    .toWellFormed()
-    .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
-    .trim();
-  const characters = [...line];
-  return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
-}
 
 /**
  * Does what the answer says, if its channel is enabled and was sent the alarm. A repeat of the same answer changes nothing.
@@ -102,7 +89,7 @@ export async function takeAnswer(
   const { tenant } = channel;
   const { state } = await context.directory.tenants.get(tenant);
   if (!channel.enabled || state !== 'active' || textProblem(answer.alarm)) return 'not-found';
-  const standing = await findSent(context, channel, answer.alarm);
+  const standing = await findSent(context, channel, answer);
   if (!standing) return 'not-found';
   const now = context.now();
   const at = Math.min(answer.at ?? now, now);
@@ -110,11 +97,12 @@ export async function takeAnswer(
   if (answer.at !== undefined && (await isOutdated(context, channel, standing, { ...answer, at })))
     return answer.kind === 'acknowledge' && standing.acknowledged ? 'already' : 'nothing';
   const action = actionOf(channel, answer, at);
+  if (answer.isSilence && !(await mayShelve(context, channel, standing, action))) return 'nothing';
   const [outcome] = await actOnAlarms(context, tenant, [standing.id], action);
-  if (outcome?.kind === 'done' && action.kind === 'shelve')
+  if (outcome?.kind === 'done' && (action.kind === 'shelve' || action.kind === 'unshelve'))
     await context.directory.auditLog.add(tenant, {
-      ...{ by: action.by, at, action: 'alarm.shelve', subject: outcome.id },
-      detail: { alarms: 1, until: iso(action.until) },
+      ...{ by: action.by, at, action: `alarm.${action.kind}`, subject: outcome.id },
+      detail: { alarms: 1, ...(action.kind === 'shelve' && { until: iso(action.until) }) },
     });
   return outcome?.kind ?? 'not-found';
 }
@@ -124,12 +112,13 @@ function actionOf(
   { kind, by: person, note: given, until }: ChannelAnswer,
   at: number,
 ): AlarmAction {
-  const by = cleanLine(person, 2 * nameChars);
+  const by = byOf(person);
   // A broker keeps the state of each alarm, which must be true. Commands have topics of their own, so the state is no answer to one.
   const channel = system === 'mqtt' ? {} : { channel: id };
-  const note = given === null ? null : cleanLine(given, noteChars) || null;
+  const note = noteOf(given);
   switch (kind) {
     case 'unacknowledge':
+    case 'unshelve':
       return { kind, ...channel, at, by };
     case 'shelve':
       return {
@@ -145,18 +134,18 @@ function actionOf(
   }
 }
 
-/** The notification that stands of the alarm, if the channel was sent one of the alarm. */
+/** The notification that stands of the alarm, if the channel was sent one of the alarm, or need not have been. */
 async function findSent(
   context: AnswersContext,
   channel: ChannelRecord,
-  alarm: string,
+  { alarm, isFromThere = false }: ChannelAnswer,
 ): Promise<HistoryRecord | undefined> {
   const { history, now } = context;
   const live = await history.findLive(channel.tenant, alarm, now());
   const ofKey = live === undefined ? undefined : await history.find(channel.tenant, live);
-  if (ofKey && (await wasSentKey(context, channel, ofKey))) return ofKey;
+  if (ofKey && (isFromThere || (await wasSentKey(context, channel, ofKey)))) return ofKey;
   let record = await history.find(channel.tenant, alarm);
-  let isSent = false;
+  let isSent = isFromThere;
   for (let i = 0; record && i < mostFollowed; i++) {
     isSent ||= await wasSent(context, channel, record);
     const next = await replacementOf(context, channel, record);
@@ -227,6 +216,3 @@ async function isOutdated(
       entry.at >= (systemOf(entry.by) === systemOf(by) ? at : at + clockToleranceMs),
   );
 }
-
-/** The system in a name as {@link personIn} makes it. */
-const systemOf = (by: string): string => /\(([^()]+)\)$/.exec(by)?.[1] ?? by;

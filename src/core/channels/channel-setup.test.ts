@@ -54,6 +54,33 @@ test.each([
   expect(() => newChannelFields({ name, kind: 'mqtt', settings, secrets })).toThrow(error);
 });
 
+test.each([
+  [{ url: 'ftp://a' }, {}, 'settings.url: must be an absolute URL'],
+  [{ url: 'http://a/?x' }, {}, 'settings.url: must not contain ? or #'],
+  [{ url: 'http://a/api/v2/alerts' }, {}, 'settings.url: must be the address without /api/v2'],
+  [{}, { password: 'p' }, 'settings.user: is required with password'],
+  [{ user: 'u' }, {}, 'secrets.password: is required with user'],
+  [{ user: 'u' }, { password: 'p', token: 't' }, 'secrets.token: must not be set with user'],
+  ...['a', 'a=', '=b', 'a-b=c', '1a=b', 'a=b, a=c', 'tenant=x', 'alarm=x', 'ä=b'].map(
+    (labels) => [{ labels }, {}, 'settings.labels: must be at most 20 labels, as in team=ops'] as const,
+  ),
+  [{ labels: Array.from({ length: 21 }, (_, i) => `a${i}=b`).join() }, {}, 'settings.labels: must be'],
+  [{ silences: 'yes' }, {}, 'settings.silences: must be on or off'],
+] as const)('an Alertmanager that cannot be sent to is refused: %j', (given, secrets, error) => {
+  const settings = { url: 'http://a:9093', ...given };
+  expect(() => newChannelFields({ name, kind: 'alertmanager', settings, secrets })).toThrow(error);
+});
+
+test('an Alertmanager may be behind a path, and take labels', () => {
+  const settings = {
+    url: 'https://g/api/alertmanager/grafana',
+    user: 'u',
+    labels: 'alertname=X, site=plant 2',
+  };
+  const secrets = { password: 'p' };
+  expect(newChannelFields({ name, kind: 'alertmanager', settings, secrets })).toEqual({ settings, secrets });
+});
+
 test.each(['mqtt://b:1883', 'mqtts://b', 'ws://b:8083/mqtt', 'wss://b/mqtt'])(
   'a topic may hold what its notification has, at %s',
   (url) => {
@@ -70,7 +97,7 @@ test.each(['mqtt://b:1883', 'mqtts://b', 'ws://b:8083/mqtt', 'wss://b/mqtt'])(
   },
 );
 
-test.each(['ntfy', 'telegram', 'pagerduty', 'apprise', 'gotify', 'webhook', 'mqtt'] as const)(
+test.each(['ntfy', 'telegram', 'pagerduty', 'alertmanager', 'apprise', 'gotify', 'webhook', 'mqtt'] as const)(
   'another address takes no secret of %s along',
   (kind) => {
     const secret = {

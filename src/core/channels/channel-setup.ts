@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChannelCreate, ChannelPatch } from '#contract/channels/channel.ts';
 import { type ChannelField, type ChannelKind, channelFields } from '#contract/channels/channel-fields.ts';
+import { readLabels } from '#contract/history/labels.ts';
 import { badField } from '../errors.ts';
 import { findEmail } from '../people/sign-in-fields.ts';
 
@@ -129,7 +130,33 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
       'settings.polling',
       'must be off with secrets.webhookSecret: Telegram either sends presses to an address, or lets Belfry fetch them',
     );
+  if (kind === 'alertmanager') requireWholeAlertmanager(settings, secrets);
   if (kind === 'mqtt') requireWholeMqtt(settings, secrets);
+}
+
+/** `alarm` and `tenant` say which alarm it is. */
+const ownLabels = ['alarm', 'tenant'];
+const mostFixedLabels = 20;
+
+function requireWholeAlertmanager({ url = '', user, labels }: Texts, { password, token }: Texts): void {
+  const { pathname, search, hash } = new URL(url);
+  if (search !== '' || hash !== '') throw badField('settings.url', 'must not contain ? or #');
+  if (/\/api\/v[12](?:\/|$)/.test(pathname))
+    throw badField('settings.url', 'must be the address without /api/v2, which is added');
+  requireUser(user, password);
+  if (user !== undefined && password === undefined)
+    throw badField('secrets.password', 'is required with user');
+  if (user !== undefined && token !== undefined)
+    throw badField('secrets.token', 'must not be set with user and password');
+  const fixed = labels === undefined ? [] : Object.entries(readLabels(labels) ?? { '': '' });
+  const isRight = fixed.every(
+    ([name, value]) => /^[A-Za-z_]\w*$/.test(name) && value !== '' && !ownLabels.includes(name),
+  );
+  if (!isRight || fixed.length > mostFixedLabels)
+    throw badField(
+      'settings.labels',
+      `must be at most ${mostFixedLabels} labels, as in team=ops, site=plant 2: names have letters, digits and _, and not the names ${ownLabels.join(' and ')}`,
+    );
 }
 
 function requireWholeMqtt(

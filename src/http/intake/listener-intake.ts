@@ -1,5 +1,6 @@
 /** Intake for listeners of other protocols, with the same tokens, limits and counters as over HTTP. */
-import { type Answered, type ChannelAnswer, personIn, takeAnswer } from '#core/channels/answers.ts';
+import { type Answered, type ChannelAnswer, takeAnswer } from '#core/channels/answers.ts';
+import { personIn } from '#core/channels/person-names.ts';
 import { isRepliedTo, type ReadAddress } from '#core/channels/reply-addresses.ts';
 import type { RetryKey } from '#core/intake/idempotency.ts';
 import type { CheckedFields } from '#core/intake/notification.ts';

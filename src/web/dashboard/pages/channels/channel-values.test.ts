@@ -25,6 +25,7 @@ test.each([
   ['ntfy', 'settings.topic', 'a b', 'wrong.ntfy.topic'],
   ['mqtt', 'settings.url', 'http://x', 'wrong.mqtt.url'],
   ['mqtt', 'settings.stateTopic', 'alarms', 'wrong.mqtt.stateTopic'],
+  ['alertmanager', 'settings.labels', 'a', 'wrong.alertmanager.labels'],
   ['email', 'secrets.password', '', 'needed'],
   ['gotify', 'secrets.token', 'x', 'Must be something'],
 ] as const)('what is right in a field is said at it: %s %s', (kind, path, value, text) => {

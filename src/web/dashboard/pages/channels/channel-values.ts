@@ -67,6 +67,8 @@ export function refusedField(
 function wrongOf(kind: ChannelKind, name: string) {
   if ((kind === 'ntfy' || kind === 'mqtt') && (name === 'topic' || name === 'url'))
     return `wrong.${kind}.${name}` as const;
+  if (kind === 'alertmanager' && (name === 'labels' || name === 'url'))
+    return `wrong.alertmanager.${name}` as const;
   if (kind === 'mqtt' && name === 'stateTopic') return 'wrong.mqtt.stateTopic';
   const type = channelFields[kind].find((field) => field.name === name)?.type;
   return type === 'url' ||

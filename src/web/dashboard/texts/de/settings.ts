@@ -174,6 +174,7 @@ export const channels: TranslatedPage<'channels'> = {
   'kind.discord': 'Discord',
   'kind.telegram': 'Telegram',
   'kind.pagerduty': 'PagerDuty',
+  'kind.alertmanager': 'Alertmanager',
   'kind.push': 'Web Push',
   'kind.apprise': 'Apprise-API',
   'kind.mqtt': 'MQTT',
@@ -189,6 +190,10 @@ export const channels: TranslatedPage<'channels'> = {
     'Geben Sie ein Thema mit bis zu 500 Zeichen ohne + und # ein. {level}, {host}, {key} und {tenant} werden ersetzt.',
   'wrong.mqtt.url':
     'Geben Sie nur den Broker ein, etwa mqtts://broker.example.org:8883 oder wss://broker.example.org/mqtt. Benutzername, Passwort und Thema haben eigene Felder.',
+  'wrong.alertmanager.labels':
+    'Geben Sie Labels ein wie team=ops, site=plant 2. Namen haben Buchstaben, Ziffern und „_“; „alarm“ und „tenant“ sind vergeben.',
+  'wrong.alertmanager.url':
+    'Geben Sie nur die Adresse ein, etwa http://alertmanager.example.org:9093. /api/v2 wird ergänzt; Benutzername und Passwort haben eigene Felder.',
   'wrong.incoming-secret': 'Geben Sie 16 bis 256 Zeichen ohne Leerzeichen ein.',
   'wrong.mqtt.stateTopic':
     'Geben Sie ein Thema mit bis zu 500 Zeichen und mit {alarm} ein, ohne + und #. Für {alarm} steht der Schlüssel, für {tenant} der Mandant.',
@@ -213,6 +218,7 @@ export const channels: TranslatedPage<'channels'> = {
   'field.commands': 'Befehle',
   'field.polling': 'Knöpfe ohne öffentliche Adresse',
   'field.replies': 'Antworten',
+  'field.silences': 'Stummschaltungen (Silences)',
   'field.updates': 'Außerdem senden',
   'field.actions': 'Knöpfe auf Benachrichtigungen',
   'choice.actions.acknowledge': 'Quittieren',
@@ -228,6 +234,8 @@ export const channels: TranslatedPage<'channels'> = {
   'choice.polling.on': 'Ja, Belfry holt die Klicks ab (Polling)',
   'choice.replies.off': 'Ignorieren',
   'choice.replies.on': 'Eine Antwort quittiert den Alarm',
+  'choice.silences.on': 'Alarme zurückstellen, für die sie gelten',
+  'choice.silences.off': 'Ignorieren',
   'choice.updates.none': 'Nichts',
   'choice.updates.ends': 'Erledigte Alarme',
   'choice.updates.all': 'Quittierte, zurückgestellte, wieder offene und erledigte Alarme',

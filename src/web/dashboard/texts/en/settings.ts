@@ -172,6 +172,7 @@ export const channels = {
   'kind.discord': 'Discord',
   'kind.telegram': 'Telegram',
   'kind.pagerduty': 'PagerDuty',
+  'kind.alertmanager': 'Alertmanager',
   'kind.push': 'Web Push',
   'kind.apprise': 'Apprise API',
   'kind.mqtt': 'MQTT',
@@ -187,6 +188,10 @@ export const channels = {
     'Enter a topic of up to 500 characters without + and #. {level}, {host}, {key} and {tenant} are replaced.',
   'wrong.mqtt.url':
     'Enter the broker only, such as mqtts://broker.example.org:8883 or wss://broker.example.org/mqtt. User name, password and topic have their own fields.',
+  'wrong.alertmanager.labels':
+    'Enter labels such as team=ops, site=plant 2. Names have letters, digits and “_”; “alarm” and “tenant” are taken.',
+  'wrong.alertmanager.url':
+    'Enter the address only, such as http://alertmanager.example.org:9093. /api/v2 is added; user name and password have their own fields.',
   'wrong.incoming-secret': 'Enter 16 to 256 characters without spaces.',
   'wrong.mqtt.stateTopic':
     'Enter a topic of up to 500 characters with {alarm}, and without + and #. {alarm} is replaced by the key, {tenant} by the tenant.',
@@ -211,6 +216,7 @@ export const channels = {
   'field.commands': 'Commands',
   'field.polling': 'Buttons without a public address',
   'field.replies': 'Replies',
+  'field.silences': 'Silences',
   'field.updates': 'Also send',
   'field.actions': 'Buttons on notifications',
   'choice.actions.acknowledge': 'Acknowledge',
@@ -226,6 +232,8 @@ export const channels = {
   'choice.polling.on': 'Yes, Belfry fetches presses (polling)',
   'choice.replies.off': 'Ignore',
   'choice.replies.on': 'A reply acknowledges the alarm',
+  'choice.silences.on': 'Shelve the alarms that they cover',
+  'choice.silences.off': 'Ignore',
   'choice.updates.none': 'Nothing',
   'choice.updates.ends': 'Cleared alarms',
   'choice.updates.all': 'Acknowledged, shelved, reopened and cleared alarms',
