@@ -25,11 +25,12 @@ interface ButtonsContext extends AlarmsContext {
   readonly directory: Pick<Directory, 'auditLog'>;
 }
 
-/** Of what has happened to the alarm, the newest, among which it is found that it has come back. */
-const entriesRead = 20;
+/** The newest of what has happened to the alarm: an older return is not found. */
+const entriesRead = 100;
 
-async function hasComeBack(
-  { history }: ButtonsContext,
+/** Whether the alarm of a notification has come back to the panels after this position. */
+export async function hasComeBack(
+  { history }: { readonly history: Pick<History, 'entriesOf'> },
   tenant: TenantId,
   notification: string,
   after: number,
