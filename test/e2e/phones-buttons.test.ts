@@ -62,6 +62,27 @@ test('a button counts only until the alarm comes back, which then comes with a n
   expect(await press(JSON.parse(text))).toEqual({ status: 200, json: { by: 'phone ada' } });
 });
 
+test('the button of an earlier notification counts for the one that took its place, until that comes back', async () => {
+  const { send, stream, call } = await world();
+  await send({ title: 'warning', level: 'warning', key: 'disk' });
+  const first = await stream.next(titled('warning'));
+  await send({ title: 'error', level: 'error', key: 'disk' });
+  const second = await stream.next(titled('error'));
+  expect((await press(first)).status).toBe(200);
+  const back = async () => {
+    const [{ id }] = (await call('GET', '/api/alarms')).json.alarms;
+    await call('DELETE', `/api/alarms/${id}/acknowledge`);
+    return (await call('GET', `/api/alarms/${id}`)).json.state;
+  };
+  expect(await back()).toBe('open');
+  expect((await press(first)).status).toBe(409);
+  expect((await press(second)).status).toBe(409);
+  await send({ title: 'critical', level: 'critical', key: 'disk' });
+  const third = await stream.next(titled('critical'));
+  expect((await press(first)).status).toBe(409);
+  expect((await press(third)).status).toBe(200);
+});
+
 test('the setting of the panel says which buttons there are, in its language', async () => {
   const { send, stream, call, set } = await world();
   await set({ actions: 'shelve', locale: 'de-DE' });

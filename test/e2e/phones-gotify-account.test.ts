@@ -116,19 +116,40 @@ test('an account with two-factor authentication is refused: the password alone i
   const { admin, get } = await world();
   const browser = await TestBrowser.of(server, admin);
   const { totpUri } = (await browser.post('/api/account/two-factor', { password })).json;
-  await browser.post('/api/account/two-factor/verify', { code: totpCode(totpUri, -1) });
+  await browser.post('/api/account/two-factor/verify', { code: totpCode(totpUri) });
   const { status, json } = await clientOf(admin.email);
   expect([status, json.error]).toEqual([403, expect.stringContaining('two-factor')]);
   expect((await get('panels')).panels).toEqual([]);
 });
 
+test('cookies beside the account are not read: a browser stays signed in, and a device that needs no code does not help', async () => {
+  const { admin, get } = await world();
+  const browser = await TestBrowser.of(server, admin);
+  const client = () =>
+    server.call('POST', '/gotify/client', {
+      headers: { ...basic(admin.email, password), cookie: browser.cookie },
+      json: { name: 'Pixel 8' },
+    });
+  const answer = await client();
+  expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+  expect((await browser.get('/api/account/sessions')).status).toBe(200);
+  const { totpUri } = (await browser.post('/api/account/two-factor', { password })).json;
+  await browser.post('/api/account/two-factor/verify', { code: totpCode(totpUri) });
+  await browser.post('/api/session', { email: admin.email, password });
+  const step = { code: totpCode(totpUri, 1), kind: 'totp', trustDevice: true };
+  expect((await browser.post('/api/session/two-factor', step)).status).toBe(200);
+  expect(browser.cookie).toContain('trusted_device');
+  expect((await client()).status).toBe(403);
+  expect((await get('panels')).panels).toHaveLength(1);
+});
+
 test('an account of a suspended tenant is refused', async () => {
-  const { admin, tenant, key: ofTenant } = await world();
+  const { admin, tenant } = await world();
   const { tenants } = server.running.directory;
   await tenants.setState(await server.tenant(tenant), 'suspended', 'test', Date.now());
   const { status, json } = await clientOf(admin.email);
   expect([status, json.error]).toEqual([403, expect.stringContaining('suspended')]);
-  expect(ofTenant).toBeDefined();
+  expect(await sessionsOf(admin.id)).toEqual([]);
 });
 
 test('attempts are limited as those of the sign-in page are, together with them', async () => {

@@ -278,6 +278,21 @@ describe('an alarm on a phone of Gotify', () => {
     expect((await call('GET', `/api/alarms/${id}`)).json.state).toBe('open');
   });
 
+  test('that is back before its first message is deleted keeps the second', async () => {
+    const { send, ask, list, call, signedIn } = await world();
+    await signedIn();
+    const id = await send({ title: 'alarm' });
+    await call('POST', `/api/alarms/${id}/acknowledge`);
+    await call('DELETE', `/api/alarms/${id}/acknowledge`);
+    const [second, first] = await list();
+    for (let i = 0; i < 2; i++) {
+      expect((await ask('DELETE', `message/${first?.id}`)).status).toBe(200);
+      expect(await list()).toEqual([second]);
+    }
+    expect((await ask('DELETE', `message/${second?.id}`)).status).toBe(200);
+    expect(await list()).toEqual([]);
+  });
+
   describe('that is deleted on a phone whose panel may clear for everybody', () => {
     async function clearing() {
       const own = await world();
@@ -320,6 +335,20 @@ describe('an alarm on a phone of Gotify', () => {
       await call('POST', `/api/alarms/${newer}/acknowledge`);
       expect((await remove(message)).status).toBe(200);
       expect((await alarm(newer)).state).toBe('acknowledged');
+    });
+
+    test('stays if it has come back since the message', async () => {
+      const { send, list, remove, alarm, call } = await clearing();
+      const id = await send({ title: 'alarm' });
+      const [first] = await list();
+      await call('POST', `/api/alarms/${id}/acknowledge`);
+      await call('DELETE', `/api/alarms/${id}/acknowledge`);
+      expect((await remove(first)).status).toBe(200);
+      expect((await alarm(id)).state).toBe('open');
+      const [second, ...others] = await list();
+      expect([second?.title, others]).toEqual(['alarm', []]);
+      expect((await remove(second)).status).toBe(200);
+      expect((await alarm(id)).state).toBe('ended');
     });
 
     test('stays if its message is on another panel, or somebody else’s', async () => {

@@ -33,7 +33,9 @@ export const GotifyClientName = Type.Object(
 export const GotifyClient = component('GotifyClient', {
   id: Type.Integer({ description: 'Always 1: a caller has one client, its own.' }),
   name: Type.String({ description: 'Of the panel.' }),
-  token: Type.String({ description: 'The token of the caller.' }),
+  token: Type.String({
+    description: 'Of the caller, or the new one of a phone that signs in with an account.',
+  }),
   createdAt: Instant,
   lastUsed: NullableInstant,
 });

@@ -6,6 +6,7 @@ import type { TenantId } from '../log/route.ts';
 import type { PanelAddress } from '../log/target.ts';
 import type { Directory } from '../tenants/directory.ts';
 import { iso } from '../time/time.ts';
+import { alarmNotifications, type ChainContext } from './notifications.ts';
 import { type AlarmsContext, actOnAlarms } from './standing.ts';
 
 export interface Pressed {
@@ -20,21 +21,32 @@ export interface Pressed {
   readonly shownAt?: number;
 }
 
+interface ReturnsContext extends ChainContext {
+  readonly history: ChainContext['history'] & Pick<History, 'entriesOf'>;
+}
+
 interface ButtonsContext extends AlarmsContext {
-  readonly history: AlarmsContext['history'] & Pick<History, 'entriesOf'>;
+  readonly history: AlarmsContext['history'] & ReturnsContext['history'];
   readonly directory: Pick<Directory, 'auditLog'>;
 }
 
-/** Of what has happened to the alarm, the newest, among which it is found that it has come back. */
-const entriesRead = 20;
+/** The newest of what has happened to the alarm: an older return is not found. */
+const entriesRead = 100;
 
-async function hasComeBack(
-  { history }: ButtonsContext,
+/** Whether the alarm of a notification has come back to the panels after this position. */
+export async function hasComeBack(
+  context: ReturnsContext,
   tenant: TenantId,
   notification: string,
   after: number,
 ): Promise<boolean> {
-  const entries = await history.entriesOf(tenant, [notification], entriesRead);
+  const { history } = context;
+  const record = await history.find(tenant, notification);
+  const isReplaced = record?.cleared?.reason === 'replaced';
+  // One that took its place since may have come back.
+  const records = isReplaced ? await alarmNotifications(context, tenant, record) : [];
+  const ids = new Set([notification, ...records.map(({ id }) => id)]);
+  const entries = await history.entriesOf(tenant, [...ids], entriesRead);
   return entries.some(({ kind, position }) => kind === 'return' && position > after);
 }
 

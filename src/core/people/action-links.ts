@@ -1,9 +1,9 @@
 /**
- * Links for the buttons of a phone's notification. Who has one may do one thing about one alarm, for a panel, as long as the credential
- * with which the phone reads is valid. They contain no secret that would allow anything else.
+ * Links for the buttons of a phone's notification. Anyone with a link may do one thing about one alarm, for a panel, as long as the
+ * credential with which the phone reads is valid. A link contains no secret that would allow anything else.
  *
- * A link is the text of its reader, which is the same in all links of a stream, and that of what it does, which is the same for all
- * readers of a message. Each is signed alone, so a message to thousands of phones is signed once.
+ * It has two parts, each with its own signature: the reader, which is the same in all links of a stream, and the action, which is the
+ * same for all readers of a message. So a message to thousands of phones is signed once.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type Button, buttons } from '#contract/panels/buttons.ts';

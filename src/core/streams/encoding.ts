@@ -33,8 +33,11 @@ export interface StreamEncoder extends FrameReader {
   ready(data: ReadyEvent, of: { readonly cursor: number; readonly retryMs: number }): string;
   /** An event that is no entry of the log; undefined if the encoding has none. */
   readonly event: ((event: string, data: unknown) => string) | undefined;
-  /** A notification of the live set. */
-  live(notification: LiveNotification, now: number): string | Promise<string>;
+  /** A notification of the live set, which is that at `head`. */
+  live(
+    notification: LiveNotification,
+    of: { readonly now: number; readonly head: number },
+  ): string | Promise<string>;
   /** Follows the live set, which was that at `head`. */
   afterLive(head: number): string;
   heartbeat(cursor: number): string;

@@ -253,7 +253,7 @@ class ScreenEncoder implements StreamEncoder {
     return encodeSse({ event, data });
   }
 
-  live(n: LiveNotification, now: number): string {
+  live(n: LiveNotification, { now }: { readonly now: number }): string {
     return encodeNotification(this.#context, n, now);
   }
 

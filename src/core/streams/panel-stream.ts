@@ -332,7 +332,7 @@ async function readLiveSet(
         const at = now();
         for (const each of notifications) {
           if (each.expiresAt !== null && each.expiresAt <= at) continue;
-          const encoded = encoder.live(each, at);
+          const encoded = encoder.live(each, { now: at, head });
           text += typeof encoded === 'string' ? encoded : await encoded;
           sent += 1;
           if (text.length < largestChunkChars) continue;

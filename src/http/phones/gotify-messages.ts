@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { GotifyApplication, GotifyMessages } from '#contract/panels/gotify.ts';
 import { compareLevels } from '#contract/routing/level-styles.ts';
+import { hasComeBack } from '#core/alarms/buttons.ts';
 import { actOnAlarms } from '#core/alarms/standing.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import type { Notification, Return } from '#core/log/log.ts';
@@ -134,17 +135,22 @@ async function takeAllOff(services: Services, request: FastifyRequest, applicati
   const { receipts, metrics, now } = services;
   const { tenant } = request.principal;
   const panel = await findPanel(services, request);
+  // A message that comes after this stays.
+  const began = now();
   let since = 0;
   for (let pages = 0; panel && pages < pagesAtOnce; pages++) {
     const page = await messagesOf(services, tenant, {
       ...{ panel, limit: pageSize, since },
       ...(application !== undefined && { application }),
     });
-    const at = new Map(page.messages.map(({ extras, date }) => [extras.belfry.id, Date.parse(date)]));
-    const cleared = [...at].map(([id, sentAt]) => ({
+    // Of several messages about an alarm, the newest counts.
+    const sentAt = new Map(
+      page.messages.toReversed().map(({ extras, date }) => [extras.belfry.id, Date.parse(date)]),
+    );
+    const cleared = [...sentAt].map(([id, at]) => ({
       id,
       state: 'cleared' as const,
-      at: Math.max(now(), sentAt),
+      at: Math.max(began, at),
     }));
     const { length } = await receipts.record(tenant, panel, cleared, 'last counts');
     metrics.of(tenant).delivered('cleared', length);
@@ -153,7 +159,10 @@ async function takeAllOff(services: Services, request: FastifyRequest, applicati
   }
 }
 
-/** Takes the message that an entry is off the list of a phone, and clears its alarm for everybody if the panel may. */
+/**
+ * Takes the message that an entry is off the list of a phone, and clears its alarm for everybody if the panel may. If the alarm has come
+ * back since, only this message goes: nobody has seen the newer one yet.
+ */
 async function takeOff(
   services: Services,
   tenant: TenantId,
@@ -166,9 +175,10 @@ async function takeOff(
   const row = (await receipts.of(tenant, [id])).get(id)?.find(({ panelId }) => panelId === panel.id);
   // It is off already: a later message about this alarm, which has come since, stays.
   if (row?.clearedAt != null && row.clearedAt >= sentAt) return;
+  const isNewest = !(await hasComeBack(services, tenant, id, message.position));
   // Another node, whose clock is ahead, may have stored the message.
-  const at = Math.max(now(), sentAt);
-  const record = panel.display.deleteClears ? await history.find(tenant, id) : undefined;
+  const at = isNewest ? Math.max(now(), sentAt) : sentAt;
+  const record = isNewest && panel.display.deleteClears ? await history.find(tenant, id) : undefined;
   if (record && !isTakenCareOf(record)) {
     const action = { kind: 'clear', at, by: `${panel.kind} ${panel.name}`, note: null } as const;
     await actOnAlarms(services, tenant, [id], action, panel);

@@ -11,7 +11,7 @@ import type { PersonPrincipal } from '../callers/people.ts';
 import type { Services } from '../services.ts';
 import { registerPhone } from './phones.ts';
 
-/** A token alone, for an app keeps what it reads with, and no key or password should stay on a phone. */
+/** Only tokens: an app stores the credential with which it reads, and no key or password should stay on a phone. */
 export const ofPhones = {
   senderCredential: true,
   urlToken: 'of every token',

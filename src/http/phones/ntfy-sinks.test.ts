@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import type { WebSocket } from 'ws';
 import type { Sink } from '#core/streams/panel-stream.ts';
-import { dropWhenStalled, forms } from './ntfy-sinks.ts';
+import { dropWhenStalled, forms, socketSink } from './ntfy-sinks.ts';
 
 const open = '{"id":"a","event":"open","topic":"t"}\n';
 const message = '{"id":"b","event":"message","topic":"t","message":"one\\ntwo"}\n';
@@ -40,4 +41,25 @@ it('a client that takes nothing of a poll is dropped; one that takes it is not',
   } finally {
     vi.useRealTimers();
   }
+});
+
+it('a WebSocket gets a frame of text for each line, and the next chunk when the last of them is sent', () => {
+  const sent: string[] = [];
+  const callbacks: (() => void)[] = [];
+  const socket = {
+    send(data: Buffer, { binary }: { binary: boolean }, callback: () => void) {
+      sent.push(binary ? 'binary' : data.toString());
+      callbacks.push(callback);
+    },
+  };
+  const sink = socketSink(socket as unknown as WebSocket);
+  const flushed = vi.fn();
+  sink.write(Buffer.from(`${open}${message.replace('two', 'zwei Gänse')}`), flushed);
+  sink.write(clear, flushed);
+  expect(sent).toEqual([open, message.replace('two', 'zwei Gänse'), clear].map((line) => line.slice(0, -1)));
+  callbacks[0]?.();
+  expect(flushed).not.toHaveBeenCalled();
+  for (const callback of callbacks.slice(1)) callback();
+  expect(flushed).toHaveBeenCalledTimes(2);
+  expect(() => sink.write('a line that is cut off', flushed)).toThrow();
 });

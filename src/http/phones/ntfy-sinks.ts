@@ -90,8 +90,10 @@ const lineBreak = 0x0a;
 export const socketSink = (socket: WebSocket): Sink => ({
   write(chunk, onFlushed) {
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
-    for (let from = 0; from < bytes.length; ) {
+    let from = 0;
+    while (from < bytes.length) {
       const end = bytes.indexOf(lineBreak, from);
+      if (end < 0) throw new Error('a line has no end');
       const line = bytes.subarray(from, end);
       from = end + 1;
       const isLast = from === bytes.length;

@@ -69,7 +69,6 @@ function ntfyEncoder(
   const { epoch, now } = context;
   let readers = panels.map((panel) => readerOf(context, panel, reading));
   const names = [...topics.values()].join(',');
-  let head = 0;
   const event = (kind: string, cursor: number) =>
     `${JSON.stringify({ id: ntfyId(epoch, cursor), time: Math.floor(now() / 1000), event: kind, topic: names })}\n`;
   const bytesOf = (frame: Omit<NtfyFrame, 'encodedAt' | 'sequence'>): Buffer | undefined => {
@@ -90,12 +89,10 @@ function ntfyEncoder(
     },
     bytesOf,
     // Before a live set a client has nothing yet: continuing after this id must not skip it.
-    ready({ resume }, { cursor }) {
-      head = cursor;
-      return isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after;
-    },
+    ready: ({ resume }, { cursor }) =>
+      isPoll ? '' : event('open', resume === 'replayed' ? cursor : 0) + after,
     event: undefined,
-    async live(n: LiveNotification) {
+    async live(n: LiveNotification, { head }) {
       if (n.acknowledged) return '';
       // It may have come back since its notification, and stands as at the head.
       return bytesOf({ ...(await encoding.live(n)), position: head })?.toString() ?? '';

@@ -109,7 +109,7 @@ export const audit: TranslatedPage<'audit'> = {
   'changed.allowInUrl': 'In URLs erlaubt',
   'changed.color': 'Farbe',
   'changed.continue': 'Weiter zur nächsten Regel',
-  'changed.deleteClears': 'Löschen beendet für alle',
+  'changed.deleteClears': 'Löschen beendet den Alarm für alle',
   'changed.dimFrom': 'Gedimmt ab',
   'changed.dimUntil': 'Gedimmt bis',
   'changed.display': 'Darstellung',

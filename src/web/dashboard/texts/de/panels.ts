@@ -150,7 +150,7 @@ export const panels: TranslatedPage<'panels'> = {
   'buttons.acknowledge': 'Quittieren',
   'buttons.shelve': 'Und 1 h zurückstellen',
   'buttons.none': 'Keine',
-  deleteClears: 'Löschen beendet für alle',
+  deleteClears: 'Löschen beendet den Alarm für alle',
   deleteClearsHint: 'Wer in der Gotify-App eine Nachricht löscht, beendet ihren Alarm auf allen Anzeigen.',
   sound: 'Ton',
   soundHint:
