@@ -120,6 +120,32 @@ test('panels that need a look are kept up to date', async () => {
   await panels.getByRole('link', { name: 'Lobby' }).waitFor();
 });
 
+test('a phone that is away is counted apart, and a problem only where Belfry must report it', async () => {
+  const { server } = lab;
+  const token = await server.key('admin');
+  const made = async (name: string) => {
+    const { json } = await server.call('POST', '/api/panels', { token, json: { name, kind: 'phone' } });
+    const stream = await server.stream(`/api/panels/${json.id}/events`, await server.token());
+    return { id: json.id as string, stream };
+  };
+  const [iphone, pixel, home] = [await made('iPhone'), await made('Pixel'), await made('Home')];
+  await server.call('PATCH', `/api/panels/${pixel?.id}`, {
+    token,
+    json: { display: { alertWhenLostMs: 5_000 } },
+  });
+  await iphone?.stream.close();
+  await pixel?.stream.close();
+  const page = await open();
+  const problems = page.locator('section', { hasText: 'Panels with problems' });
+  await problems.getByRole('link', { name: 'Pixel' }).waitFor();
+  await problems.getByRole('link', { name: 'Lobby' }).waitFor();
+  expect(await problems.getByRole('link', { name: 'iPhone' }).count()).toBe(0);
+  await page.getByText('Phones: 1 of 3 connected').waitFor();
+  await page.getByText('0 of 2', { exact: false }).waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
+  await home?.stream.close();
+});
+
 test('a row that is cleared elsewhere, or expires, is shown as live no more', async () => {
   const { server } = lab;
   const token = await server.token();

@@ -41,6 +41,13 @@ async function addPhone(page: Page, name: string, app: string): Promise<void> {
   await dialog.getByText('Waiting for the phone').waitFor();
 }
 
+async function openNewPhone(page: Page, name: string): Promise<void> {
+  await addPhone(page, name, 'ntfy');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name }).first().click();
+  await page.getByRole('dialog', { name }).waitFor();
+}
+
 /** Pictures of the docs show no token, even if its server is gone. */
 function withoutToken(server: string): void {
   const values = document.querySelectorAll('[role="dialog"] pre code, [role="dialog"] pre');
@@ -118,19 +125,33 @@ export const panelsScenes: readonly DashboardScenes[] = [
           await page.evaluate(withoutToken, 'https://belfry.example.org/gotify');
         },
       },
+      { name: 'phone-drawer', path: 'panels', act: (page) => openNewPhone(page, 'Fairphone') },
       {
-        name: 'phone-drawer',
+        name: 'phone-settings',
         path: 'panels',
         act: async (page) => {
-          await addPhone(page, 'Fairphone', 'ntfy');
-          await page.getByRole('button', { name: 'Done' }).click();
-          await page
-            .getByRole('button', { name: /^Fairphone/ })
-            .first()
-            .click();
-          await page.getByRole('dialog', { name: 'Fairphone' }).waitFor();
+          await openNewPhone(page, 'Galaxy A35');
+          await page.getByLabel('Critical always rings').scrollIntoViewIfNeeded();
         },
       },
+      {
+        name: 'phone-connect',
+        path: 'panels',
+        act: async (page) => {
+          await openNewPhone(page, 'Telephone of the second shift');
+          await page.getByRole('button', { name: 'Connect another phone' }).click();
+          await page.getByRole('dialog', { name: 'Connect another phone' }).waitFor();
+        },
+      },
+      {
+        name: 'phone-list',
+        path: 'panels',
+        act: async (page) => {
+          await addPhone(page, 'Telephone of the first shift', 'ntfy');
+          await page.getByRole('button', { name: 'Done' }).click();
+        },
+      },
+      { name: 'phone-overview', path: 'overview' },
       {
         name: 'delete',
         path: 'panels',

@@ -126,7 +126,7 @@ test('adding a phone shows what to enter in its app, and when it is connected', 
     const dialog = page.getByRole('dialog', { name: 'Add phone' });
     const add = dialog.getByRole('button', { name: 'Add phone' });
     await dialog.getByLabel('Name of the phone').fill('NOC east wall');
-    await dialog.getByText('A panel has this name.').waitFor();
+    await dialog.getByText('A panel that is no phone has this name.').waitFor();
     expect(await add.isDisabled()).toBe(true);
     await dialog.getByLabel('Name of the phone').fill('Pixel 8');
     await add.click();
@@ -150,6 +150,23 @@ test('adding a phone shows what to enter in its app, and when it is connected', 
     await dialog.getByRole('button', { name: 'Send a test alarm' }).click();
     await dialog.getByText('Sent. The phone should ring now.').waitFor();
     await phone.next(({ title }) => title === 'Test alarm for Pixel 8');
+    for (const [answer, text] of [
+      [{ ok: true, reached: false }, 'Sent. The phone is not connected: it rings when it connects.'],
+      [
+        { ok: true, reached: true, rings: false },
+        'Sent. The phone makes no sound now: see its quiet hours and minimum level.',
+      ],
+      [{ ok: true, reached: true }, 'Sent. The phone should ring now.'],
+    ] as const) {
+      await page.route('**/api/panels/*/test', (route) => route.fulfill({ json: answer }), { times: 1 });
+      await dialog.getByRole('button', { name: 'Send a test alarm' }).click();
+      await dialog.getByText(text).waitFor();
+    }
+    // The token reads no other topic, and makes none.
+    for (const other of ['noc-east-wall', 'a-new-one'])
+      await expect(
+        subscribe(`${server}/${other}/json?since=none`, appHeaders(token)).then((it) => it.close()),
+      ).rejects.toThrow('403');
     for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
     phone.close();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -174,6 +191,79 @@ test('adding a phone with Gotify shows what to enter there; its token is for thi
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(await panelOf('Galaxy')).toMatchObject({ kind: 'phone', topic: 'galaxy' });
     expect(errors).toEqual([]);
+  }));
+
+test('a phone whose token could not be made is finished by the next try', () =>
+  at({ timezoneId: 'Asia/Tokyo' }, async ({ page }) => {
+    await page.route('**/api/tokens', (route) => route.fulfill({ status: 503, json: { error: 'busy' } }), {
+      times: 1,
+    });
+    await page.getByRole('button', { name: 'Add phone' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add phone' });
+    await dialog.getByLabel('Name of the phone').fill('Fairphone');
+    await dialog.getByRole('button', { name: 'Add phone' }).click();
+    await dialog.getByText('The phone was not added').waitFor();
+    await dialog.getByText('A phone has this name.').waitFor();
+    await dialog.getByRole('button', { name: 'Connect another phone' }).click();
+    await dialog.getByText('Waiting for the phone').waitFor();
+    const { id, display } = await panelOf('Fairphone');
+    // The hours of a new phone are those of its browser.
+    expect(display).toEqual({ timeZone: 'Asia/Tokyo' });
+    const { json } = await lab.server.call('GET', '/api/tokens', { token: await lab.server.key('admin') });
+    const own = json.tokens.filter(({ panelId }: { panelId: string | null }) => panelId === id);
+    expect(own).toMatchObject([{ name: 'Fairphone', scopes: ['panel'] }]);
+  }));
+
+test('a second phone is connected to the same panel, which has the settings of phones alone', () =>
+  at({}, async ({ page, errors }) => {
+    const admin = await lab.server.key('admin');
+    const json = { name: 'Bea’s phone', kind: 'phone' };
+    const { json: panel } = await lab.server.call('POST', '/api/panels', { token: admin, json });
+    const old = await lab.server.call('POST', '/api/tokens', {
+      token: admin,
+      json: { name: 'lost one', scopes: ['panel'], panelId: panel.id },
+    });
+    const topic = `${lab.server.url}/ntfy/${panel.topic}/json?since=none`;
+    const first = await subscribe(topic, appHeaders(old.json.token));
+    await page.goto(`${page.url()}?id=${panel.id}`);
+    const drawer = page.getByRole('dialog', { name: 'Bea’s phone' });
+    await expect
+      .poll(() => drawer.locator('pre').allTextContents())
+      .toEqual([`${lab.server.url}/ntfy`, panel.topic]);
+    for (const ofScreens of ['Theme', 'Size', 'Location', 'Sound', 'Preview with sample notifications'])
+      expect(await drawer.getByText(ofScreens, { exact: true }).count(), ofScreens).toBe(0);
+    await drawer.getByRole('combobox', { name: 'Minimum level' }).waitFor();
+    await drawer.getByRole('link', { name: 'lost one' }).waitFor();
+    await drawer.getByRole('button', { name: 'Connect another phone' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Connect another phone' });
+    await dialog.getByRole('button', { name: 'Connect another phone' }).click();
+    await dialog.getByText('Waiting for the phone').waitFor();
+    const [, , , token = ''] = await dialog.locator('pre').allTextContents();
+    const second = await subscribe(topic, appHeaders(token));
+    await dialog.getByText('Connected: ntfy/1.25.0').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    for (const scheme of ['light', 'dark'] as const) expect(await faultsIn(scheme, page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await drawer.getByRole('link', { name: 'lost one' }).click();
+    await page.waitForURL(new RegExp(`settings/tokens\\?id=${old.json.id}`));
+    await page.getByRole('dialog', { name: 'lost one' }).waitFor();
+    first.close();
+    second.close();
+    expect(errors).toEqual([]);
+  }));
+
+test('on a narrow screen, the list shows the whole topic of a phone', () =>
+  at({ viewport: { width: 390, height: 844 } }, async ({ page }) => {
+    const json = { name: 'Telephone of the second shift', kind: 'phone' };
+    await lab.server.call('POST', '/api/panels', { token: await lab.server.key('admin'), json });
+    const topic = page.getByText('telephone-of-the-second-shift', { exact: true });
+    await topic.waitFor();
+    const isCut = await topic.evaluate((element) => {
+      const cell = element.closest('button') as HTMLElement;
+      return element.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1;
+    });
+    expect(isCut).toBe(false);
   }));
 
 test('settings are checked at their place, saved together, and not lost by closing', () =>

@@ -94,7 +94,7 @@ export function TimeField({ value = '', onChange, error, ...rest }: TimeFieldPro
     <TextInput
       {...rest}
       inputMode="numeric"
-      placeholder="00:00"
+      placeholder="--:--"
       maxLength={5}
       autoComplete="off"
       value={draft?.text ?? value}

@@ -165,6 +165,9 @@ function StatusStrip({
 }) {
   const { t } = useTranslation('overview');
   const formats = useFormats();
+  const { data: panels } = useQuery(livePanelsQuery(useTenant()));
+  const screens = panels?.filter((panel) => !isPhone(panel));
+  const phones = panels?.filter(isPhone);
   const live = useStack()(overview?.live ?? {});
   const refused = overview?.rejections.reduce((sum, { count }) => sum + count, 0) ?? 0;
   return (
@@ -195,11 +198,14 @@ function StatusStrip({
       <section className={styles.figure}>
         <h2>{t('panels')}</h2>
         <p className={styles.number}>
-          {overview && t('online', { online: overview.panels.online, total: overview.panels.total })}
+          {screens && t('online', onlineOf(screens))}
           {overview && overview.panels.behind > 0 && (
             <small>{t('behind', { count: overview.panels.behind })}</small>
           )}
         </p>
+        {phones && phones.length > 0 && (
+          <small className={styles.unseen}>{t('phones', onlineOf(phones))}</small>
+        )}
       </section>
       <section className={styles.figure}>
         <h2>{t('received')}</h2>
@@ -247,18 +253,35 @@ function LastHour({ overview, onSearch }: { overview: Overview | undefined; onSe
   );
 }
 
+const isPhone = ({ kind }: Pick<Panel, 'kind'>) => kind === 'phone';
+
+const onlineOf = (panels: readonly Panel[]) => ({
+  online: panels.filter(({ online }) => online).length,
+  total: panels.length,
+});
+
+/** A phone is often away, and one of Apple never connected: only one that must report is a problem. */
+function isAway({ kind, online, lastSeenAt, display: { alertWhenLostMs } }: Panel): boolean {
+  if (online || kind !== 'phone') return !online;
+  return (
+    alertWhenLostMs !== undefined &&
+    lastSeenAt !== null &&
+    Date.now() - Date.parse(lastSeenAt) > alertWhenLostMs
+  );
+}
+
 const maxListed = 6;
 /** A panel lags for a moment after each notification; that is normal. */
 const lagLimit = 5;
 
-/** Panels that are offline or behind. */
+/** Panels that are away or behind. */
 function PanelProblems({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const tenant = useTenant();
   const formats = useFormats();
   const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
   const withProblem = (panels ?? [])
-    .filter(({ online, lag }) => !online || lag > lagLimit)
+    .filter((panel) => isAway(panel) || (panel.online && panel.lag > lagLimit))
     .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
   const why = ({ online, lastSeenAt, lag }: Panel) => {
     if (online) return t('lag', { count: lag });

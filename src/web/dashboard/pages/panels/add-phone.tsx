@@ -1,4 +1,4 @@
-/** Adding a phone: a panel, a token to read it, and what to enter in the app. */
+/** Connecting a phone: a panel, a token to read it, and what to enter in the app. */
 import comeIcon from 'virtual:icon/circle-check';
 import waitingIcon from 'virtual:icon/hourglass';
 import { Button, Group, Stack, TextInput } from '@mantine/core';
@@ -6,79 +6,114 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panels/panel.ts';
-import { panelsQuery, useListChange, useServerAddress } from '#web/dashboard/api/queries.ts';
-import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import type { Token } from '#contract/people/token.ts';
+import {
+  panelPath,
+  panelsQuery,
+  tokensQuery,
+  useListChange,
+  useServerAddress,
+} from '#web/dashboard/api/queries.ts';
+import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog, DialogForm, NewContent } from '#web/dashboard/components/layers.tsx';
-import { Remark } from '#web/dashboard/components/notice.tsx';
 import { SegmentedField } from '#web/dashboard/fields/choice-fields.tsx';
-import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
 import { Ago } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './pairing.module.css';
+import { type App, appOf, apps, PhoneAddress } from './phone-address.tsx';
 import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
-const apps = ['ntfy', 'gotify'] as const;
-type App = (typeof apps)[number];
+type TokenCreated = Token & { readonly token: string };
 
-interface AddedPhone {
+interface ConnectedPhone {
   readonly app: App;
   readonly panel: Panel;
-  /** The password of the app. */
-  readonly token: string;
+  /** Its text is the password of the app. */
+  readonly token: TokenCreated;
+  /** The panel is new: no other phone can be connected to it. */
+  readonly isNew: boolean;
 }
 
-/** Registers the panel first: doing it again after a failure finds it. */
-const useAddPhone = () =>
-  useListChange('panels', async ({ api }, { name, app }: { name: string; app: App }): Promise<AddedPhone> => {
-    const panel = await api.post<Panel>('/api/panels', { name, kind: 'phone' });
-    // An app of Gotify names no panel: its token does. One of ntfy may read several with its token.
-    const ofPanel = app === 'gotify' && { panelId: panel.id };
-    const wanted = { name, scopes: ['panel'], ...ofPanel };
-    const { token } = await api.post<{ token: string }>('/api/tokens', wanted);
-    return { app, panel, token };
+interface Wanted {
+  readonly name: string;
+  readonly app: App;
+  /** Absent: a new one is made. */
+  readonly known: Panel | undefined;
+}
+
+/** The token is for this panel alone: who finds the phone reads nothing else. */
+const useConnectPhone = () =>
+  useListChange('panels', async (tenant, { name, app, known }: Wanted): Promise<ConnectedPhone> => {
+    const panel = known ?? (await addPanel(tenant, name));
+    const wanted = { name, scopes: ['panel'], panelId: panel.id };
+    const token = await tenant.api.post<TokenCreated>('/api/tokens', wanted);
+    return { app, panel, token, isNew: !known };
   });
 
-export function AddPhoneDialog({ panels, onClose }: { panels: readonly Panel[]; onClose: () => void }) {
+/** Its quiet hours are in the time zone of this browser. */
+async function addPanel({ api, timeZone: ofTenant }: Tenant, name: string): Promise<Panel> {
+  const panel = await api.post<Panel>('/api/panels', { name, kind: 'phone' });
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  if (timeZone === ofTenant) return panel;
+  return api.patch<Panel>(panelPath(panel.id), { display: { timeZone, ...panel.display } });
+}
+
+/**
+ * Adds a phone, or connects one more phone to the panel `phone`. The name of a phone that exists also does the latter: a first try
+ * may have made the panel without its token.
+ */
+export function AddPhoneDialog({
+  panels = [],
+  phone,
+  onClose,
+}: {
+  panels?: readonly Panel[];
+  phone?: Panel;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('panels');
   const [name, setName] = useState('');
-  const [app, setApp] = useState<App>('ntfy');
-  const add = useAddPhone();
+  const [app, setApp] = useState<App>(phone ? appOf(phone) : 'ntfy');
+  const connect = useConnectPhone();
   // Read before it is shown.
   useServerAddress(useTenant());
-  const isTaken = panels.some((each) => each.name === name.trim());
-  const { data: added } = add;
+  const named = phone ?? panels.find((each) => each.name === name.trim());
+  const isTaken = named !== undefined && named.kind !== 'phone';
+  const { data: connected } = connect;
   return (
     <Dialog
       onClose={onClose}
-      title={t('addPhone')}
+      title={t(phone ? 'connectPhone' : 'addPhone')}
       size={520}
       // The token is gone when this closes: that must not happen by mistake.
-      closeOnClickOutside={!added}
-      closeOnEscape={!added}
-      withCloseButton={!added}
+      closeOnClickOutside={!connected}
+      closeOnEscape={!connected}
+      withCloseButton={!connected}
     >
-      {added ? (
-        <PhoneValues {...added} onClose={onClose} />
+      {connected ? (
+        <PhoneValues {...connected} onClose={onClose} />
       ) : (
         <DialogForm
-          action={t('addPhone')}
-          request={add}
+          action={t(named && !isTaken ? 'connectPhone' : 'addPhone')}
+          request={connect}
           errorTitle={t('addPhoneFailed')}
-          isDisabled={name.trim() === '' || isTaken}
-          onSubmit={() => add.mutate({ name: name.trim(), app })}
+          isDisabled={(!phone && name.trim() === '') || isTaken}
+          onSubmit={() => connect.mutate({ name: named?.name ?? name.trim(), app, known: named })}
           onClose={onClose}
         >
-          <p className="muted">{t('addPhoneAbout')}</p>
-          <TextInput
-            label={t('phoneName')}
-            description={t('phoneNameHint')}
-            placeholder={t('phoneNamePlaceholder')}
-            maxLength={100}
-            data-autofocus
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={isTaken && t('phoneNameTaken')}
-          />
+          <p className="muted">{t(phone ? 'connectPhoneAbout' : 'addPhoneAbout')}</p>
+          {!phone && (
+            <TextInput
+              label={t('phoneName')}
+              description={t(named && !isTaken ? 'phoneNameKnown' : 'phoneNameHint')}
+              placeholder={t('phoneNamePlaceholder')}
+              maxLength={100}
+              data-autofocus
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              error={isTaken && t('phoneNameTaken')}
+            />
+          )}
           <SegmentedField
             label={t('phoneApp')}
             description={t('phoneAppHint')}
@@ -96,34 +131,30 @@ const appNames: Readonly<Record<App, string>> = { ntfy: 'ntfy', gotify: 'Gotify'
 
 const askEveryMs = 1_000;
 
-function PhoneValues({ app, panel, token, onClose }: AddedPhone & { onClose: () => void }) {
-  const { t } = useTranslation('panels');
-  const tenant = useTenant();
-  const server = useServerAddress(tenant);
-  const { data } = useQuery({ ...panelsQuery(tenant), refetchInterval: askEveryMs });
-  const now = data?.find(({ id }) => id === panel.id) ?? panel;
+/** Whether the phone has come. Of an old panel, another one may be connected: there, the use of the token counts. */
+function useHasCome({ panel, token, isNew }: ConnectedPhone, now: Panel): boolean {
+  const { data: tokens } = useQuery({
+    ...tokensQuery(useTenant()),
+    refetchInterval: askEveryMs,
+    enabled: !isNew,
+  });
   // An iPhone reads, and keeps no connection.
-  const hasCome = now.online || now.lastSeenAt !== null;
-  const values = [
-    ['phoneServer', `${server}/${app}`],
-    ...(app === 'ntfy' ? [['phoneTopic', panel.topic] as const] : []),
-    ['phoneUser', 'phone'],
-    ['phonePassword', token],
-  ] as const;
+  if (isNew) return now.online || now.lastSeenAt !== panel.lastSeenAt;
+  return tokens?.some(({ id, lastUsedAt }) => id === token.id && lastUsedAt !== null) ?? false;
+}
+
+function PhoneValues({ onClose, ...connected }: ConnectedPhone & { onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const { app, panel, token } = connected;
+  const { data } = useQuery({ ...panelsQuery(useTenant()), refetchInterval: askEveryMs });
+  const now = data?.find(({ id }) => id === panel.id) ?? panel;
+  const hasCome = useHasCome(connected, now);
   return (
     <Stack gap="md">
       <NewContent>
         <p>{t(app === 'ntfy' ? 'phoneSteps' : 'phoneStepsGotify')}</p>
       </NewContent>
-      {values.map(([label, text]) => (
-        <div key={label}>
-          <strong>{t(label)}</strong>
-          <CopyField text={text} label={t(label)} />
-          {label === 'phoneServer' && server !== location.origin && (
-            <Remark>{t('phoneServerDiffers', { address: location.origin })}</Remark>
-          )}
-        </div>
-      ))}
+      <PhoneAddress app={app} panel={panel} token={token.token} />
       <p className="muted">{t('phoneOnce')}</p>
       <div className={styles.paired ?? ''} role="status">
         <span className={hasCome ? styles.come : styles.waiting}>

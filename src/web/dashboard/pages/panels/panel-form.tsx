@@ -35,7 +35,7 @@ interface FieldsProps {
   readonly form: UseFormReturnType<PanelValues>;
 }
 
-/** Name, tags, location and display settings of a panel. Connected screens apply them when they are saved. */
+/** Name, tags and display settings of a panel, those that its kind has. Connected screens apply them when they are saved. */
 export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => void }) {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
@@ -52,6 +52,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
     },
   });
   const { form } = edit;
+  const isPhone = panel.kind === 'phone';
   return (
     <form onSubmit={edit.submit}>
       <section className={styles.part} aria-labelledby="panel-itself">
@@ -59,14 +60,18 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         <Stack gap={14}>
           <TextInput label={t('name')} maxLength={100} {...form.getInputProps('name')} />
           <TagsField known={knownTags(panels)} {...form.getInputProps('tags')} />
-          <TextInput
-            label={t('location')}
-            description={t('locationHint')}
-            maxLength={200}
-            {...form.getInputProps('location')}
-          />
+          {isPhone ? (
+            <MinLevelField form={form} />
+          ) : (
+            <TextInput
+              label={t('location')}
+              description={t('locationHint')}
+              maxLength={200}
+              {...form.getInputProps('location')}
+            />
+          )}
           <LostField form={form} />
-          {panel.kind === 'phone' && (
+          {isPhone && (
             <>
               <SegmentedField
                 label={t('buttons')}
@@ -80,43 +85,43 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
                 description={t('deleteClearsHint')}
                 {...form.getInputProps('deleteClears', { type: 'checkbox' })}
               />
+              <LocaleField form={form} isPhone />
             </>
           )}
         </Stack>
       </section>
-      <section className={styles.part} aria-labelledby="panel-look">
-        <h3 id="panel-look">{t('look')}</h3>
-        <ScreenPreview values={form.values} />
-        <LookFields form={form} />
-      </section>
+      {!isPhone && (
+        <section className={styles.part} aria-labelledby="panel-look">
+          <h3 id="panel-look">{t('look')}</h3>
+          <ScreenPreview values={form.values} />
+          <LookFields form={form} />
+        </section>
+      )}
       <section className={styles.part} aria-labelledby="panel-hours">
-        <h3 id="panel-hours">{t(panel.kind === 'phone' ? 'quietHours' : 'hours')}</h3>
-        {panel.kind === 'phone' ? (
-          <PhoneHours form={form} hours={<WindowFields form={form} window="quiet" hint="phoneQuietHint" />} />
+        <h3 id="panel-hours">{t(isPhone ? 'quietHours' : 'hours')}</h3>
+        {isPhone ? (
+          <PhoneHours
+            form={form}
+            hours={
+              <>
+                <WindowFields form={form} window="quiet" hint="phoneQuietHint" />
+                <ZoneField form={form} />
+              </>
+            }
+          />
         ) : (
           <HourFields form={form} />
         )}
       </section>
-      <section className={styles.part} aria-labelledby="panel-place">
-        <h3 id="panel-place">{t('place')}</h3>
-        <Stack gap={14}>
-          <TimeZoneSelect
-            label={t('timeZone')}
-            description={t('timeZoneHint')}
-            placeholder={t('timeZoneTenant', { zone: tenant.timeZone })}
-            clearable
-            {...form.getInputProps('timeZone')}
-          />
-          <Autocomplete
-            label={t('locale')}
-            description={t('localeHint')}
-            placeholder={t('localeBrowser')}
-            data={locales}
-            maxLength={35}
-            {...form.getInputProps('locale')}
-          />
-        </Stack>
-      </section>
+      {!isPhone && (
+        <section className={styles.part} aria-labelledby="panel-place">
+          <h3 id="panel-place">{t('place')}</h3>
+          <Stack gap={14}>
+            <ZoneField form={form} hint={t('timeZoneHint')} />
+            <LocaleField form={form} />
+          </Stack>
+        </section>
+      )}
       <EditFoot edit={edit}>
         <DeleteButton
           path={panelPath(panel.id)}
@@ -130,6 +135,46 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </DeleteButton>
       </EditFoot>
     </form>
+  );
+}
+
+function ZoneField({ form, hint }: FieldsProps & { readonly hint?: string }) {
+  const { t } = useTranslation('panels');
+  return (
+    <TimeZoneSelect
+      label={t('timeZone')}
+      description={hint}
+      placeholder={t('timeZoneTenant', { zone: useTenant().timeZone })}
+      clearable
+      {...form.getInputProps('timeZone')}
+    />
+  );
+}
+
+/** On a phone, the language of the buttons. */
+function LocaleField({ form, isPhone = false }: FieldsProps & { readonly isPhone?: boolean }) {
+  const { t } = useTranslation('panels');
+  return (
+    <Autocomplete
+      label={t(isPhone ? 'phoneLocale' : 'locale')}
+      description={t(isPhone ? 'phoneLocaleHint' : 'localeHint')}
+      placeholder={isPhone ? 'en' : t('localeBrowser')}
+      data={isPhone ? ['en', 'de'] : locales}
+      maxLength={35}
+      {...form.getInputProps('locale')}
+    />
+  );
+}
+
+function MinLevelField({ form }: FieldsProps) {
+  const { t } = useTranslation('panels');
+  return (
+    <LevelSelect
+      label={t('minLevel')}
+      description={t('minLevelHint')}
+      emptyLabel={t('minLevelAll')}
+      {...form.getInputProps('minLevel')}
+    />
   );
 }
 
@@ -207,12 +252,7 @@ function LookFields({ form }: FieldsProps) {
         {...form.getInputProps('labels')}
         value={[...form.values.labels]}
       />
-      <LevelSelect
-        label={t('minLevel')}
-        description={t('minLevelHint')}
-        emptyLabel={t('minLevelAll')}
-        {...form.getInputProps('minLevel')}
-      />
+      <MinLevelField form={form} />
     </Stack>
   );
 }
@@ -245,7 +285,11 @@ function WindowFields({
   const error = form.errors[`${window}Until`];
   const name = t(window === 'quiet' ? 'quietHours' : 'dim');
   return (
-    <Fieldset variant="unstyled" legend={name} classNames={{ legend: styles.legend ?? '' }}>
+    <Fieldset
+      variant="unstyled"
+      legend={hint !== 'phoneQuietHint' && name}
+      classNames={{ legend: styles.legend ?? '' }}
+    >
       <p className={styles.hint}>{t(hint)}</p>
       <Group grow gap="sm" align="flex-start">
         {(['From', 'Until'] as const).map((end) => (
@@ -272,8 +316,14 @@ function DeleteConsequences({ panel }: { panel: Panel }) {
   );
   return (
     <Consequences>
-      <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>
-      <li>{t('deleteToken')}</li>
+      {panel.kind === 'phone' ? (
+        <li>{t('deletePhone')}</li>
+      ) : (
+        <>
+          <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>
+          <li>{t('deleteToken')}</li>
+        </>
+      )}
       <li>{t('deleteHistory')}</li>
       {naming.length > 0 && (
         <li>

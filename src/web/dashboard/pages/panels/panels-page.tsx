@@ -19,6 +19,7 @@ import { AskAdminDialog, OpenPanelButton, PairDialog } from './pairing.tsx';
 import { PanelForm } from './panel-form.tsx';
 import { CommandRow, PanelList, PanelMark } from './panel-list.tsx';
 import styles from './panels.module.css';
+import { PhoneAccess } from './phone-access.tsx';
 import { PhoneRules, PhoneTest } from './phone-check.tsx';
 
 const route = '/signed-in/t/$tenant/panels';
@@ -132,7 +133,12 @@ function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onClose: ()
           <PanelState panel={panel} />
           {may('member') && panel.kind === 'screen' && <CommandRow panel={panel} />}
           {may('member') && panel.kind === 'phone' && <PhoneTest panel={panel} />}
-          {panel.kind === 'phone' && <PhoneRules panel={panel} />}
+          {panel.kind === 'phone' && (
+            <>
+              <PhoneAccess panel={panel} />
+              <PhoneRules panel={panel} />
+            </>
+          )}
           <ShownList id={panel.id} />
           {may('admin') ? (
             <PanelForm panel={panel} onClose={onClose} />
@@ -200,7 +206,7 @@ function ShownList({ id }: { id: string }) {
 }
 
 /** How a panel is set, for those who may only look. */
-function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: Panel }) {
+function PanelFacts({ panel: { kind, tags, location, display, createdAt } }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const formats = useFormats();
   const tenant = useTenant();
@@ -211,17 +217,21 @@ function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: 
     <Facts
       of={[
         [t('tags'), tags.length === 0 ? t('none') : tags.join(', ')],
-        [t('location'), <bdi key="location">{location ?? t('none')}</bdi>],
-        [t('theme'), t(`theme.${display.scheme ?? 'dark'}`)],
-        [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
-        [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
-        [t('cardLabels'), display.labels?.join(', ') || t('none')],
+        ...(kind === 'phone'
+          ? []
+          : ([
+              [t('location'), <bdi key="location">{location ?? t('none')}</bdi>],
+              [t('theme'), t(`theme.${display.scheme ?? 'dark'}`)],
+              [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
+              [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
+              [t('cardLabels'), display.labels?.join(', ') || t('none')],
+              [t('sound'), t(display.sound === false ? 'soundOff' : 'soundOn')],
+              [t('dim'), span(display.dimFrom, display.dimUntil)],
+              [t('locale'), display.locale ?? t('localeBrowser')],
+            ] as const)),
         [t('minLevel'), minLevel ? <LevelMark key="level" name={minLevel} /> : t('minLevelAll')],
-        [t('sound'), t(display.sound === false ? 'soundOff' : 'soundOn')],
         [t('quietHours'), span(display.quietFrom, display.quietUntil)],
-        [t('dim'), span(display.dimFrom, display.dimUntil)],
         [t('timeZone'), display.timeZone ?? tenant.timeZone],
-        [t('locale'), display.locale ?? t('localeBrowser')],
         [t('created'), formats.dateTime(createdAt)],
       ]}
     />

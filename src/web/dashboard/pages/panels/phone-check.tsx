@@ -15,17 +15,29 @@ import styles from './panels.module.css';
 export function PhoneTest({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const { api } = useTenant();
-  const test = useMutation({ mutationFn: () => api.post(`${panelPath(panel.id)}/test`) });
+  const test = useMutation({ mutationFn: () => api.post<TestResult>(`${panelPath(panel.id)}/test`) });
   return (
     <Stack className={styles.part} gap="xs" align="flex-start">
       <Button loading={test.isPending} onClick={() => test.mutate()}>
         {t('phoneTest')}
       </Button>
       <p role="status" className="muted">
-        {test.error ? sentenceOf(test.error) : test.isSuccess ? t('phoneTested') : t('phoneTestAbout')}
+        {test.error ? sentenceOf(test.error) : t(test.data ? outcomeOf(test.data) : 'phoneTestAbout')}
       </p>
     </Stack>
   );
+}
+
+interface TestResult {
+  /** The phone is connected now. */
+  readonly reached: boolean;
+  /** false: it makes no sound now, because of its quiet hours or lowest level. */
+  readonly rings?: boolean;
+}
+
+function outcomeOf({ reached, rings = true }: TestResult) {
+  if (!rings) return 'phoneTestedQuiet';
+  return reached ? 'phoneTested' : 'phoneTestedLater';
 }
 
 /** The rules that send to a phone. */

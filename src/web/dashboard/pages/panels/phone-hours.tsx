@@ -7,7 +7,7 @@ import { weekdays } from '#contract/time.ts';
 import { useRuleWords } from '#web/dashboard/rule-text/rule-text.tsx';
 import type { PanelValues } from './panel-values.ts';
 
-/** `hours`: the fields of the times. */
+/** `hours`: the fields of the times and of their time zone. */
 export function PhoneHours({ form, hours }: { form: UseFormReturnType<PanelValues>; hours: ReactNode }) {
   const { t } = useTranslation('panels');
   const words = useRuleWords();

@@ -1,17 +1,27 @@
 import type { TranslatedPage } from '../translated.ts';
 
 export const panels: TranslatedPage<'panels'> = {
-  about: 'Bildschirme, die Meldungen zeigen, sobald sie eintreffen.',
+  about: 'Bildschirme und Telefone, die Meldungen zeigen, sobald sie eintreffen.',
   panel: 'Anzeige',
   approve: 'Bildschirm zulassen',
   addPhone: 'Telefon hinzufügen',
   addPhoneAbout:
-    'Die App auf dem Telefon, ntfy oder Gotify, zeigt die Benachrichtigungen eines eigenen Panels und klingelt. Ein anderer Dienst ist nicht nötig.',
+    'Die App auf dem Telefon, ntfy oder Gotify, zeigt die Meldungen einer eigenen Anzeige und klingelt. Ein anderer Dienst ist nicht nötig.',
   addPhoneFailed: 'Das Telefon wurde nicht hinzugefügt',
   phoneName: 'Name des Telefons',
-  phoneNameHint: 'Regeln senden an das Panel mit diesem Namen.',
+  phoneNameHint: 'Regeln senden an die Anzeige mit diesem Namen.',
   phoneNamePlaceholder: 'Adas Telefon',
-  phoneNameTaken: 'Ein Panel hat diesen Namen.',
+  phoneNameTaken: 'Eine Anzeige, die kein Telefon ist, hat diesen Namen.',
+  phoneNameKnown:
+    'Ein Telefon hat diesen Namen. Ein weiteres kann dieselbe Anzeige zeigen, mit einem eigenen Token.',
+  phoneAccess: 'Adresse und Tokens',
+  phoneTokensHint: 'Jedes Telefon hat ein Token. Widerrufen Sie es, wenn das Telefon verloren geht.',
+  phoneTokensAll: 'Alle API-Tokens',
+  phoneTokenUnused: 'Noch nicht benutzt',
+  phoneTokenUsed: 'Zuletzt benutzt',
+  connectPhone: 'Weiteres Telefon verbinden',
+  connectPhoneAbout:
+    'Für ein neues oder zweites Telefon: Es bekommt ein eigenes Token und die Meldungen dieser Anzeige. Andere bleiben verbunden, bis Sie ihr Token widerrufen.',
   phoneSteps:
     'Installieren Sie ntfy auf dem Telefon. Wählen Sie in der App + und „Anderen Server verwenden“, und geben Sie diese Werte ein:',
   phoneStepsGotify:
@@ -25,12 +35,14 @@ export const panels: TranslatedPage<'panels'> = {
   phoneUser: 'Benutzer',
   phonePassword: 'Passwort',
   phoneOnce:
-    'Das Passwort ist ein Token für Panels. Es wird einmal gezeigt; widerrufen Sie es, wenn das Telefon verloren geht.',
+    'Das Passwort ist ein Token nur für diese Anzeige. Es wird einmal gezeigt; widerrufen Sie es, wenn das Telefon verloren geht.',
   phoneWaiting: 'Wartet auf das Telefon',
   phoneConnected: 'Verbunden: {{app}}',
   phoneTest: 'Probealarm senden',
   phoneTestAbout: 'Ein kritischer Alarm, nur für dieses Telefon.',
   phoneTested: 'Gesendet. Das Telefon sollte jetzt klingeln.',
+  phoneTestedLater: 'Gesendet. Das Telefon ist nicht verbunden: Es klingelt, sobald es sich verbindet.',
+  phoneTestedQuiet: 'Gesendet. Das Telefon bleibt jetzt still: siehe Ruhezeit und Mindeststufe.',
   phoneGets: 'Regeln, die dieses Telefon nennen',
   phoneGetsNone:
     'Noch nennt keine Regel dieses Telefon. Es bekommt, was an alle Anzeigen geht, und was ein Bereitschaftsplan ihm sendet.',
@@ -56,14 +68,14 @@ export const panels: TranslatedPage<'panels'> = {
   behind_other: '{{n}} Einträge im Rückstand',
 
   'state.online': 'Online',
-  'state.online.hint': 'Ein Bildschirm ist verbunden',
+  'state.online.hint': 'Verbunden',
   'state.offline': 'Offline',
   'state.offline.hint':
     'Nicht verbunden. Verpasste Meldungen folgen, sobald die Anzeige wieder verbunden ist.',
   'state.never': 'Nie verbunden',
-  'state.never.hint': 'Noch kein Bildschirm hat sich verbunden',
+  'state.never.hint': 'Bisher hat sich nichts verbunden',
 
-  'kind.phone': 'Handy',
+  'kind.phone': 'Telefon',
   'kind.program': 'Programm',
 
   'command.identify': 'Identifizieren',
@@ -83,7 +95,7 @@ export const panels: TranslatedPage<'panels'> = {
   wayTv: 'Auf einem Fernseher oder Kiosk',
   wayTv1: 'Öffnen Sie diese Adresse auf dem Bildschirm:',
   wayTv2: 'Der Bildschirm zeigt einen sechsstelligen Code und einen QR-Code.',
-  wayTv3: 'Geben Sie den Code hier ein, oder scannen Sie den QR-Code mit Ihrem Handy.',
+  wayTv3: 'Geben Sie den Code hier ein, oder scannen Sie den QR-Code mit Ihrem Telefon.',
   wayHere: 'In diesem Browser',
   wayHere1: 'Öffnen Sie eine Anzeige in einem neuen Tab. Sie zeigt einen Code.',
   wayHere2: 'Kommen Sie hierher zurück, und lassen Sie den Code zu.',
@@ -126,7 +138,7 @@ export const panels: TranslatedPage<'panels'> = {
   look: 'Darstellung',
   lost: 'Melden, wenn offline',
   lostHint:
-    'Belfry sendet eine Meldung, wenn so lange kein Bildschirm verbunden war, und eine weitere, wenn einer zurück ist.',
+    'Belfry sendet eine Meldung, wenn die Anzeige so lange nicht verbunden war, und eine weitere, wenn sie zurück ist.',
   'lost.after': 'Nach',
   lostWrong: 'Geben Sie 5 Sekunden bis 7 Tage ein.',
   scale: 'Größe',
@@ -143,7 +155,7 @@ export const panels: TranslatedPage<'panels'> = {
   maxCardsNone: 'So viele wie passen',
   maxCardsWrong: 'Geben Sie eine ganze Zahl von 1 bis 100 ein, oder lassen Sie das Feld leer.',
   minLevel: 'Mindeststufe',
-  minLevelHint: 'Niedrigere Stufen erscheinen nicht auf dieser Anzeige.',
+  minLevelHint: 'Niedrigere Stufen erscheinen hier nicht.',
   minLevelAll: 'Alle Stufen',
   buttons: 'Knöpfe auf Benachrichtigungen',
   buttonsHint: 'Was auf diesem Telefon mit einem Alarm getan werden darf.',
@@ -159,7 +171,8 @@ export const panels: TranslatedPage<'panels'> = {
   soundOff: 'Aus',
   quietHours: 'Ruhezeit',
   quietHint: 'Nur Stufen ab Rang 50, zum Beispiel Kritisch, sind zu hören.',
-  phoneQuietHint: 'Das Telefon bekommt alles, klingelt aber nicht. Beide Zeiten gleich: der ganze Tag.',
+  phoneQuietHint:
+    'Das Telefon bekommt alles, klingelt aber nicht. Beide Zeiten leer: nie. Beide Zeiten gleich: der ganze Tag.',
   quietDays: 'Tage',
   quietDaysHint: 'An denen die Ruhezeit beginnt.',
   quietDaysNone: 'Wählen Sie einen Tag.',
@@ -172,6 +185,8 @@ export const panels: TranslatedPage<'panels'> = {
   timeZoneTenant: '{{zone}} (Standard des Mandanten)',
   locale: 'Sprache und Region',
   localeHint: 'Texte gibt es auf Deutsch und Englisch. Datum und Uhrzeit folgen jeder Region.',
+  phoneLocale: 'Sprache der Knöpfe',
+  phoneLocaleHint: 'Deutsch oder Englisch, in der App ntfy.',
   localeBrowser: 'Wie im Browser',
   localeWrong: 'Geben Sie ein Sprachkürzel ein, zum Beispiel de oder en-GB.',
   tagsWrong: 'Ein Tag ist ungültig.',
@@ -181,6 +196,7 @@ export const panels: TranslatedPage<'panels'> = {
   deleteOffline:
     'Ihr Bildschirm ist offline. Sobald er sich wieder meldet, zeigt er einen neuen Kopplungscode.',
   deleteToken: 'Das Token aus der Kopplung wird widerrufen.',
+  deletePhone: 'Ihre Telefone werden sofort getrennt, und deren Tokens widerrufen.',
   deleteHistory: 'Meldungen und Rückmeldungen der Anzeigen bleiben im Verlauf.',
   deleteRules_one: '{{count}} Regel verwendet diese Anzeige und erreicht sie dann nicht mehr:',
   deleteRules_other: '{{count}} Regeln verwenden diese Anzeige und erreichen sie dann nicht mehr:',

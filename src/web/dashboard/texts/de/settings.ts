@@ -274,7 +274,7 @@ export const channels: TranslatedPage<'channels'> = {
   linkExpired: 'Der Link ist abgelaufen.',
   linkQr: 'QR-Code des Links',
   linkHint:
-    'Scannen Sie den Code mit dem Handy, oder öffnen Sie den Link auf dem Gerät. Er gilt einmal, zehn Minuten lang.',
+    'Scannen Sie den Code mit dem Telefon, oder öffnen Sie den Link auf dem Gerät. Er gilt einmal, zehn Minuten lang.',
   thisBrowser: 'Diesen Browser verwenden',
   needsHttps:
     'Browser erlauben Benachrichtigungen nur über https. Setzen Sie BELFRY_BASE_URL auf die https-Adresse dieses Servers.',

@@ -1,6 +1,6 @@
 /** The page of panels. */
 export const panels = {
-  about: 'Screens that show notifications as they arrive.',
+  about: 'Screens and phones that show notifications as they arrive.',
   panel: 'Panel',
   approve: 'Approve screen',
   addPhone: 'Add phone',
@@ -10,7 +10,16 @@ export const panels = {
   phoneName: 'Name of the phone',
   phoneNameHint: 'Rules send to the panel with this name.',
   phoneNamePlaceholder: 'Ada’s phone',
-  phoneNameTaken: 'A panel has this name.',
+  phoneNameTaken: 'A panel that is no phone has this name.',
+  phoneNameKnown: 'A phone has this name. Another one can show the same panel, with a token of its own.',
+  phoneAccess: 'Address and tokens',
+  phoneTokensHint: 'Each phone has a token. Revoke it if the phone is lost.',
+  phoneTokensAll: 'All API tokens',
+  phoneTokenUnused: 'Not used yet',
+  phoneTokenUsed: 'Last used',
+  connectPhone: 'Connect another phone',
+  connectPhoneAbout:
+    'For a new or second phone: it gets a token of its own, and the notifications of this panel. Others stay connected until you revoke their tokens.',
   phoneSteps:
     'Install ntfy on the phone. In the app, choose + and “Use another server”, and enter these values:',
   phoneStepsGotify:
@@ -23,12 +32,15 @@ export const panels = {
   phoneTopic: 'Topic',
   phoneUser: 'User',
   phonePassword: 'Password',
-  phoneOnce: 'The password is a token for panels. It is shown once; revoke it if the phone is lost.',
+  phoneOnce:
+    'The password is a token for this panel alone. It is shown once; revoke it if the phone is lost.',
   phoneWaiting: 'Waiting for the phone',
   phoneConnected: 'Connected: {{app}}',
   phoneTest: 'Send a test alarm',
   phoneTestAbout: 'A critical alarm, for this phone only.',
   phoneTested: 'Sent. The phone should ring now.',
+  phoneTestedLater: 'Sent. The phone is not connected: it rings when it connects.',
+  phoneTestedQuiet: 'Sent. The phone makes no sound now: see its quiet hours and minimum level.',
   phoneGets: 'Rules that name this phone',
   phoneGetsNone:
     'No rule names this phone yet. It gets what goes to all panels, and what an on-call schedule sends to it.',
@@ -54,11 +66,11 @@ export const panels = {
   behind_other: '{{n}} entries behind',
 
   'state.online': 'Online',
-  'state.online.hint': 'A screen is connected',
+  'state.online.hint': 'Connected',
   'state.offline': 'Offline',
   'state.offline.hint': 'Not connected. Missed notifications are sent when it reconnects.',
   'state.never': 'Never connected',
-  'state.never.hint': 'No screen has connected yet',
+  'state.never.hint': 'Nothing has connected yet',
 
   'kind.phone': 'Phone',
   'kind.program': 'Program',
@@ -121,7 +133,7 @@ export const panels = {
   look: 'Appearance',
   lost: 'Notify when offline',
   lostHint:
-    'Belfry sends a notification when no screen has been connected for this long, and another when one is back.',
+    'Belfry sends a notification when the panel has not been connected for this long, and another when it is back.',
   'lost.after': 'After',
   lostWrong: 'Enter 5 seconds to 7 days.',
   scale: 'Size',
@@ -137,7 +149,7 @@ export const panels = {
   maxCardsNone: 'As many as fit',
   maxCardsWrong: 'Enter a whole number from 1 to 100, or leave empty.',
   minLevel: 'Minimum level',
-  minLevelHint: 'Lower levels are not shown on this panel.',
+  minLevelHint: 'Lower levels do not appear here.',
   minLevelAll: 'All levels',
   buttons: 'Buttons on notifications',
   buttonsHint: 'What somebody may do about an alarm on this phone.',
@@ -152,7 +164,8 @@ export const panels = {
   soundOff: 'Off',
   quietHours: 'Quiet hours',
   quietHint: 'Only levels of rank 50 and above, such as critical, play a sound.',
-  phoneQuietHint: 'The phone gets everything, but does not ring. Both times equal: the whole day.',
+  phoneQuietHint:
+    'The phone gets everything, but does not ring. Both times empty: never. Both times equal: the whole day.',
   quietDays: 'Days',
   quietDaysHint: 'On which the quiet hours begin.',
   quietDaysNone: 'Choose a day.',
@@ -165,6 +178,8 @@ export const panels = {
   timeZoneTenant: '{{zone}} (tenant default)',
   locale: 'Language and region',
   localeHint: 'Texts are in English or German. Dates and times follow any region.',
+  phoneLocale: 'Language of the buttons',
+  phoneLocaleHint: 'English or German, in the ntfy app.',
   localeBrowser: 'Browser default',
   localeWrong: 'Enter a language tag, such as en-GB or de.',
   tagsWrong: 'A tag is invalid.',
@@ -173,6 +188,7 @@ export const panels = {
   deleteStream: 'Its screen disconnects immediately and shows a new pairing code.',
   deleteOffline: 'Its screen is offline. When it reconnects, it shows a new pairing code.',
   deleteToken: 'The token from pairing is revoked.',
+  deletePhone: 'Its phones are disconnected immediately, and their tokens are revoked.',
   deleteHistory: 'Notifications and display receipts stay in history.',
   deleteRules_one: '{{count}} routing rule uses this panel and will no longer reach it:',
   deleteRules_other: '{{count}} routing rules use this panel and will no longer reach it:',

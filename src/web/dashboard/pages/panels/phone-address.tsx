@@ -1,0 +1,36 @@
+/** What to enter in the app of a phone. */
+import { useTranslation } from 'react-i18next';
+import type { Panel } from '#contract/panels/panel.ts';
+import { useServerAddress } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Remark } from '#web/dashboard/components/notice.tsx';
+import { CopyField } from '#web/dashboard/fields/copy-field.tsx';
+
+export const apps = ['ntfy', 'gotify'] as const;
+export type App = (typeof apps)[number];
+
+/** The app that the phone was last connected with; ntfy before that. */
+export const appOf = ({ version }: Pick<Panel, 'version'>): App =>
+  version?.startsWith('gotify') ? 'gotify' : 'ntfy';
+
+/** Server and topic, and with a token the user and the password. */
+export function PhoneAddress({ app, panel, token }: { app: App; panel: Panel; token?: string }) {
+  const { t } = useTranslation('panels');
+  const server = useServerAddress(useTenant());
+  const values = [
+    ['phoneServer', `${server}/${app}`],
+    ...(app === 'ntfy' ? [['phoneTopic', panel.topic] as const] : []),
+    ...(token === undefined
+      ? []
+      : ([['phoneUser', 'phone'] as const, ['phonePassword', token] as const] as const)),
+  ] as const;
+  return values.map(([label, text]) => (
+    <div key={label}>
+      <strong>{t(label)}</strong>
+      <CopyField text={text} label={t(label)} />
+      {label === 'phoneServer' && server !== location.origin && (
+        <Remark>{t('phoneServerDiffers', { address: location.origin })}</Remark>
+      )}
+    </div>
+  ));
+}
