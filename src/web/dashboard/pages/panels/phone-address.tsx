@@ -1,4 +1,5 @@
 /** What to enter in the app of a phone. */
+import { Input } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panels/panel.ts';
 import { useServerAddress } from '#web/dashboard/api/queries.ts';
@@ -25,12 +26,11 @@ export function PhoneAddress({ app, panel, token }: { app: App; panel: Panel; to
       : ([['phoneUser', 'phone'] as const, ['phonePassword', token] as const] as const)),
   ] as const;
   return values.map(([label, text]) => (
-    <div key={label}>
-      <strong>{t(label)}</strong>
+    <Input.Wrapper key={label} label={t(label)} labelElement="div">
       <CopyField text={text} label={t(label)} />
       {label === 'phoneServer' && server !== location.origin && (
         <Remark>{t('phoneServerDiffers', { address: location.origin })}</Remark>
       )}
-    </div>
+    </Input.Wrapper>
   ));
 }
