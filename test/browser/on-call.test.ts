@@ -81,6 +81,10 @@ test('a rota is made with its preview, chosen in a rule, and shown on the overvi
   await page.getByRole('link', { name: 'Ops: Anna' }).click();
   await page.getByRole('dialog', { name: 'Ops' }).getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Delete schedule' }).click();
+  await page.getByText('rules name the on-call schedule').waitFor();
+  expect(await schedules()).toHaveLength(1);
+  for (const { id } of (await call('GET', '/api/rules')).json.rules) await call('DELETE', `/api/rules/${id}`);
+  await page.getByRole('button', { name: 'Delete schedule' }).click();
   await expect.poll(schedules).toEqual([]);
   expect(errors).toEqual([]);
   await close();

@@ -42,7 +42,9 @@ export function onCallConformance(lab: () => DirectoryLab): void {
     });
     expect(await onCall.update(mine, 'x', (known) => known, 'ben', 7)).toBeUndefined();
     expect(await onCall.remove(mine, 'x', 'ben', 8)).toBe(false);
-    expect(await reportsChange(mine, () => onCall.remove(mine, 'b', 'ben', 8))).toBe(true);
+    const { revision } = await directory.rules.set(mine);
+    expect(await onCall.remove(mine, 'b', 'ben', 8, revision + 1)).toBeUndefined();
+    expect(await reportsChange(mine, () => onCall.remove(mine, 'b', 'ben', 8, revision))).toBe(true);
     expect(await audit(mine)).toMatchObject([
       { action: 'on-call.create', subject: 'b', by: 'ann', detail: fields() },
       { action: 'on-call.create', subject: 'a' },

@@ -144,12 +144,13 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),
     ...onCallSummary(plan, now),
-    gap: gap ? { from: iso(gap.from), until: Number.isFinite(gap.until) ? iso(gap.until) : null } : null,
+    gap: gap ? { from: isoIfKnown(gap.from), until: isoIfKnown(gap.until) } : null,
     calendarState: calendar && {
       readAt: isoOrNull(reading.readAt),
       failingSince: isoOrNull(reading.failingSince),
       error: isAdmin ? reading.error : null,
       unknown: unknownTitles(coming, people, mostUnknown),
+      leftOut: [...(reading.copy?.leftOut ?? [])],
     },
   };
 }
@@ -159,7 +160,7 @@ export function onCallSummary(plan: OnCallPlan, now: number): OnCallSummary {
   const [current, next] = shiftsOf(plan.from(now), (_, i) => i < 2);
   return {
     ...{ id: plan.id, name: plan.name },
-    now: current ?? { from: iso(now), until: null, people: [] },
+    now: current ?? { from: null, until: null, people: [] },
     next: next ?? null,
   };
 }
@@ -174,10 +175,10 @@ export const shiftsAhead = (plan: OnCallPlan, now: number): OnCallShift[] =>
   shiftsOf(plan.from(now), ({ from }) => from < now + lookAheadMs);
 
 function shiftsOf(stints: readonly Stint[], isShown: (stint: Stint, i: number) => boolean): OnCallShift[] {
-  const last = stints.at(-1);
-  return stints.filter(isShown).map((stint) => ({
-    from: iso(stint.from),
-    until: stint === last ? null : iso(stint.until),
-    people: [...stint.people],
+  return stints.filter(isShown).map(({ from, until, people }) => ({
+    ...{ from: isoIfKnown(from), until: isoIfKnown(until) },
+    people: [...people],
   }));
 }
+
+const isoIfKnown = (at: number): string | null => isoOrNull(Number.isFinite(at) ? at : null);

@@ -49,5 +49,5 @@ export const onCall: TranslatedPage<'onCall'> = {
   unknownEvents: 'Diese Termine nennen niemanden: {{titles}}',
   deleteTitle: 'Den Plan „{{name}}“ löschen?',
   deleteDo: 'Plan löschen',
-  deleteAbout: 'Regeln, die ihn nennen, benachrichtigen dann niemanden mehr.',
+  deleteAbout: 'Ein Plan, den eine Regel nennt, lässt sich nicht löschen.',
 };

@@ -46,5 +46,5 @@ export const onCall = {
   unknownEvents: 'These events name nobody: {{titles}}',
   deleteTitle: 'Delete the schedule “{{name}}”?',
   deleteDo: 'Delete schedule',
-  deleteAbout: 'Rules that name it notify nobody any more.',
+  deleteAbout: 'A schedule that a rule names cannot be deleted.',
 } as const;
