@@ -165,7 +165,7 @@ test('a calendar says who is on call; it is read again when it changes, and a re
   }
   expect((await find(viewer)).calendarState.error).toBeNull();
   expect((await call('GET', '/api/overview', undefined, viewer)).json.onCall).toMatchObject([
-    { id, name: 'Ops', now: { people: ['Ana'] } },
+    { id, name: 'Ops', timeZone: 'UTC', now: { people: ['Ana'] }, calendarFailingSince: expect.any(String) },
   ]);
 });
 

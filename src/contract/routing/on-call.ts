@@ -170,7 +170,11 @@ export type OnCallFields = Required<OnCallCreate>;
 export const OnCallSummary = closed({
   id: Type.String(),
   name: Type.String(),
+  timeZone: Type.String(),
   now: OnCallShift,
   next: nullable(OnCallShift),
+  calendarFailingSince: nullable(Instant, {
+    description: 'Since when its calendar cannot be read; null: it can be read, or there is none.',
+  }),
 });
 export type OnCallSummary = Static<typeof OnCallSummary>;

@@ -14,6 +14,7 @@ export function publicError(error: string, url: string): string {
   const secrets = [...`${pathname}${search}`.split(/[/?&=]/), username, password];
   const masked = secrets
     .filter((each) => each.length > 3)
+    .sort((a, b) => b.length - a.length)
     .reduce((text, each) => text.replaceAll(each, '…'), error.replaceAll(/\w+:\/\/\S+/g, '…'));
   return masked.replace(/(cannot be read as iCalendar): .*/s, '$1').slice(0, mostErrorChars);
 }

@@ -143,7 +143,8 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
     calendar: calendar && (isAdmin ? calendar : { url: new URL(calendarAddress(calendar.url)).origin }),
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),
-    ...onCallSummary(plan, now),
+    ...{ id: plan.id, name: plan.name },
+    ...turns(plan, now),
     gap: gap ? { from: isoIfKnown(gap.from), until: isoIfKnown(gap.until) } : null,
     calendarState: calendar && {
       readAt: isoOrNull(reading.readAt),
@@ -156,13 +157,15 @@ export function onCallView(plan: OnCallPlan, now: number, isAdmin: boolean): OnC
 }
 
 /** Who is on call now, and next. */
-export function onCallSummary(plan: OnCallPlan, now: number): OnCallSummary {
+export const onCallSummary = (plan: OnCallPlan, now: number): OnCallSummary => ({
+  ...{ id: plan.id, name: plan.name, timeZone: plan.record.timeZone },
+  ...turns(plan, now),
+  calendarFailingSince: isoOrNull(plan.record.reading.failingSince),
+});
+
+function turns(plan: OnCallPlan, now: number): Pick<OnCallSummary, 'now' | 'next'> {
   const [current, next] = shiftsOf(plan.from(now), (_, i) => i < 2);
-  return {
-    ...{ id: plan.id, name: plan.name },
-    now: current ?? { from: null, until: null, people: [] },
-    next: next ?? null,
-  };
+  return { now: current ?? { from: null, until: null, people: [] }, next: next ?? null };
 }
 
 export const onCallDetail = (plan: OnCallPlan, now: number, isAdmin: boolean): OnCallDetail => ({

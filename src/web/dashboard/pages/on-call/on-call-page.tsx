@@ -8,8 +8,9 @@ import { newItem, useOpened } from '#web/dashboard/components/layers.tsx';
 import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
-import { useFormats } from '#web/dashboard/formats/use-formats.tsx';
+import { useZonedTime } from '#web/dashboard/formats/use-formats.tsx';
 import { OnCallDrawer } from './on-call-drawer.tsx';
+import { CalendarProblem } from './schedule-times.tsx';
 
 const refreshMs = 10_000;
 
@@ -17,7 +18,7 @@ const refreshMs = 10_000;
 export function OnCallPage() {
   const { t } = useTranslation('onCall');
   const tenant = useTenant();
-  const formats = useFormats();
+  const zonedTime = useZonedTime();
   const [id, open] = useOpened();
   const query = useQuery({ ...onCallQuery(tenant), refetchInterval: refreshMs });
   const mayEdit = tenant.may('admin');
@@ -55,8 +56,19 @@ export function OnCallPage() {
         onOpen={open}
         columns={[
           [t('name'), ({ name }) => <RowButton name={name} />],
-          [t('now'), ({ now }) => <bdi>{named(now.people)}</bdi>],
-          [t('until'), ({ now }) => (now.until === null ? t('open') : formats.dayTime(now.until))],
+          [
+            t('now'),
+            ({ now, calendarState, timeZone }) => (
+              <>
+                <bdi>{named(now.people)}</bdi>
+                <CalendarProblem since={calendarState?.failingSince ?? null} timeZone={timeZone} />
+              </>
+            ),
+          ],
+          [
+            t('until'),
+            ({ now, timeZone }) => (now.until === null ? t('open') : zonedTime(now.until, timeZone)),
+          ],
           [t('next'), ({ next }) => <bdi>{named(next?.people)}</bdi>],
         ]}
       />
