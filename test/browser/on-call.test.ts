@@ -106,6 +106,7 @@ test('a calendar shows how it is, whom it does not know, and is read at once on 
   await page.getByRole('row', { name: /Cal.*Calendar unreadable since/ }).waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('Calendar unreadable since').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('link', { name: 'Cal: nobody' }).click();
   const day = (at: number) => new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
   const event = (title: string, from: number, until: number) =>

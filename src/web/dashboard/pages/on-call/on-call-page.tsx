@@ -9,6 +9,7 @@ import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
 import { useZonedTime } from '#web/dashboard/formats/use-formats.tsx';
+import styles from './on-call.module.css';
 import { OnCallDrawer } from './on-call-drawer.tsx';
 import { CalendarProblem } from './schedule-times.tsx';
 
@@ -59,15 +60,19 @@ export function OnCallPage() {
           [
             t('now'),
             ({ now, calendarState, timeZone }) => (
-              <>
+              <div className={styles.cell}>
                 <bdi>{named(now.people)}</bdi>
                 <CalendarProblem since={calendarState?.failingSince ?? null} timeZone={timeZone} />
-              </>
+              </div>
             ),
           ],
           [
             t('until'),
-            ({ now, timeZone }) => (now.until === null ? t('open') : zonedTime(now.until, timeZone)),
+            ({ now, timeZone }) => (
+              <div className={styles.cell}>
+                {now.until === null ? t('open') : zonedTime(now.until, timeZone)}
+              </div>
+            ),
           ],
           [t('next'), ({ next }) => <bdi>{named(next?.people)}</bdi>],
         ]}
