@@ -197,6 +197,10 @@ test('an event without length that is over is not named', () => {
   expect(names(`SUMMARY:Ana\nDTSTART:20200101T090000Z\n---\n${good}`)).toEqual({ events: ['Ben'] });
 });
 
+test('an event that is marked as free counts: calendars mark whole days so, and on-call systems their shifts', () => {
+  expect(names(`${good}\nTRANSP:TRANSPARENT`)).toEqual({ events: ['Ben'] });
+});
+
 test('a whole day without an end, or with an end on the same day, is one day', () => {
   const day = ['2026-10-23T22:00', '2026-10-24T22:00', 'Ana'];
   expect(times('SUMMARY:Ana\nDTSTART;VALUE=DATE:20261024')).toEqual([day]);

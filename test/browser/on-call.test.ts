@@ -105,6 +105,8 @@ test('a calendar shows how it is, whom it does not know, and is read at once on 
   await page.keyboard.press('Escape');
   await page.getByRole('row', { name: /Cal.*Calendar unreadable since/ }).waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
+  // The page has all its texts, also when it is the first.
+  await page.reload();
   await page.getByText('Calendar unreadable since').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('link', { name: 'Cal: nobody' }).click();

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { weekdays } from '#contract/routing/rule.ts';
 import { eventually } from '../support/eventually.ts';
@@ -260,6 +262,13 @@ test('a schedule without the alarm has gaps in silence, and its preview shows th
   const { id } = await create({ people, rota, alertBeforeMs: 0 });
   expect((await call('GET', `/api/on-call/${id}`)).json.gap).not.toBeNull();
   expect(await ownAlarms()).toEqual([]);
+});
+
+test('the example of the guide works as it is written', async () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/on-call.md'), 'utf8');
+  const [, json = ''] = /--json '(\{[\s\S]*?\})'/.exec(guide) ?? [];
+  const { status, text } = await call('POST', '/api/on-call', JSON.parse(json));
+  expect([status, text]).toEqual([201, expect.stringContaining('"Ops"')]);
 });
 
 test('what cannot work is refused, with the field', async () => {

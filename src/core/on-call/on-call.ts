@@ -79,7 +79,10 @@ export interface OnCallSchedules {
   ): Promise<boolean | undefined>;
   /** Schedules whose calendar is to be read at `now`. No other call returns them before `until`. */
   claimCalendars(now: number, until: number, limit: number): Promise<readonly OnCallRecord[]>;
-  /** Stores what was read, unless the schedule was changed since `record`. Returns whether another copy is in force now. */
+  /**
+   * Stores what was read, unless the schedule was changed since `record`. Returns whether another copy is in force now, or the
+   * calendar fails that did not, or the other way round: these are changes of the configuration for other nodes.
+   */
   recordRead(record: OnCallRecord, result: ReadResult, at: number): Promise<boolean>;
 }
 

@@ -132,7 +132,10 @@ export function createOnCall(db: Database): OnCallSchedules {
       const { tenant, id } = record;
       const where = { tenant, id, spec: specOf(record) };
       const set = columnsOf(record, result, at);
-      const isOther = set.copy !== undefined && set.copy !== copyText(record.reading.copy);
+      const { copy, failingSince } = record.reading;
+      const isOther =
+        (set.copy !== undefined && set.copy !== copyText(copy)) ||
+        (set.failing_since === null) !== (failingSince === null);
       const counted = isOther ? countChange(tenant, precondition('on_call', where)) : [];
       const statements = [lockTenant(tenant), updateWhen('on_call', { set, where }, always), ...counted];
       const [, updated] = await db.write(statements, tenant);

@@ -11,7 +11,6 @@ import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
 import { useZonedTime } from '#web/dashboard/formats/use-formats.tsx';
 import styles from './on-call.module.css';
 import { OnCallDrawer } from './on-call-drawer.tsx';
-import { CalendarProblem } from './schedule-times.tsx';
 
 const refreshMs = 10_000;
 
@@ -62,7 +61,11 @@ export function OnCallPage() {
             ({ now, calendarState, timeZone }) => (
               <div className={styles.cell}>
                 <bdi>{named(now.people)}</bdi>
-                <CalendarProblem since={calendarState?.failingSince ?? null} timeZone={timeZone} />
+                {calendarState?.failingSince && (
+                  <div className={styles.problem}>
+                    {t('unreadable', { time: zonedTime(calendarState.failingSince, timeZone) })}
+                  </div>
+                )}
               </div>
             ),
           ],

@@ -31,7 +31,6 @@ import { LatestNotifications } from '#web/dashboard/notifications/latest-notific
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
 import { quoteValue, refine } from '#web/dashboard/query/query-words.ts';
 import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
-import { CalendarProblem } from '../on-call/schedule-times.tsx';
 import styles from './overview-page.module.css';
 
 /** The current state of the tenant: new notifications, live notifications, panel problems. */
@@ -343,7 +342,11 @@ function OnCallNow({ overview }: { overview: Overview | undefined }) {
                   {t('onCallNext', { time: zonedTime(now.until, timeZone), people: named(next.people) })}
                 </span>
               )}
-              <CalendarProblem since={calendarFailingSince} timeZone={timeZone} />
+              {calendarFailingSince !== null && (
+                <span className={styles.warn}>
+                  {t('onCallUnreadable', { time: zonedTime(calendarFailingSince, timeZone) })}
+                </span>
+              )}
             </span>
           </li>
         ))}
