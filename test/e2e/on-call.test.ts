@@ -205,11 +205,17 @@ test('the address of a calendar may be one of webcal, and may name a password, w
   ]);
 });
 
-test('a calendar at an internal address is not read', async () => {
-  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url: 'http://127.0.0.2:9/a.ics' } });
+test('a calendar at an internal address is not read, and the alarm says so without the address', async () => {
+  const url = 'http://127.0.0.2:9/secret-path.ics?token=secret-token';
+  const { id } = await create({ people: [{ name: 'Ana' }], calendar: { url } });
   expect((await call('POST', `/api/on-call/${id}/read`)).json.calendarState.error).toContain(
     'BELFRY_OUTBOUND_ALLOW',
   );
+  await eventually(async () => expect(await ownAlarms()).toHaveLength(1));
+  const [{ message }] = await ownAlarms();
+  expect(message).toContain('it has never been read: ');
+  expect(message).toContain('BELFRY_OUTBOUND_ALLOW');
+  expect(message).not.toContain('secret');
 });
 
 test('a gap that comes soon is an alarm, which ends when somebody fills it', async () => {
